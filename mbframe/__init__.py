@@ -1,0 +1,56 @@
+"""mbframe: model constrained mechanical systems, simulate them, and inspect their stability.
+
+The public names are loaded when they are first used, so that `import mbframe` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_PLACES = {
+    "analysis.evaluate": ["evaluate"],
+    "bodies": ["Body", "Formulation", "Ground", "NaturalAbsolute", "NewtonEuler", "RigidBody"],
+    "constraints": ["BasicConstraint", "Coincident", "Perpendicular"],
+    "equations": ["Equations"],
+    "errors": ["AnalysisError", "MbframeError", "ModelError", "SimulationError"],
+    "forces": ["ForceElement", "SpringDamper"],
+    "functions": ["Function"],
+    "joints": ["Joint", "RevoluteJoint", "SphericalJoint"],
+    "markers": ["Marker"],
+    "parameters": ["Element", "parameter"],
+    "results": ["Result"],
+    "shapes": ["Arrow", "Box", "Cone", "Cylinder", "Mesh", "Shape", "Sphere"],
+    "solvers.acceleration": ["Acceleration", "AugmentedFormulation"],
+    "solvers.integrators": ["DormandPrince", "Integrator", "RungeKutta", "RungeKutta4"],
+    "solvers.simulate": ["Event", "simulate"],
+    "solvers.stabilization": ["DirectCorrection", "NoStabilization", "Stabilization"],
+    "state": ["State"],
+    "system": ["System"],
+}
+_ORIGIN = {name: module for module, names in _PLACES.items() for name in names}
+_MODULES = ["examples"]
+
+__all__ = ["__version__", *sorted(_ORIGIN), *_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ORIGIN:
+        value = getattr(importlib.import_module(f"{__name__}.{_ORIGIN[name]}"), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+if TYPE_CHECKING:
+    from . import examples as examples
+    from .analysis.evaluate import evaluate as evaluate

@@ -1,0 +1,5 @@
+"""Analyses of a system."""
+
+from .evaluate import evaluate
+
+__all__ = ["evaluate"]

@@ -1,0 +1,47 @@
+"""What all bodies share: a described pose and twist, shapes, and mass properties."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..markers import Marker
+from ..parameters import Element, parameter
+
+if TYPE_CHECKING:
+    from .formulations import Formulation
+
+Array = NDArray[np.float64]
+
+
+class Body(Element):
+    """Base class of bodies. `position`, `velocity` are those of the origin; `rotation` takes local to global components.
+
+    A subclass gives `mass_properties()`; a rigid body of another kind (a shape with a density, say) needs nothing else.
+    """
+
+    position = parameter((0.0, 0.0, 0.0), kind="point", unit="m", help="origin, global")
+    rotation = parameter(np.eye(3), kind="rotation", help="local to global components")
+    velocity = parameter((0.0, 0.0, 0.0), kind="free vector", unit="m/s", help="of the origin, global")
+    angular_velocity = parameter((0.0, 0.0, 0.0), kind="free vector", unit="rad/s", help="global")
+    shapes = parameter((), kind="list", help="how the body looks, in body axes")
+
+    formulation: Formulation | None = None
+
+    def mass_properties(self) -> tuple[float, Array, Array]:
+        """Mass, centre of mass and inertia about it, in body axes."""
+        raise NotImplementedError(f"{type(self).__name__} does not define mass_properties()")
+
+    def marker(self, at: ArrayLike | None = None, axis: ArrayLike = (0.0, 0.0, 1.0)) -> Marker:
+        """A marker on this body at a global point (default: the origin)."""
+        return Marker(self, at=self.position if at is None else at, axis=axis)
+
+
+class Ground(Body):
+    """The fixed frame. Every system has one: `system.ground`."""
+
+    @classmethod
+    def example(cls) -> Ground:
+        return cls("ground")

@@ -1,0 +1,144 @@
+"""What a coordinate formulation of a body gives.
+
+A formulation chooses the coordinates q and velocities v of a body and writes the *marker table*: for each marker its 12 numbers
+x = (point, three axes), x', the bias acceleration and B = dx'/dv. Joints and forces read that table and nothing else, so a new
+formulation works at once with every joint and force.
+
+To add one, subclass `Formulation`, set `n_q`, `n_v`, `n_intrinsic`, and write the kernels. Kernels are static methods in plain
+Python on numbers, small arrays and records (`body`, `marker`), written with loops: they are compiled unchanged, and called with
+complex numbers by the tests. `frame` is the rotation matrix A of the body's frame. Array arguments named last are outputs.
+The directional derivatives of the tangent kernels are taken along the velocities: dq = T d.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ..base import Body
+
+Array = NDArray[np.float64]
+
+# Fields of a body's row that every formulation of a rigid body reads.
+RIGID_FIELDS = [
+    ("mass", "f8"),
+    ("center", "f8", 3),  # centre of mass in body axes
+    ("inertia", "f8", (3, 3)),  # about the origin, in body axes
+    ("gravity", "f8", 3),
+]
+
+
+class Formulation:
+    """Base class of formulations; instances are compared by type and parameters and hold no state."""
+
+    n_q: ClassVar[int]
+    n_v: ClassVar[int]
+    n_intrinsic: ClassVar[int] = 0
+    fields: ClassVar[list[tuple]] = RIGID_FIELDS
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(sorted(vars(self).items()))))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
+
+    # --- described once, at assembly -----------------------------------------------------------------------------------
+
+    def row(self, body: Body, gravity: Array) -> dict[str, Any]:
+        """Values of `fields` for a body."""
+        mass, center, inertia = body.mass_properties()
+        shift = mass * (center @ center * np.eye(3) - np.outer(center, center))
+        return {"mass": mass, "center": center, "inertia": inertia + shift, "gravity": gravity}
+
+    def constant_mass(self, row: Any) -> Array:
+        """The mass block; entries that the kernel `inertia` rewrites may have any value."""
+        raise NotImplementedError
+
+    def mass_pattern(self, row: Any) -> NDArray[np.bool_]:
+        """Which entries of the mass block can differ from zero."""
+        raise NotImplementedError
+
+    def constant_jacobian(self, marker: Any) -> Array:
+        """B of a marker (12 x n_v); entries that the kernel `place` rewrites may have any value."""
+        raise NotImplementedError
+
+    def jacobian_pattern(self, marker: Any) -> NDArray[np.bool_]:
+        """Which entries of B can differ from zero."""
+        raise NotImplementedError
+
+    def intrinsic_pattern(self) -> NDArray[np.bool_]:
+        """Which entries of the intrinsic constraint rows can differ from zero."""
+        return np.ones((self.n_intrinsic, self.n_v), bool)
+
+    # --- between coordinates and motions: arrays with one row per instant ----------------------------------------------
+
+    def coordinates(self, position: Array, rotation: Array, velocity: Array, angular_velocity: Array) -> tuple[Array, Array]:
+        """q and v of one pose (rotation 3 x 3) and twist (global)."""
+        raise NotImplementedError
+
+    def poses(self, q: Array) -> tuple[Array, Array]:
+        """Positions (n, 3) and rotation matrices (n, 3, 3)."""
+        raise NotImplementedError
+
+    def twists(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Velocities of the origin and angular velocities, global, (n, 3) each."""
+        raise NotImplementedError
+
+    def accelerations(self, q: Array, v: Array, v_rate: Array) -> tuple[Array, Array]:
+        """Accelerations of the origin and angular accelerations, global, (n, 3) each."""
+        raise NotImplementedError
+
+    # --- kernels -------------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def prepare(body, q, frame):
+        """frame := A(q)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def place(body, q, v, frame, marker, jacobian, level):
+        """Write the marker: position and axes; for level >= 1 also rates and B; for level 2 also bias accelerations."""
+        raise NotImplementedError
+
+    @staticmethod
+    def inertia(body, q, v, frame, mass, force):
+        """mass := M where it varies; force += inertia forces quadratic in v, and gravity."""
+        raise NotImplementedError
+
+    @staticmethod
+    def rates(body, q, v, q_rate):
+        """q_rate := T(q) v."""
+        raise NotImplementedError
+
+    @staticmethod
+    def normalize(body, q):
+        """Remove what the coordinates carry beyond the pose (the length of a quaternion)."""
+
+    @staticmethod
+    def intrinsic(q, v, residual, rate, gamma, jacobian, level):
+        """Intrinsic constraints: C; for level >= 1 also C', gamma and J."""
+
+    @staticmethod
+    def inertia_tangent(body, q, v, v_rate, frame, stiffness, damping):
+        """Derivatives of M v' - Q (inertia and gravity) along q and v, added to the outputs (n_v x n_v)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def place_tangent(body, v, frame, marker, rate_tangent):
+        """rate_tangent := derivative of x' = B v along q (12 x n_v)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def load_tangent(body, frame, marker, load, stiffness):
+        """Add the derivative of B^T load along q, for the fixed 12 numbers `load`, to stiffness (n_v x n_v)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def intrinsic_tangent(q, multipliers, stiffness):
+        """Add the derivative of J^T lambda of the intrinsic rows along q to stiffness."""

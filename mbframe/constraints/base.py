@@ -1,0 +1,62 @@
+"""The base class of constraints between two markers, and how to write one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..connections import PointConnection
+from ..markers import Marker
+
+if TYPE_CHECKING:
+    from ..bodies.base import Body
+
+
+class BasicConstraint(PointConnection):
+    """Equations C(t, i, j) = 0 between two markers.
+
+    To write your own, set `equations` and give `residual`; nothing else is needed:
+
+        class Orthogonal(mb.BasicConstraint):
+            equations = 1
+            def residual(self, t, i, j):
+                return [i.axes[:, 0] @ j.axes[:, 1]]
+
+    `i` and `j` are marker states with `position` (3,), `axes` (3, 3; columns are the axes x, y, z), global. The method is compiled unchanged
+    if it can be, and called by Python otherwise; its derivatives are then taken automatically.
+
+    A constraint may give its derivatives itself, in the 24 numbers x = (position_i, axes_i row by row, position_j, axes_j):
+
+        gradient(self, t, i, j, g)         g[k, :] = dC_k/dx; g comes filled with zeros
+        curvature(self, t, i, j)           x'^T (d2C_k/dx2) x', from `velocity` and `axes_rate` of the markers
+        hessian(self, t, i, j, weights, h) h += sum_k weights[k] d2C_k/dx2 (24 x 24)
+
+    It is used in two ways: as a named element, `system.add(Orthogonal("name", i, j, at=..., axis=...))`, or inside a joint between
+    the joint's markers, `Orthogonal(self.i, self.j)`.
+    """
+
+    equations: ClassVar[int]
+    _markers: tuple[Marker, Marker] | None = None
+
+    def __init__(self, *args: Any, **values: Any) -> None:
+        if args and isinstance(args[0], Marker):
+            i, j = args
+            self._markers = (i, j)
+            super().__init__(type(self).__name__, i.body, j.body, at=j.at, **values)
+        else:
+            super().__init__(*args, **values)
+
+    @property
+    def i(self) -> Marker:
+        return self._markers[0] if self._markers else super().i
+
+    @property
+    def j(self) -> Marker:
+        return self._markers[1] if self._markers else super().j
+
+    def residual(self, t, i, j):
+        """The `equations` values C; zero when the constraint is met."""
+        raise NotImplementedError(f"{type(self).__name__} does not define residual(self, t, i, j)")
+
+    @classmethod
+    def example(cls, i: Body, j: Body) -> BasicConstraint:
+        return cls("constraint", i, j, at=(0.2, 0.1, -0.3), axis=(1.0, 2.0, -1.0))

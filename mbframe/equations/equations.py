@@ -1,0 +1,332 @@
+"""The equations of motion M v' = Q - J^T lambda, J v' = gamma of a system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..bodies.formulations import Formulation
+from ..errors import ModelError, SimulationError
+from ..kernels import dynamics
+from ..kernels import workspace as codes
+from ..kernels.compile import PythonStage, run_stage
+from ..kernels.march import REPLAY, replay
+from ..markers import Marker
+from ..state import Motion, State
+from ..system import System
+from .stages import Stages
+from .structure import Structure, analyze
+from .tables import NumberedConstraint, Tables
+from .workspace import Record, Workspace, factor_record
+
+if TYPE_CHECKING:
+    import scipy.sparse
+
+    from .tangent import Tangent
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The tables of one evaluation: mass matrix and constraint Jacobian (sparse), Q, gamma, C and (C', D)."""
+
+    mass: scipy.sparse.csr_array
+    jacobian: scipy.sparse.csr_array
+    force: Array
+    gamma: Array
+    residual: Array
+    constraint_rate: Array
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A strategy bound to equations: the address of its stage and the record of its data."""
+
+    address: int
+    data: Record | None = None
+    python: PythonStage | None = None
+    label: str = ""
+
+    @property
+    def data_address(self) -> int:
+        return self.data.address if self.data is not None else 0
+
+
+def strategy_error(strategy: Strategy, cause: BaseException, t: float) -> Exception:
+    """The error that a strategy written in Python raised."""
+    if not isinstance(cause, Exception) or isinstance(cause, SimulationError):
+        raise cause
+    error = SimulationError(f"raised {type(cause).__name__}: {cause}", t, strategy.label)
+    error.__cause__ = cause
+    return error
+
+
+class Equations:
+    """The equations of a system in a choice of coordinates.
+
+    Parameters
+    ----------
+    system
+        The described system; it is read once.
+    formulation
+        Replaces the formulations of the rigid bodies.
+
+    State vectors: q (coordinates), v (velocities), z (own states of elements), and y = (q, v, z) in one piece.
+    """
+
+    def __init__(self, system: System, formulation: Formulation | None = None) -> None:
+        if not system.bodies:
+            raise ModelError(f"System {system.name!r}: there is no body to move; add one with system.add(mb.RigidBody(...))")
+        self.system = system
+        self.tables = t = Tables(system, formulation)
+        self.n_q, self.n_v, self.n_z, self.n_rows = t.n_q, t.n_v, t.n_z, t.n_rows
+        rows, columns, source = t.pattern()
+        self.structure: Structure = analyze(t.blocks(), rows, columns, source, t.n_v)
+        self.work = Workspace(t.n_q, t.n_v, t.n_z, t.n_rows, t.n_holonomic, t.n_entries, t.markers, t.n_jacobians)
+        self.factor_record = factor_record(self.structure)
+        self.work["factor"] = self.factor_record
+        self._write_constants()
+        self.stages = Stages(t, self.work)
+        self.notices = self.stages.notices
+        self._strategies: dict[str, Strategy] = {}
+        self.bind("accelerate", Strategy(dynamics.accelerate_augmented.address))
+
+    def _write_constants(self) -> None:
+        """What formulations leave constant: mass blocks and marker Jacobians."""
+        for table in self.tables.body_tables:
+            for row, b in zip(table.rows, table.elements, strict=True):
+                n = b.formulation.n_v
+                self.work.entries[b.mass_block : b.mass_block + n * n] = b.formulation.constant_mass(row).ravel()
+                for marker in self.tables.markers[b.first_marker : b.first_marker + len(b.markers)]:
+                    place = slice(marker.jacobian, marker.jacobian + 12 * n)
+                    self.work.jacobians[place] = b.formulation.constant_jacobian(marker).ravel()
+
+    # --- states --------------------------------------------------------------------------------------------------------
+
+    def described(self) -> State:
+        """The state in which the model is described."""
+        motions = {
+            b.body.name: Motion(b.body.position, b.body.rotation, b.body.velocity, b.body.angular_velocity)
+            for b in self.tables.bodies
+        }
+        states = {f.force.name: np.array(f.force.initial_states(), float) for f in self.tables.forces if f.force.states}
+        return State(0.0, motions, states)
+
+    def coordinates(self, state: State) -> Array:
+        """y = (q, v, z) of a state."""
+        y = np.zeros(self.n_q + self.n_v + self.n_z)
+        q, v, z = self.split(y)
+        for b in self.tables.bodies:
+            m = state.motion(b.body)
+            q[b.q_slice], v[b.v_slice] = b.formulation.coordinates(m.position, m.rotation, m.velocity, m.angular_velocity)
+        for f in self.tables.forces:
+            if f.force.states:
+                z[f.states] = state.element_states.get(f.force.name, f.force.initial_states())
+        return y
+
+    def state(self, t: float, y: Array) -> State:
+        """The state of coordinates y = (q, v, z)."""
+        q, v, z = (part[None] for part in self.split(y))
+        motions = {}
+        for b in self.tables.bodies:
+            position, rotation = b.formulation.poses(q[:, b.q_slice])
+            velocity, omega = b.formulation.twists(q[:, b.q_slice], v[:, b.v_slice])
+            motions[b.body.name] = Motion(position[0].copy(), rotation[0], velocity[0].copy(), omega[0])
+        states = {f.force.name: z[0, f.states].copy() for f in self.tables.forces if f.force.states}
+        return State(float(t), motions, states)
+
+    def split(self, y: Array) -> tuple[Array, Array, Array]:
+        """q, v and z as views of y (along its last axis)."""
+        return y[..., : self.n_q], y[..., self.n_q : self.n_q + self.n_v], y[..., self.n_q + self.n_v :]
+
+    def set_state(self, q: ArrayLike, v: ArrayLike, z: ArrayLike | None = None) -> None:
+        """Make (q, v, z) the current state; without z the element states stay."""
+        self.work.q[:], self.work.v[:] = q, v
+        if z is not None:
+            self.work.z[:] = z
+        self.factor_record["valid"] = min(int(self.factor_record["valid"]), 0)
+
+    # --- evaluation ----------------------------------------------------------------------------------------------------
+
+    def evaluate(self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None = None) -> Evaluation:
+        """Mass, forces and constraints at a state."""
+        import scipy.sparse as sparse
+
+        self.set_state(q, v, z)
+        self.run(dynamics.evaluate.address, t, n=codes.DYNAMICS)
+        s = self.structure
+        values = self.work.entries[s.source]
+        size = self.n_v + self.n_rows
+        lower = sparse.coo_array((values, (s.source_row, s.source_column)), shape=(size, size)).tocsr()
+        mass = lower[: self.n_v, : self.n_v]
+        w = self.work
+        return Evaluation(
+            mass=(mass + sparse.tril(mass, -1).T).tocsr(),
+            jacobian=lower[self.n_v :, : self.n_v],
+            force=w.force.copy(),
+            gamma=w.gamma.copy(),
+            residual=w.residual.copy(),
+            constraint_rate=w.constraint_rate.copy(),
+        )
+
+    def violation(self, t: float, y: Array) -> tuple[Array, Array]:
+        """C and (C', D) at a state."""
+        self.set_state(*self.split(y))
+        self.run(dynamics.evaluate.address, t, n=codes.VELOCITY)
+        return self.work.residual.copy(), self.work.constraint_rate.copy()
+
+    def factor(self) -> None:
+        """Factor [M J^T; J 0] of the last evaluation."""
+        self.run(dynamics.factor.address, float(self.work["t"]))
+
+    def solve(self, right: ArrayLike) -> Array:
+        """Solve [M J^T; J 0] x = right with the factors at hand."""
+        self.work.right[:] = right
+        self.run(dynamics.solve.address, float(self.work["t"]))
+        return self.work.solution.copy()
+
+    def accelerate(self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None = None) -> tuple[Array, Array]:
+        """v' and the multipliers, by the acceleration strategy in use."""
+        self.set_state(q, v, z)
+        self.call("accelerate", t)
+        return self.work.v_rate.copy(), self.work.multipliers.copy()
+
+    def coordinate_rates(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """q' = T(q) v."""
+        q, v = np.asarray(q, float), np.asarray(v, float)
+        rates = np.empty(self.n_q)
+        for table in self.tables.body_tables:
+            for row, b in zip(table.rows, table.elements, strict=True):
+                b.formulation.rates(row, q[b.q_slice], v[b.v_slice], rates[b.q_slice])
+        return rates
+
+    def replay(self, t: Array, y: Array) -> dict[str, Array]:
+        """Rates, multipliers, violations and potential energy of force elements at stored states."""
+        t, y = np.ascontiguousarray(t, float), np.ascontiguousarray(y, float)
+        n = len(t)
+        data = Record(REPLAY)
+        data["n"], data["times"], data["states"] = n, t, y
+        out = {
+            "rates": np.zeros_like(y),
+            "multipliers": np.zeros((n, self.n_rows)),
+            "residual": np.zeros(n),
+            "constraint_rate": np.zeros(n),
+            "potential": np.zeros(n),
+        }
+        for name, array in out.items():
+            data[name] = array
+        energies = self.stages.energies
+        data["energy_stages"] = np.array([s.address for s in energies], np.int64)
+        data["energy_tables"] = np.array([0 if s.table is None else s.table.ctypes.data for s in energies], np.int64)
+        data["energy_counts"] = np.array([s.count for s in energies], np.int64)
+        data["n_energy"] = len(energies)
+        self.run(replay.address, 0.0, data.address)
+        return out
+
+    def reactions(
+        self, parts: list[NumberedConstraint], at: Marker, t: Array, y: Array, multipliers: Array
+    ) -> tuple[Array, Array]:
+        """Force and moment about the marker `at` that some constraints exert on their second bodies, (n, 3) each."""
+        force, torque = np.zeros((len(t), 3)), np.zeros((len(t), 3))
+        markers = self.tables.markers
+        for k in range(len(t)):
+            self.set_state(*self.split(y[k]))
+            self.run(dynamics.evaluate.address, t[k], n=codes.POSITION)
+            joint = markers[self.tables.place(at)].position.copy()
+            for c in parts:
+                i, j = markers[c.i], markers[c.j]
+                load = -multipliers[k, c.rows] @ self.stages.gradient(c, t[k], i, j)[:, 12:]
+                axes = load[3:].reshape(3, 3)
+                force[k] += load[:3]
+                torque[k] += np.cross(j.axes, axes, axis=0).sum(axis=1) + np.cross(j.position - joint, load[:3])
+        return force, torque
+
+    def tangent(self, t: float, q: ArrayLike, v: ArrayLike, v_rate: ArrayLike, multipliers: ArrayLike) -> Tangent:
+        """Exact derivatives of M v' - Q + J^T lambda; see `equations.tangent`."""
+        from .tangent import tangent
+
+        return tangent(self, t, q, v, v_rate, multipliers)
+
+    def unit_weights(self) -> Array:
+        """Matrix entries in which the mass blocks are identities; the constraint blocks are filled by who uses them."""
+        entries = np.zeros(self.tables.n_entries)
+        for b in self.tables.bodies:
+            n = b.formulation.n_v
+            entries[b.mass_block : b.mass_block + n * n] = np.eye(n).ravel()
+        return entries
+
+    # --- running stages ------------------------------------------------------------------------------------------------
+
+    def bind(self, role: str, strategy: Strategy) -> None:
+        """Make a strategy the one in use; `role` is accelerate, correct, step or interpolate."""
+        self._strategies[role] = strategy
+        self.work[role] = strategy.address
+        self.work[f"{role}_data"] = strategy.data_address
+
+    def call(self, role: str, t: float) -> None:
+        """Run a bound strategy once on the current state."""
+        strategy = self._strategies[role]
+        self.run(strategy.address, t, strategy.data_address)
+
+    def run(self, address: int, t: float, data: int = 0, n: int = 0) -> int:
+        """Run a stage; failures become errors, the statuses of `march` are returned."""
+        status = run_stage(address, t, self.work.address, data, n)
+        if status in (codes.OK, codes.DONE, codes.FULL):
+            return status
+        raise self.failure(status)
+
+    def failure(self, status: int) -> Exception:
+        """What a status means, in words."""
+        t = float(self.work["t"])
+        culprit = int(self.work["culprit"])
+        if status == PythonStage.FAILED:
+            for strategy in self._strategies.values():
+                if strategy.python is not None and strategy.python.raised:
+                    return strategy_error(strategy, strategy.python.raised.pop(), t)
+            return self.stages.user_error(t)
+        if status == codes.USER_METHOD:
+            return self.stages.user_error(t)
+        if status == codes.NO_CONVERGENCE:
+            message = (
+                "the constraint cannot be closed again: the mechanism may have reached a position that it cannot leave "
+                "or enter; reduce the step, or check limits and loads there"
+            )
+            return SimulationError(message, t, self.row_label(culprit))
+        if status == codes.SINGULAR:
+            return SimulationError(
+                "the mass matrix is singular; give the body mass and inertia in all directions", t, self.unknown_label(culprit)
+            )
+        if status == codes.NOT_FINITE:
+            message = "the acceleration is not a finite number; look at the forces on the body and at their parameters"
+            return SimulationError(message, t, self.unknown_label(culprit))
+        if status == codes.STEP_TOO_SMALL:
+            message = (
+                "the step size became too small to go on; a force is too stiff or jumps for this integrator, or the tolerance is "
+                "below rounding"
+            )
+            return SimulationError(message, t)
+        raise AssertionError(f"a stage returned the unknown status {status}")
+
+    def row_owner(self, row: int) -> Any:
+        """The joint, constraint or body that a constraint row belongs to."""
+        for c in self.tables.constraints:
+            if c.rows.start <= row < c.rows.stop:
+                return c.owner
+        return next(b.body for b in reversed(self.tables.bodies) if b.row <= row)
+
+    def row_label(self, row: int) -> str:
+        return str(self.row_owner(row))
+
+    def unknown_label(self, unknown: int) -> str:
+        """The body or joint behind an unknown of the system matrix."""
+        if unknown >= self.n_v:
+            return self.row_label(unknown - self.n_v)
+        return str(next(b.body for b in reversed(self.tables.bodies) if b.v <= unknown))
+
+    def constraints_of(self, joint: Any) -> list[NumberedConstraint]:
+        """The basic constraints of a joint, numbered."""
+        return [c for c in self.tables.constraints if c.owner is joint]

@@ -1,0 +1,183 @@
+"""Which stages evaluate a system: one per type of element, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..bodies.formulations import Formulation
+from ..errors import SimulationError
+from ..kernels import bindings, user
+from ..kernels.compile import PythonStage, run_stage
+from .tables import NumberedConstraint, Table, Tables, has_derivatives
+from .user import PythonConstraints, PythonForces
+from .workspace import Workspace
+
+
+def is_ours(cls: type) -> bool:
+    """Whether a class belongs to the package: only then its compiled stage may be kept on disk."""
+    return cls.__module__.startswith("mbframe.")
+
+
+def key_of(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+@dataclass
+class BoundStage:
+    """A stage with its table. `elements` are those of the rows; `method` is the user's method that it calls, if any."""
+
+    address: int
+    table: np.ndarray | None
+    count: int
+    elements: list[Any] = field(default_factory=list)
+    method: str = ""
+    python: PythonStage | None = None
+
+
+class Stages:
+    """The evaluation stages of a system, with notices about how users' elements are run."""
+
+    def __init__(self, tables: Tables, work: Workspace) -> None:
+        self.tables, self.work = tables, work
+        self.notices: list[str] = []
+        self.evaluation: list[BoundStage] = []
+        self.moves: list[int] = []
+        self.interpreted: dict[type, PythonConstraints] = {}
+        self.energies: list[BoundStage] = []
+        for table in tables.body_tables:
+            self._bodies(table)
+        for table in tables.constraint_tables:
+            self._constraints(table)
+        for table in tables.force_tables:
+            self._forces(table)
+            self._energy(table)
+        arrays = [np.array([getattr(s, name) for s in self.evaluation], np.int64) for name in ("address", "count")]
+        work["stages"], work["counts"] = arrays
+        work["tables"] = np.array([0 if s.table is None else s.table.ctypes.data for s in self.evaluation], np.int64)
+        work["moves"] = np.array(self.moves, np.int64)
+        work["n_stages"], work["n_moves"] = len(self.evaluation), len(self.moves)
+
+    def _bodies(self, table: Table) -> None:
+        kind = table.type
+        assert issubclass(kind, Formulation)
+        evaluate, move = bindings.body_stages(key_of(kind), is_ours(kind), kind, table.rows.dtype)
+        self.evaluation.append(BoundStage(evaluate.address, table.rows, len(table.rows), table.elements))
+        self.moves.append(move.address)
+
+    def _constraints(self, table: Table) -> None:
+        kind, rows = table.type, table.rows
+        equations: int = kind.equations  # type: ignore[attr-defined]
+        elements = [c.constraint for c in table.elements]
+        if has_derivatives(kind):
+            stage = bindings.constraint_stage(key_of(kind), is_ours(kind), kind, rows.dtype, equations)
+            self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, "residual"))
+            return
+        interpreted = PythonConstraints(elements, rows, self.tables.markers)
+        self.interpreted[kind] = interpreted
+        self._sample_motion()
+        self.notices += interpreted.settle()
+        compiled = bindings.residual_stage(kind, rows.dtype, equations)
+        reason = bindings.refusal(lambda: compiled)
+        if reason is None:
+            self.work["level"] = 1
+            status = run_stage(compiled.address, 0.0, self.work.address, rows.ctypes.data, len(rows))
+            if status != 0 or not interpreted.agree(0.0):
+                reason = "complex numbers give it wrong derivatives"
+        if reason is None:
+            self.evaluation.append(BoundStage(compiled.address, rows, len(rows), elements, "residual"))
+        else:
+            self.notices.append(f"{kind.__name__}.residual is called from Python, about 1 ms a time: {reason}")
+            work = self.work
+            self._python(lambda t, n: interpreted.fill(t, int(work["level"])), elements, "residual")
+        projection = bindings.projection_stage(rows.dtype, equations, cached=False)
+        self.evaluation.append(BoundStage(projection.address, rows, len(rows), elements))
+
+    def _sample_motion(self) -> None:
+        """Generic rates in the marker table, to try derivatives on; the next evaluation overwrites them."""
+        values = np.random.default_rng(1)
+        for numbered in self.tables.bodies:
+            f = numbered.formulation
+            b = numbered.body
+            q, v = f.coordinates(b.position, b.rotation, values.normal(size=3), values.normal(size=3))
+            self.work.q[numbered.q_slice], self.work.v[numbered.v_slice] = q, v
+        self.work["level"] = 1
+        for stage in self.evaluation[: len(self.tables.body_tables)]:
+            assert stage.table is not None
+            run_stage(stage.address, 0.0, self.work.address, stage.table.ctypes.data, stage.count)
+
+    def _forces(self, table: Table) -> None:
+        kind, rows = table.type, table.rows
+        states: int = kind.states  # type: ignore[attr-defined]
+        elements = [f.force for f in table.elements]
+        stage = bindings.force_stage(key_of(kind), is_ours(kind), kind, rows.dtype, states)
+        reason = bindings.refusal(lambda: stage)
+        if reason is None:
+            self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, "wrench"))
+            return
+        self.notices.append(f"{kind.__name__}.wrench is called from Python, about 0.1 ms a time: {reason}")
+        out = np.zeros(len(rows), user.FORCE_ROW).view(np.recarray)
+        out.i, out.j = rows.i, rows.j
+        work = self.work
+        forces = PythonForces(elements, rows, out, self.tables.markers, work.z, work.z_rate)
+        self._python(lambda t, n: forces.fill(t) if work["level"] == 2 else None, elements, "wrench")
+        self.evaluation.append(BoundStage(user.applied_rows.address, out, len(out), elements))
+
+    def _energy(self, table: Table) -> None:
+        kind, rows = table.type, table.rows
+        if not hasattr(kind, "energy"):
+            return
+        elements = [f.force for f in table.elements]
+        stage = bindings.energy_stage(key_of(kind), is_ours(kind), kind, rows.dtype)
+        if bindings.refusal(lambda: stage) is None:
+            self.energies.append(BoundStage(stage.address, rows, len(rows), elements, "energy"))
+            return
+        work, markers = self.work, self.tables.markers
+
+        def add(t: float, n: int) -> None:
+            for element, row in zip(elements, rows, strict=True):
+                work["potential"] = work["potential"] + element.energy(t, markers[row.i], markers[row.j])
+
+        python = PythonStage(add)
+        self.energies.append(BoundStage(python.address, None, 0, elements, "energy", python))
+
+    def _python(self, function: Callable[[float, int], None], elements: list[Any], method: str) -> None:
+        python = PythonStage(function)
+        self.evaluation.append(BoundStage(python.address, None, 0, elements, method, python))
+
+    def gradient(self, numbered: NumberedConstraint, t: float, i: Any, j: Any) -> np.ndarray:
+        """dC/dx of a constraint, interpreted."""
+        constraint = numbered.constraint
+        if not has_derivatives(type(constraint)):
+            return self.interpreted[type(constraint)].gradient(constraint, t, i, j)
+        g = np.zeros((constraint.equations, 24))
+        constraint.gradient(t, i, j, g)  # type: ignore[attr-defined]
+        return g
+
+    def user_error(self, t: float) -> SimulationError:
+        """The error that a user's method raised, with its own traceback as the cause."""
+        stage = self.evaluation[int(self.work["culprit_stage"])]
+        cause: BaseException | None = None
+        if stage.python is not None:
+            cause = stage.python.raised.pop()
+            if not isinstance(cause, Exception):
+                raise cause  # Ctrl-C and the like
+            names = ", ".join(str(e) for e in stage.elements)
+        else:
+            assert stage.table is not None
+            element, row = stage.elements[int(self.work["culprit"])], stage.table[int(self.work["culprit"])]
+            names = str(element)
+            arguments = [t, self.tables.markers[row.i], self.tables.markers[row.j]]
+            if getattr(element, "states", 0):
+                arguments.append(self.work.z[row.z : row.z + element.states])
+            try:
+                getattr(element, stage.method)(*arguments)
+            except Exception as error:  # the compiled method failed here: interpreted it shows where
+                cause = error
+        what = f"{type(cause).__name__}: {cause}" if cause is not None else "an error that Python does not repeat"
+        failure = SimulationError(f"{stage.method} raised {what}", time=t, culprit=names)
+        failure.__cause__ = cause
+        return failure

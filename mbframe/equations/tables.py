@@ -1,0 +1,365 @@
+"""From the described system to numbered coordinates, rows and tables.
+
+Numbering: coordinates and velocities body by body in the order of the system; constraint rows joint by joint, then the intrinsic rows of
+the bodies, so that a joint's multipliers stand in the same columns in every formulation. Matrix entries: the mass blocks, then
+the blocks of the constraint Jacobian.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bodies.base import Body
+from ..bodies.formulations import Formulation, NewtonEuler
+from ..connections import Connection
+from ..constraints.base import BasicConstraint
+from ..errors import ModelError
+from ..forces.base import ForceElement
+from ..joints.base import Joint
+from ..kernels.user import constraint_fields
+from ..kernels.workspace import MARKER
+from ..markers import Marker
+from ..system import System
+from .structure import Block
+
+Array = NDArray[np.float64]
+BODY_FIELDS = [
+    ("q", "i8"),
+    ("v", "i8"),
+    ("row", "i8"),  # first intrinsic row
+    ("mass_block", "i8"),
+    ("row_block", "i8"),
+    ("marker", "i8"),
+    ("n_markers", "i8"),
+    ("tangent_block", "i8"),
+]
+LINK_FIELDS = [
+    ("i", "i8"),
+    ("j", "i8"),
+    ("row", "i8"),
+    ("block_i", "i8"),
+    ("block_j", "i8"),
+    ("z", "i8"),
+    ("tangent_ii", "i8"),
+    ("tangent_ij", "i8"),
+    ("tangent_ji", "i8"),
+    ("tangent_jj", "i8"),
+]
+
+
+@dataclass
+class NumberedBody:
+    """A body with its formulation and its places in q, v and the rows."""
+
+    body: Body
+    formulation: Formulation
+    q: int
+    v: int
+    row: int = 0
+    mass_block: int = 0
+    row_block: int = 0
+    markers: list[Marker] = field(default_factory=list)
+    first_marker: int = 0
+
+    @property
+    def q_slice(self) -> slice:
+        return slice(self.q, self.q + self.formulation.n_q)
+
+    @property
+    def v_slice(self) -> slice:
+        return slice(self.v, self.v + self.formulation.n_v)
+
+
+@dataclass
+class NumberedConstraint:
+    """A basic constraint with the element it belongs to and its first row."""
+
+    constraint: BasicConstraint
+    owner: Joint | BasicConstraint
+    row: int
+    i: int
+    j: int
+    block_i: int = 0
+    block_j: int = 0
+
+    @property
+    def rows(self) -> slice:
+        return slice(self.row, self.row + self.constraint.equations)
+
+
+@dataclass
+class NumberedForce:
+    """A force element with its markers and the place of its own states."""
+
+    force: ForceElement
+    i: int
+    j: int
+    z: int
+
+    @property
+    def states(self) -> slice:
+        return slice(self.z, self.z + self.force.states)
+
+
+@dataclass
+class Table:
+    """All elements of one type as a structured array, a row each."""
+
+    type: type
+    rows: np.recarray
+    elements: list[Any]
+
+
+def has_derivatives(constraint: type[BasicConstraint]) -> bool:
+    """Whether a constraint class gives its own derivatives, at the level at which it gives its residual."""
+    return all(hasattr(constraint, name) for name in ("gradient", "curvature", "hessian")) and not any(
+        "residual" in vars(c)
+        for c in constraint.__mro__[: next(k for k, c in enumerate(constraint.__mro__) if "gradient" in vars(c))]
+    )
+
+
+class Tables:
+    """The numbered system. Reads the description once; nothing here changes afterwards."""
+
+    def __init__(self, system: System, formulation: Formulation | None) -> None:
+        self.system = system
+        self.bodies: list[NumberedBody] = []
+        n_q = n_v = 0
+        for body in system.bodies:
+            chosen = formulation or body.formulation or NewtonEuler()
+            self.bodies.append(NumberedBody(body, chosen, n_q, n_v))
+            n_q, n_v = n_q + chosen.n_q, n_v + chosen.n_v
+        self.n_q, self.n_v = n_q, n_v
+        self.index = {numbered.body.name: k for k, numbered in enumerate(self.bodies)}
+        self._number_links()
+        self._number_entries()
+        self.markers = self._marker_table()
+        self.body_tables = list(self._body_tables())
+        self.constraint_tables = list(self._constraint_tables())
+        self.force_tables = list(self._force_tables())
+
+    # --- numbering -----------------------------------------------------------------------------------------------------
+
+    def _number_links(self) -> None:
+        constraints: list[tuple[Joint | BasicConstraint, BasicConstraint]] = []
+        for joint in self.system.joints:
+            parts = joint.constraints() if isinstance(joint, Joint) else [joint]
+            constraints += [(joint, part) for part in parts]
+        owners: list[Connection] = [part for _, part in constraints] + list(self.system.forces)
+        pairs = [(owner.i, owner.j) for owner in owners]
+        self._places = self._place_markers(marker for pair in pairs for marker in pair)
+        numbers = [(self.place(i), self.place(j)) for i, j in pairs]
+
+        self.constraints: list[NumberedConstraint] = []
+        row = 0
+        for (owner, part), (i, j) in zip(constraints, numbers, strict=False):
+            self.constraints.append(NumberedConstraint(part, owner, row, i, j))
+            row += part.equations
+        for numbered in self.bodies:
+            numbered.row = row
+            row += numbered.formulation.n_intrinsic
+        self.n_rows = self.n_holonomic = row
+        self.forces: list[NumberedForce] = []
+        z = 0
+        for force, (i, j) in zip(self.system.forces, numbers[len(constraints) :], strict=True):
+            self.forces.append(NumberedForce(force, i, j, z))
+            z += force.states
+        self.n_z = z
+
+    def place(self, marker: Marker) -> int:
+        """Number of a marker that belongs to an element."""
+        return self._places[_key(marker)]
+
+    def _place_markers(self, markers: Iterable[Marker]) -> dict[Hashable, int]:
+        """Number the distinct markers: those of the ground first, then body by body."""
+        by_body: dict[str, dict[Hashable, Marker]] = defaultdict(dict)
+        for marker in markers:
+            if marker.body.name not in self.index and marker.body is not self.system.ground:
+                raise ModelError(f"a marker lies on body {marker.body.name!r}, which is not in system {self.system.name!r}")
+            by_body[marker.body.name].setdefault(_key(marker), marker)
+        places: dict[Hashable, int] = {}
+        self.ground_markers = list(by_body[self.system.ground.name].values())
+        for key in by_body[self.system.ground.name]:
+            places[key] = len(places)
+        for numbered in self.bodies:
+            numbered.first_marker = len(places)
+            numbered.markers = list(by_body[numbered.body.name].values())
+            for key in by_body[numbered.body.name]:
+                places[key] = len(places)
+        return places
+
+    def _number_entries(self) -> None:
+        offset = 0
+        for body in self.bodies:
+            body.mass_block = offset
+            offset += body.formulation.n_v**2
+        self.n_mass_entries = offset
+        for body in self.bodies:
+            body.row_block = offset
+            offset += body.formulation.n_intrinsic * body.formulation.n_v
+        owner = self.marker_bodies()
+        for c in self.constraints:
+            sizes = [self.bodies[owner[m]].formulation.n_v if owner[m] >= 0 else 0 for m in (c.i, c.j)]
+            c.block_i = offset
+            c.block_j = offset + c.constraint.equations * sizes[0]
+            offset += c.constraint.equations * sum(sizes)
+        self.n_entries = offset
+
+    def marker_bodies(self) -> list[int]:
+        """Number of the body of each marker; -1 for the ground."""
+        owner = [-1] * len(self.ground_markers)
+        for k, body in enumerate(self.bodies):
+            owner += [k] * len(body.markers)
+        return owner
+
+    # --- tables --------------------------------------------------------------------------------------------------------
+
+    def _marker_table(self) -> np.recarray:
+        total = len(self.ground_markers) + sum(len(b.markers) for b in self.bodies)
+        table = np.zeros(total, MARKER).view(np.recarray)
+        table.body = -1
+        for k, marker in enumerate(self.ground_markers):
+            table.position[k], table.axes[k] = marker.at, marker.axes
+            table.point[k], table.frame[k] = marker.at, marker.axes
+        offset = 0
+        for number, numbered in enumerate(self.bodies):
+            for k, marker in enumerate(numbered.markers, numbered.first_marker):
+                table.point[k], table.frame[k] = marker.local_point, marker.local_axes
+                table.body[k], table.n[k], table.v[k] = number, numbered.formulation.n_v, numbered.v
+                table.jacobian[k] = offset
+                offset += 12 * numbered.formulation.n_v
+        # Rounding of the local frames would show as couplings that are not there.
+        for values in (table.point, table.frame):
+            values[np.abs(values) < 1e-15 * np.abs(values).max(initial=1.0)] = 0.0
+        self.n_jacobians = offset
+        return table
+
+    def _body_tables(self) -> Iterable[Table]:
+        groups: dict[Formulation, list[NumberedBody]] = defaultdict(list)
+        for numbered in self.bodies:
+            groups[numbered.formulation].append(numbered)
+        for formulation, members in groups.items():
+            dtype = np.dtype(BODY_FIELDS + formulation.fields, align=True)
+            rows = np.zeros(len(members), dtype).view(np.recarray)
+            for k, b in enumerate(members):
+                values = formulation.row(b.body, self.system.gravity) | {
+                    "q": b.q,
+                    "v": b.v,
+                    "row": b.row,
+                    "mass_block": b.mass_block,
+                    "row_block": b.row_block,
+                    "marker": b.first_marker,
+                    "n_markers": len(b.markers),
+                }
+                for name, value in values.items():
+                    rows[name][k] = value
+            yield Table(type(formulation), rows, members)
+
+    def _constraint_tables(self) -> Iterable[Table]:
+        groups: dict[type, list[NumberedConstraint]] = defaultdict(list)
+        for numbered in self.constraints:
+            groups[type(numbered.constraint)].append(numbered)
+        for kind, members in groups.items():
+            own = LINK_FIELDS if has_derivatives(kind) else _merged(constraint_fields(kind.equations), LINK_FIELDS)
+            links = [{"i": c.i, "j": c.j, "row": c.row, "block_i": c.block_i, "block_j": c.block_j} for c in members]
+            yield Table(kind, _rows(kind, own, [c.constraint for c in members], links), members)
+
+    def _force_tables(self) -> Iterable[Table]:
+        groups: dict[type, list[NumberedForce]] = defaultdict(list)
+        for numbered in self.forces:
+            groups[type(numbered.force)].append(numbered)
+        for kind, members in groups.items():
+            links = [{"i": f.i, "j": f.j, "z": f.z} for f in members]
+            yield Table(kind, _rows(kind, LINK_FIELDS, [f.force for f in members], links), members)
+
+    # --- structure of the system matrix --------------------------------------------------------------------------------
+
+    def blocks(self) -> list[Block]:
+        """Bodies, then constraints, then intrinsic rows, as blocks of unknowns."""
+        owner = self.marker_bodies()
+        blocks = [Block(b.v, b.formulation.n_v) for b in self.bodies]
+        for c in self.constraints:
+            bodies = tuple(owner[m] for m in (c.i, c.j) if owner[m] >= 0)
+            blocks.append(Block(self.n_v + c.row, c.constraint.equations, bodies))
+        for k, b in enumerate(self.bodies):
+            if b.formulation.n_intrinsic:
+                blocks.append(Block(self.n_v + b.row, b.formulation.n_intrinsic, (k,)))
+        return blocks
+
+    def pattern(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Row, column and source of every entry of [M J^T; J 0] that can differ from zero, each pair once."""
+        rows: list[NDArray] = []
+        columns: list[NDArray] = []
+        sources: list[NDArray] = []
+
+        def take(mask: NDArray[np.bool_], first_row: int, first_column: int, offset: int) -> None:
+            r, c = np.nonzero(mask)
+            rows.append(first_row + r)
+            columns.append(first_column + c)
+            sources.append(offset + r * mask.shape[1] + c)
+
+        for table in self.body_tables:
+            for row, b in zip(table.rows, table.elements, strict=True):
+                take(np.tril(b.formulation.mass_pattern(row)), b.v, b.v, b.mass_block)
+                if b.formulation.n_intrinsic:
+                    take(b.formulation.intrinsic_pattern(), self.n_v + b.row, b.v, b.row_block)
+        owner = self.marker_bodies()
+        jacobians = {
+            m: self.bodies[k].formulation.jacobian_pattern(self.markers[m]) for m, k in enumerate(owner) if k >= 0
+        }
+        for table in self.constraint_tables:
+            for row, c in zip(table.rows, table.elements, strict=True):
+                g = self._gradient_pattern(c.constraint, row)
+                for marker, half, offset in ((c.i, g[:, :12], c.block_i), (c.j, g[:, 12:], c.block_j)):
+                    if owner[marker] >= 0:
+                        mask = (half.astype(int) @ jacobians[marker].astype(int)) > 0
+                        take(mask, self.n_v + c.row, self.bodies[owner[marker]].v, offset)
+        empty = np.empty(0, np.int64)
+        return np.concatenate(rows or [empty]), np.concatenate(columns or [empty]), np.concatenate(sources or [empty])
+
+    @staticmethod
+    def _gradient_pattern(constraint: BasicConstraint, row: Any) -> NDArray[np.bool_]:
+        """Which of the 24 marker numbers each equation depends on: found at random markers, where nothing cancels."""
+        if not has_derivatives(type(constraint)):
+            return np.ones((constraint.equations, 24), bool)
+        markers = _random_markers()
+        g = np.zeros((constraint.equations, 24))
+        constraint.gradient(0.0, markers[0], markers[1], g)  # type: ignore[attr-defined]
+        return g != 0.0
+
+
+def _merged(first: list[tuple], second: list[tuple]) -> list[tuple]:
+    names = {entry[0] for entry in first}
+    return first + [entry for entry in second if entry[0] not in names]
+
+
+def _rows(kind: type, own: list[tuple], elements: list[Any], links: list[dict[str, int]]) -> np.recarray:
+    """The rows of a type: the fields of the link, then the declared parameters."""
+    parameters = kind.row_fields()  # type: ignore[attr-defined]
+    taken = {entry[0] for entry in own}
+    for entry in parameters:
+        if entry[0] in taken:
+            raise ModelError(f"{kind.__name__}.{entry[0]}: this name is used by the tables; choose another parameter name")
+    rows = np.zeros(len(elements), np.dtype(own + parameters, align=True)).view(np.recarray)
+    for k, (element, link) in enumerate(zip(elements, links, strict=True)):
+        for name, value in (link | element.row_values()).items():
+            rows[name][k] = value
+    return rows
+
+
+def _key(marker: Marker) -> Hashable:
+    return (marker.body.name, marker.at.tobytes(), marker.axes.tobytes())
+
+
+def _random_markers() -> np.recarray:
+    markers = np.zeros(2, MARKER).view(np.recarray)
+    values = np.random.default_rng(0)
+    for name in ("position", "axes", "velocity", "axes_rate", "angular_velocity"):
+        markers[name][:] = values.uniform(0.5, 1.5, markers[name].shape)
+    return markers

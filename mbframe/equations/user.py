@@ -1,0 +1,182 @@
+"""Elements that a user wrote in plain Python: compiled where they compile, called by Python where they do not.
+
+Derivatives that the user did not give come from the compiled method by complex step if that agrees with `jets` at the described
+configuration (complex step is silently wrong through abs, norm, arctan2, max), from `jets` otherwise, and from
+extrapolated differences for a method that cannot take `jets`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import jets
+from ..constraints.base import BasicConstraint
+from ..errors import ModelError
+from ..forces.base import ForceElement
+
+Array = NDArray[np.float64]
+AGREEMENT = 1e-8
+
+
+class Differentiated:
+    """A function of some arrays with its derivatives: exact by `jets`, or by differences if it cannot take them."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.exact = True
+
+    def settle(self, arrays: Sequence[Any]) -> None:
+        """Find out at a sample whether the function takes jets."""
+        try:
+            jets.derivatives(self.function, arrays, order=2)
+        except Exception:  # whatever the user's code raises when it is given another array type
+            self.exact = False
+
+    def gradient(self, arrays: Sequence[Any]) -> tuple[Array, Array]:
+        """Value and gradient."""
+        if self.exact:
+            return jets.jacobian(self.function, arrays)
+        return jets.extrapolated_differences(self.function, arrays)
+
+    def along(self, arrays: Sequence[Any], direction: Sequence[Any]) -> tuple[Array, Array, Array]:
+        """Value, gradient, and second derivative along a direction."""
+        if not self.exact:
+            value, gradient = jets.extrapolated_differences(self.function, arrays)
+            return value, gradient, jets.second_difference_along(self.function, arrays, direction)
+        value, gradient, hessian = jets.derivatives(self.function, arrays, order=2)
+        assert hessian is not None
+        u = np.concatenate([np.ravel(d) for d in direction])
+        return value, gradient, hessian @ u @ u
+
+    def hessian(self, arrays: Sequence[Any]) -> Array:
+        """Second derivatives."""
+        if self.exact:
+            hessian = jets.derivatives(self.function, arrays, order=2)[2]
+            assert hessian is not None
+            return hessian
+
+        def flat_gradient(*moved: Any) -> Array:
+            return jets.extrapolated_differences(self.function, moved)[1]
+
+        return jets.extrapolated_differences(flat_gradient, arrays)[1]
+
+
+def configuration(marker: Any) -> list[Array]:
+    """The numbers that a residual may depend on."""
+    return [marker.position, marker.axes]
+
+
+def motion(marker: Any) -> list[Array]:
+    """The numbers that a wrench may depend on, in the order of `wrench_gradient`."""
+    return [marker.position, marker.axes, marker.velocity, marker.angular_velocity]
+
+
+def residual_function(constraint: BasicConstraint) -> Callable[..., Any]:
+    """The residual as a function of (t, position_i, axes_i, position_j, axes_j)."""
+
+    def function(t: Any, position_i: Any, axes_i: Any, position_j: Any, axes_j: Any) -> Any:
+        return constraint.residual(
+            t, SimpleNamespace(position=position_i, axes=axes_i), SimpleNamespace(position=position_j, axes=axes_j)
+        )
+
+    return function
+
+
+def wrench_function(force: ForceElement, t: float, *states: Array) -> Callable[..., Any]:
+    """Force and torque, stacked, as a function of the motion of both markers."""
+
+    def function(*values: Any) -> Any:
+        names = ("position", "axes", "velocity", "angular_velocity")
+        i = SimpleNamespace(**dict(zip(names, values[:4], strict=True)))
+        j = SimpleNamespace(**dict(zip(names, values[4:], strict=True)))
+        push, turn = force.wrench(t, i, j, *states)
+        return [*push, *turn]
+
+    return function
+
+
+class PythonConstraints:
+    """Fills the rows of a constraint type by calling the user's method."""
+
+    def __init__(self, constraints: Sequence[BasicConstraint], rows: np.recarray, markers: np.recarray) -> None:
+        self.constraints, self.rows, self.markers = constraints, rows, markers
+        self.functions = [Differentiated(residual_function(c)) for c in constraints]
+
+    def settle(self) -> list[str]:
+        """Decide how derivatives are taken; returns notices."""
+        for row, function in zip(self.rows, self.functions, strict=True):
+            function.settle([0.0, *configuration(self.markers[row.i]), *configuration(self.markers[row.j])])
+        return [
+            f"{c}: derivatives are taken by differences, because its residual cannot be differentiated exactly"
+            for c, f in zip(self.constraints, self.functions, strict=True)
+            if not f.exact
+        ]
+
+    def fill(self, t: float, level: int) -> None:
+        """Values, and for level > 0 derivatives, of all rows."""
+        for constraint, row, function in zip(self.constraints, self.rows, self.functions, strict=True):
+            i, j = self.markers[row.i], self.markers[row.j]
+            if level == 0:
+                row.value[:] = _checked(constraint, constraint.residual(t, i, j))
+                continue
+            arrays = [t, *configuration(i), *configuration(j)]
+            direction = [1.0, i.velocity, i.axes_rate, j.velocity, j.axes_rate]
+            value, gradient, bend = function.along(arrays, direction)
+            row.value[:] = _checked(constraint, value)
+            row.drift[:], row.gradient[:] = gradient[:, 0], gradient[:, 1:]
+            row.curvature[:] = bend
+
+    def gradient(self, constraint: BasicConstraint, t: float, i: Any, j: Any) -> Array:
+        """dC/dx of one constraint at given markers."""
+        function = self.functions[self.constraints.index(constraint)]
+        return function.gradient([t, *configuration(i), *configuration(j)])[1][:, 1:]
+
+    def agree(self, t: float) -> bool:
+        """Whether the rows as filled by someone else agree with the exact derivatives."""
+        found = self.rows.copy()
+        self.fill(t, 1)
+        return all(
+            np.allclose(found[name], self.rows[name], rtol=AGREEMENT, atol=AGREEMENT * (1.0 + np.abs(found[name]).max()))
+            for name in ("value", "drift", "gradient", "curvature")
+        )
+
+
+def _checked(constraint: BasicConstraint, value: Any) -> Array:
+    array = np.asarray(value, float)
+    if array.shape != (constraint.equations,):
+        raise ModelError(
+            [
+                constraint.problem(
+                    "residual",
+                    f"returned shape {array.shape}, but the class says equations = {constraint.equations}; return that many numbers",
+                )
+            ]
+        )
+    return array
+
+
+class PythonForces:
+    """Fills force and torque of all rows of a force type by calling the user's method."""
+
+    def __init__(
+        self, forces: Sequence[ForceElement], rows: np.recarray, out: np.recarray, markers: np.recarray, z: Array, z_rate: Array
+    ) -> None:
+        self.forces, self.rows, self.out, self.markers = forces, rows, out, markers
+        self.z, self.z_rate = z, z_rate
+
+    def fill(self, t: float) -> None:
+        """Force and torque of all rows, and the rates of own states."""
+        for force, row, out in zip(self.forces, self.rows, self.out, strict=True):
+            i, j = self.markers[row.i], self.markers[row.j]
+            if force.states:
+                own = slice(row.z, row.z + force.states)
+                z = self.z[own].copy()
+                self.z_rate[own] = force.state_rate(t, i, j, z)  # type: ignore[attr-defined]
+                out.force[:], out.torque[:] = force.wrench(t, i, j, z)  # type: ignore[call-arg]
+            else:
+                out.force[:], out.torque[:] = force.wrench(t, i, j)

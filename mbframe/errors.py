@@ -1,0 +1,84 @@
+"""The errors that mbframe raises: all derive from `MbframeError`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong in a model.
+
+    Parameters
+    ----------
+    element
+        What it is wrong in, such as ``"RigidBody 'bar'"``.
+    field
+        The parameter concerned, such as ``"mass"``.
+    message
+        What was found, what is allowed, and the remedy.
+    """
+
+    element: str
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        place = ", ".join(part for part in (self.element, self.field) if part)
+        return f"{place}: {self.message}" if place else self.message
+
+
+class MbframeError(Exception):
+    """Root of all errors raised by mbframe."""
+
+
+class ModelError(MbframeError):
+    """A model, a file or a combination of methods that cannot be used as described.
+
+    Parameters
+    ----------
+    problems
+        Every problem found, or one sentence. ``str(error)`` lists all of them, one a line.
+    """
+
+    problems: list[Problem]
+
+    def __init__(self, problems: Iterable[Problem] | str) -> None:
+        self.problems = [Problem("", "", problems)] if isinstance(problems, str) else list(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.problems))
+
+
+class SimulationError(MbframeError):
+    """A run that could not be continued.
+
+    Parameters
+    ----------
+    message
+        What happened and what to change.
+    time
+        Instant at which it happened, s.
+    culprit
+        The element (or its name) that caused it, if that is known.
+    result
+        What was computed before, if anything.
+    """
+
+    def __init__(self, message: str, time: float, culprit: object = None, result: object = None) -> None:
+        # All arguments go to `args`, so that the error survives the way back from another process.
+        super().__init__(message, time, culprit, result)
+        self.message = message
+        self.time = time
+        self.culprit = culprit
+        self.result = result
+
+    def __str__(self) -> str:
+        place = f"t = {self.time:.6g} s"
+        return f"{place}, {self.culprit}: {self.message}" if self.culprit is not None else f"{place}: {self.message}"
+
+
+class AnalysisError(MbframeError):
+    """An analysis that has no answer for the given model or state."""

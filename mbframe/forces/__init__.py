@@ -1,0 +1,6 @@
+"""Force elements."""
+
+from .base import ForceElement
+from .library import SpringDamper
+
+__all__ = ["ForceElement", "SpringDamper"]

@@ -1,0 +1,50 @@
+"""The base class of forces, and how to write one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from ..connections import TwoPointConnection
+
+if TYPE_CHECKING:
+    from ..bodies.base import Body
+
+
+class ForceElement(TwoPointConnection):
+    """A force between two markers.
+
+    To write your own, declare its parameters and give `wrench`; nothing else is needed:
+
+        class Magnet(mb.ForceElement):
+            strength = mb.parameter(1.0, unit="N m^2", minimum=0.0, help="attraction at one metre")
+
+            def wrench(self, t, i, j):
+                d = i.position - j.position
+                return self.strength * d / np.linalg.norm(d) ** 3, np.zeros(3)
+
+    `i`, `j` are marker states: `position`, `velocity`, `angular_velocity` (3,) and `axes` (3, 3; columns), all global. `wrench` returns force and
+    torque on j's body at j; the opposite acts on i's body at the same point, so momentum is kept. The method is compiled unchanged
+    if it can be, and called by Python otherwise.
+
+    Give `energy(self, t, i, j)` if the force is conservative: its potential, so that the power on the bodies is minus its rate.
+
+    Elements with own first-order states set `states` to their number; then `wrench(self, t, i, j, z)` takes them, `state_rate(self, t, i, j, z)`
+    returns z', and `initial_states(self)` their start (zeros by default).
+
+    A force may give its derivatives itself: `wrench_gradient(self, t, i, j, g)` fills g (6 x 36), rows force then torque, columns
+    (position_i, axes_i row by row, velocity_i, angular_velocity_i) and the same for j; g comes filled with zeros.
+    """
+
+    states: ClassVar[int] = 0
+
+    def wrench(self, t, i, j):
+        """Force and torque on the body of j, at j."""
+        raise NotImplementedError(f"{type(self).__name__} does not define wrench(self, t, i, j)")
+
+    def initial_states(self) -> list[float]:
+        """Own states at the start."""
+        return [0.0] * self.states
+
+    @classmethod
+    def example(cls, i: Body, j: Body) -> ForceElement:
+        return cls("force", i, j, at_i=(0.3, -0.2, 0.5), at_j=(1.1, 0.4, -0.6))

@@ -1,0 +1,34 @@
+"""The base class of joints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..connections import PointConnection
+from ..constraints.base import BasicConstraint
+
+if TYPE_CHECKING:
+    from ..bodies.base import Body
+
+
+class Joint(PointConnection):
+    """A joint between two bodies: a list of basic constraints between its markers `self.i` and `self.j`.
+
+    To write your own, give `constraints`:
+
+        class OffsetHinge(mb.Joint):
+            def constraints(self):
+                return [mb.Coincident(self.i, self.j), mb.Perpendicular(self.i.z, self.j.x), mb.Perpendicular(self.i.z, self.j.y)]
+
+        system.add(OffsetHinge("hinge", system.ground, bar, at=(0, 0, 0), axis=(0, 1, 0)))
+
+    The *reaction* of a joint is the force and moment that it exerts on its second body, at marker j, in global components.
+    """
+
+    def constraints(self) -> list[BasicConstraint]:
+        """The equations of the joint."""
+        raise NotImplementedError(f"{type(self).__name__} does not define constraints(self)")
+
+    @classmethod
+    def example(cls, i: Body, j: Body) -> Joint:
+        return cls("joint", i, j, at=(0.2, 0.1, -0.3), axis=(1.0, 2.0, -1.0))

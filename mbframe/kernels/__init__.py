@@ -1,0 +1,1 @@
+"""Everything that runs compiled. Nothing here knows a class of the description layer; only here is numba imported."""

@@ -1,0 +1,224 @@
+"""Compilation on demand: plain functions become compiled stages, cached between processes.
+
+Every piece of the simulation loop is a *stage*: a function with the one signature
+
+    int32 stage(double t, intp work, intp data, intp n)
+
+called by address, so that what is in the loop is data and the loop itself compiles once. `work` is the address of the
+workspace record, `data` that of the stage's own table or record, `n` its number of rows; the returned status is 0 or one of
+the codes in `kernels.workspace`.
+
+Formulas are written once, as plain Python methods of the elements. `jitted` compiles such a method unchanged (and the
+plain functions it calls); `specialize` binds it into a loop template, which then runs over all elements of a type.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import logging
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numba
+from llvmlite import ir
+from numba import carray, cfunc, njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+log = logging.getLogger("mbframe")
+
+SIGNATURE = types.int32(types.float64, types.intp, types.intp, types.intp)
+CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_ssize_t)
+
+
+@intrinsic
+def call(typingctx, address, t, work, data, n):
+    """Call the stage at `address`."""
+
+    def generate(context, builder, signature, args):
+        stage = ir.FunctionType(ir.IntType(32), [ir.DoubleType(), *[ir.IntType(64)] * 3])
+        return builder.call(builder.inttoptr(args[0], stage.as_pointer()), args[1:])
+
+    return types.int32(types.intp, types.float64, types.intp, types.intp, types.intp), generate
+
+
+@intrinsic
+def pointer(typingctx, address):
+    """The integer `address` as a pointer that `carray` accepts."""
+    return types.voidptr(types.intp), lambda context, builder, signature, args: builder.inttoptr(
+        args[0], cgutils.voidptr_t
+    )
+
+
+@njit
+def records(address, n, dtype):
+    """The `n` records of `dtype` that start at `address`."""
+    return carray(pointer(address), n, dtype)
+
+
+@cache
+def cache_directory() -> Path:
+    """Where compiled code is kept: one folder per version of the sources.
+
+    numba's own cache does not notice that a function *called* from another file was edited, so the folder's name contains
+    a hash of all sources of the package. `MBFRAME_CACHE_DIR` overrides the place.
+    """
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    package = Path(__file__).resolve().parent.parent
+    for source in sorted(package.rglob("*.py")):
+        digest.update(source.read_bytes())
+    given = os.environ.get("MBFRAME_CACHE_DIR")
+    base = Path(given) if given else _user_cache() / "mbframe"
+    directory = base / digest.hexdigest()[:16]
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if not os.access(directory, os.W_OK):
+            raise PermissionError(f"{directory} is not writable")
+    except OSError as error:
+        directory = Path(tempfile.mkdtemp(prefix="mbframe-cache-"))
+        log.warning(
+            "compiled code cannot be kept (%s): it is compiled anew in each session; set MBFRAME_CACHE_DIR", error
+        )
+    return directory
+
+
+def _user_cache() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", str(Path.home())))
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache"))
+
+
+@contextmanager
+def _caching_in(directory: Path) -> Iterator[None]:
+    # numba looks at its configuration when a function is decorated; a user's own numba code keeps its own place.
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(directory)
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+_dispatchers: dict[Callable, Any] = {}
+
+
+def jitted(function: Callable) -> Any:
+    """`function` compiled unchanged when first called, together with the plain functions of its module that it calls."""
+    if function not in _dispatchers:
+        callees = {
+            name: jitted(value)
+            for name in function.__code__.co_names
+            if isinstance(value := function.__globals__.get(name), FunctionType) and value is not function
+        }
+        _dispatchers[function] = njit(nogil=True)(_rebound(function, function.__qualname__, callees))
+    return _dispatchers[function]
+
+
+def _rebound(function: Callable, qualname: str, names: dict[str, Any]) -> FunctionType:
+    bound = FunctionType(
+        function.__code__,
+        {**function.__globals__, **names},
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    bound.__qualname__ = qualname
+    bound.__module__ = function.__module__
+    return bound
+
+
+class Stage:
+    """A plain function with the stage signature, compiled when its address is first asked for.
+
+    (`@cfunc` itself would compile at import.) `cached=False` is for what depends on a user's class.
+    """
+
+    def __init__(self, function: Callable, cached: bool = True) -> None:
+        self.function = function
+        self.cached = cached
+        self._compiled: Any = None
+
+    @property
+    def address(self) -> int:
+        if self._compiled is None:
+            self._compiled = self._compile()
+        return self._compiled.address
+
+    def _compile(self) -> Any:
+        if not self.cached:
+            return cfunc(SIGNATURE, nogil=True)(self.function)
+        directory = cache_directory()
+        # Our own mark of what is in the cache, so that the notice comes before the wait and not after it.
+        mark = directory / f"{self.function.__module__}.{self.function.__qualname__}.ready"
+        cold = not mark.exists()
+        if cold:
+            _announce()
+        began = time.process_time()
+        with _caching_in(directory):
+            compiled = cfunc(SIGNATURE, nogil=True, cache=True)(self.function)
+        if cold:
+            mark.touch()
+            log.info("compiled %s in %.1f s", self.function.__qualname__, time.process_time() - began)
+        return compiled
+
+
+@cache
+def _announce() -> None:
+    log.warning("mbframe is compiling its solver for first use; this is kept for the next time (or run: mbframe warmup)")
+
+
+_specialized: dict[tuple, Stage] = {}
+
+
+def specialize(template: Stage, key: str, cached: bool, **names: Any) -> Stage:
+    """The loop `template` with some of its global names bound: kernels, row layouts, sizes.
+
+    `key` names the combination; it must identify the bindings completely, because stages are looked up by it, in this
+    process and in the cache on disk. A user's own classes are therefore never cached on disk.
+    """
+    identity = (template.function.__qualname__, key)
+    if cached and identity in _specialized:
+        return _specialized[identity]
+    qualname = f"{template.function.__qualname__}[{key}]"
+    stage = Stage(_rebound(template.function, qualname, names), cached)
+    if cached:
+        _specialized[identity] = stage
+    return stage
+
+
+class PythonStage:
+    """A plain Python function as a stage. An exception in it ends the loop and waits in `raised` with its traceback."""
+
+    FAILED = -1
+
+    def __init__(self, function: Callable[[float, int], None]) -> None:
+        self.raised: list[BaseException] = []
+
+        def trampoline(t: float, work: int, data: int, n: int) -> int:
+            try:
+                function(t, n)
+                return 0
+            except BaseException as error:  # also Ctrl-C: it must reach the caller of the compiled loop
+                self.raised.append(error)
+                return self.FAILED
+
+        self._callback = CALLBACK(trampoline)
+        address = ctypes.cast(self._callback, ctypes.c_void_p).value
+        assert address is not None
+        self.address: int = address
+
+
+def run_stage(address: int, t: float, work: int, data: int, n: int) -> int:
+    """Call a stage from Python; the interpreter lock is released meanwhile."""
+    return CALLBACK(address)(t, work, data, n)

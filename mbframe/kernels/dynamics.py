@@ -1,0 +1,257 @@
+"""Evaluation of the equations of motion, accelerations, and corrections of the constraints."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .compile import Stage, call, records
+from .factorization import factor_system, solve_system
+from .workspace import (
+    DYNAMICS,
+    NO_CONVERGENCE,
+    NOT_FINITE,
+    OK,
+    POSITION,
+    VELOCITY,
+    factorization,
+    integers,
+    part,
+    vector,
+    workspace,
+)
+
+
+@njit
+def evaluate_elements(w, t, work, level):
+    """Fill the tables up to `level` for the current (t, q, v, z)."""
+    w.level = level
+    w.t = t
+    if level == DYNAMICS:
+        w.evaluations += 1
+        force = vector(w.force, w.n_v)
+        for k in range(w.n_v):
+            force[k] = 0.0
+    stages, tables, counts = integers(w.stages, w.n_stages), integers(w.tables, w.n_stages), integers(w.counts, w.n_stages)
+    for s in range(w.n_stages):
+        status = call(stages[s], t, work, tables[s], counts[s])
+        if status != OK:
+            w.culprit_stage = s
+            return status
+    return OK
+
+
+@njit
+def displace(w, t, work):
+    """q := q + T(q) d with d from `solution`."""
+    stages, tables, counts = integers(w.moves, w.n_moves), integers(w.tables, w.n_moves), integers(w.counts, w.n_moves)
+    for s in range(w.n_moves):
+        status = call(stages[s], t, work, tables[s], counts[s])
+        if status != OK:
+            return status
+    return OK
+
+
+@njit
+def factor_if_stale(w):
+    f = factorization(w.factor)
+    if f.valid == 1:
+        return OK
+    w.factorizations += 1
+    status = factor_system(f, vector(w.entries, w.n_entries))
+    if status != OK:
+        w.culprit = f.worst
+    return status
+
+
+@Stage
+def evaluate(t, work, data, n):
+    """Fill the tables; n is the level."""
+    return evaluate_elements(workspace(work), t, work, n)
+
+
+@Stage
+def factor(t, work, data, n):
+    """Factor the system matrix of the last evaluation."""
+    w = workspace(work)
+    factorization(w.factor).valid = 0
+    return factor_if_stale(w)
+
+
+@Stage
+def solve(t, work, data, n):
+    """`solution` := [M J^T; J 0]^-1 `right` with the factors at hand."""
+    w = workspace(work)
+    size = w.n_v + w.n_rows
+    return solve_system(
+        factorization(w.factor), vector(w.entries, w.n_entries), vector(w.right, size), vector(w.solution, size)
+    )
+
+
+@Stage
+def accelerate_augmented(t, work, data, n):
+    """v' and the multipliers from [M J^T; J 0] [v'; lambda] = [Q; gamma]."""
+    w = workspace(work)
+    status = evaluate_elements(w, t, work, DYNAMICS)
+    if status != OK:
+        return status
+    status = factor_if_stale(w)
+    if status != OK:
+        return status
+    size = w.n_v + w.n_rows
+    right, x = vector(w.right, size), vector(w.solution, size)
+    force, gamma = vector(w.force, w.n_v), vector(w.gamma, w.n_rows)
+    for k in range(w.n_v):
+        right[k] = force[k]
+    for k in range(w.n_rows):
+        right[w.n_v + k] = gamma[k]
+    status = solve_system(factorization(w.factor), vector(w.entries, w.n_entries), right, x)
+    if status != OK:
+        return status
+    acceleration, multipliers = part(w.rates, w.n_q, w.n_v), vector(w.multipliers, w.n_rows)
+    for k in range(w.n_v):
+        acceleration[k] = x[k]
+        if not abs(x[k]) < np.inf:
+            w.culprit = k
+            return NOT_FINITE
+    for k in range(w.n_rows):
+        multipliers[k] = x[w.n_v + k]
+    return OK
+
+
+CORRECTION = np.dtype(
+    [
+        ("tolerance", "f8"),
+        ("velocity_tolerance", "f8"),
+        ("limit", "i8"),
+        ("factor", "i8"),  # factorization used for the correction: the system's own, or one with unit weights
+        ("entries", "i8"),
+        ("n_mass", "i8"),  # leading entries that belong to the weights
+    ],
+    align=True,
+)
+
+ROUNDING = 64 * np.finfo(np.float64).eps
+SLOW = 0.2  # a chord iteration that gains less than this per turn gets new factors
+
+
+@njit
+def norm(values, n):
+    s = 0.0
+    for k in range(n):
+        s += values[k] * values[k]
+    return np.sqrt(s)
+
+
+@njit
+def largest_row(values, n):
+    worst = 0
+    for k in range(n):
+        if not abs(values[k]) <= abs(values[worst]):
+            worst = k
+    return worst
+
+
+@njit
+def correction_factors(w, c, t, work):
+    """Factors for the correction at the current q (evaluates everything)."""
+    status = evaluate_elements(w, t, work, DYNAMICS)
+    if status != OK:
+        return status
+    f = factorization(w.factor)
+    f.valid = 0
+    status = factor_if_stale(w)
+    if status != OK or c.factor == w.factor:
+        return status
+    own, entries = vector(c.entries, w.n_entries), vector(w.entries, w.n_entries)
+    for k in range(c.n_mass, w.n_entries):
+        own[k] = entries[k]
+    unit = factorization(c.factor)
+    return factor_system(unit, own)
+
+
+@njit
+def constraint_step(w, c, values, n):
+    """`solution` := least (weighted) change that removes the violations `values` of the first n rows."""
+    size = w.n_v + w.n_rows
+    right, x = vector(w.right, size), vector(w.solution, size)
+    for k in range(size):
+        right[k] = 0.0
+    for k in range(n):
+        right[w.n_v + k] = -values[k]
+    return solve_system(factorization(c.factor), vector(c.entries, w.n_entries), right, x)
+
+
+@Stage
+def correct_directly(t, work, data, n):
+    """Remove the violation of C = 0 and of C' = 0, D = 0 by the least (mass-weighted) change.
+
+    q := q - T W^-1 J^T (J W^-1 J^T)^-1 C until |C| <= tolerance, then the same for v. The iteration starts with the factors
+    at hand, which belong to a neighbouring state; they are renewed when it is slow. The factors left behind belong to the
+    corrected q: the next acceleration uses them again.
+    """
+    w = workspace(work)
+    c = records(data, 1, CORRECTION)[0]
+    residual = vector(w.residual, w.n_holonomic)
+    before = np.inf
+    fresh = False
+    if factorization(c.factor).valid < 0:
+        status = correction_factors(w, c, t, work)
+        if status != OK:
+            return status
+        fresh = True
+    for turn in range(c.limit + 1):
+        status = evaluate_elements(w, t, work, POSITION)
+        if status != OK:
+            return status
+        now = norm(residual, w.n_holonomic)
+        if now <= c.tolerance:
+            break
+        if not now < SLOW * before:
+            if fresh:
+                largest = 0.0
+                q = vector(w.y, w.n_q)
+                for k in range(w.n_q):
+                    largest = max(largest, abs(q[k]))
+                if now <= max(c.tolerance, ROUNDING * max(1.0, largest) * np.sqrt(1.0 + w.n_holonomic)):
+                    break
+            status = correction_factors(w, c, t, work)
+            if status != OK:
+                return status
+            fresh = True
+        if turn == c.limit or not now < np.inf:
+            w.culprit = largest_row(residual, w.n_holonomic)
+            return NO_CONVERGENCE
+        before = now
+        status = constraint_step(w, c, residual, w.n_holonomic)
+        if status == OK:
+            status = displace(w, t, work)
+        if status != OK:
+            return status
+    status = correction_factors(w, c, t, work)
+    if status != OK:
+        return status
+    rate, v = vector(w.constraint_rate, w.n_rows), part(w.y, w.n_q, w.n_v)
+    floor = max(c.velocity_tolerance, ROUNDING * max(1.0, norm(v, w.n_v)) * np.sqrt(1.0 + w.n_rows))
+    for _ in range(c.limit):
+        if norm(rate, w.n_rows) <= floor:
+            return OK
+        status = constraint_step(w, c, rate, w.n_rows)
+        if status != OK:
+            return status
+        x = vector(w.solution, w.n_v)
+        for k in range(w.n_v):
+            v[k] += x[k]
+        status = evaluate_elements(w, t, work, VELOCITY)
+        if status != OK:
+            return status
+    if norm(rate, w.n_rows) <= floor:
+        return OK
+    w.culprit = largest_row(rate, w.n_rows)
+    return NO_CONVERGENCE
+
+
+@Stage
+def no_correction(t, work, data, n):
+    """Leave the state as it is."""
+    return OK

@@ -1,0 +1,254 @@
+"""Static sparse factorization of the system matrix: LDL^T, and LU on the same symmetric pattern.
+
+The pattern, the order of elimination and the list of updates are worked out once (`equations.structure`); here only numbers
+move. There is no pivoting: the order makes every pivot regular unless constraints depend on each other, and each pivot is
+compared with the largest contribution it was summed from. If one is lost in rounding the matrix is regularized,
+
+    [ M   J^T ] [ a ]   [ Q                 ]
+    [ J   -E  ] [ l ] = [ gamma - E l_before ]
+
+with E = EPSILON diag(J M^-1 J^T), and the solve repeated (proximal iteration) until J a = gamma; accelerations are then exact and
+the multipliers those of minimum norm in these weights.
+
+The functions on plain arrays (`factor_symmetric`, `factor_general`, `substitute_…`) are generic over real and complex numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .workspace import OK, SINGULAR, indices, vector
+
+PIVOT_LOST = 1e-11  # relative pivot below which constraints count as dependent
+PIVOT_WEAK = 1e-4  # relative pivot below which a solution is refined once
+EPSILON = 1e-6
+PROXIMAL_LIMIT = 60
+PROXIMAL_RESIDUAL = 1e-13
+
+
+@njit
+def factor_symmetric(n, values, start, rows, targets, scale):
+    """L D L^T in place. Returns the smallest relative pivot and its index.
+
+    `values` holds D, then L by columns; `targets` lists for each pivot the entries updated by the pairs of its column.
+    A lost pivot is replaced by its scale, so that all scales are known afterwards.
+    """
+    worst, worst_pivot = np.uint64(0), 1.0
+    p = np.uint64(0)
+    one = np.uint64(1)
+    for k in range(np.uint64(n)):
+        d = values[k]
+        if scale[k] < abs(d):
+            scale[k] = abs(d)
+        ratio = abs(d) / scale[k] if scale[k] > 0.0 else 0.0
+        if not ratio >= worst_pivot:
+            worst, worst_pivot = k, ratio
+        if not ratio > PIVOT_LOST:
+            d = values.dtype.type(scale[k] if scale[k] > 0.0 else 1.0)
+            values[k] = d
+        inverse = 1.0 / d
+        last = start[k + one]
+        for a in range(start[k], last):
+            column = values[a]
+            factor = column * inverse
+            contribution = abs(factor * column)
+            row = rows[a - np.uint64(n)]
+            if contribution > scale[row]:
+                scale[row] = contribution
+            for b in range(a, last):
+                values[targets[p]] -= factor * values[b]
+                p += one
+            values[a] = factor
+    return worst, worst_pivot
+
+
+@njit
+def factor_general(n, values, upper, start, rows, targets, scale):
+    """L U in place on the symmetric pattern; `values` holds D and L, `upper` holds U at the places of L's transpose."""
+    worst, worst_pivot = np.uint64(0), 1.0
+    p = np.uint64(0)
+    one = np.uint64(1)
+    shift = np.uint64(n)
+    for k in range(np.uint64(n)):
+        d = values[k]
+        if scale[k] < abs(d):
+            scale[k] = abs(d)
+        ratio = abs(d) / scale[k] if scale[k] > 0.0 else 0.0
+        if not ratio >= worst_pivot:
+            worst, worst_pivot = k, ratio
+        if not ratio > PIVOT_LOST:
+            d = values.dtype.type(scale[k] if scale[k] > 0.0 else 1.0)
+            values[k] = d
+        inverse = 1.0 / d
+        first, last = start[k], start[k + one]
+        for a in range(first, last):
+            values[a] *= inverse
+        for a in range(first, last):
+            contribution = abs(values[a] * upper[a - shift])
+            row = rows[a - shift]
+            if contribution > scale[row]:
+                scale[row] = contribution
+            values[row] -= values[a] * upper[a - shift]
+            p += one
+            for b in range(a + one, last):
+                values[targets[p]] -= values[b] * upper[a - shift]
+                upper[targets[p] - shift] -= values[a] * upper[b - shift]
+                p += one
+    return worst, worst_pivot
+
+
+@njit
+def substitute_symmetric(n, values, start, rows, x):
+    """x := (L D L^T)^-1 x, in elimination order."""
+    one = np.uint64(1)
+    shift = np.uint64(n)
+    for k in range(shift):
+        xk = x[k]
+        for a in range(start[k], start[k + one]):
+            x[rows[a - shift]] -= values[a] * xk
+    for step in range(shift):
+        k = shift - one - step
+        s = x[k] / values[k]
+        for a in range(start[k], start[k + one]):
+            s -= values[a] * x[rows[a - shift]]
+        x[k] = s
+
+
+@njit
+def substitute_general(n, values, upper, start, rows, x):
+    """x := (L U)^-1 x, in elimination order."""
+    one = np.uint64(1)
+    shift = np.uint64(n)
+    for k in range(shift):
+        xk = x[k]
+        for a in range(start[k], start[k + one]):
+            x[rows[a - shift]] -= values[a] * xk
+    for step in range(shift):
+        k = shift - one - step
+        s = x[k]
+        for a in range(start[k], start[k + one]):
+            s -= upper[a - shift] * x[rows[a - shift]]
+        x[k] = s / values[k]
+
+
+@njit
+def scatter(f, entries):
+    """Bring the current entries into the slots of the factorization."""
+    size = f.n + f.n_lower
+    values = vector(f.values, size)
+    source, slot = indices(f.source, f.n_sources), indices(f.slot, f.n_sources)
+    for k in range(size):
+        values[k] = 0.0
+    for k in range(np.uint64(f.n_sources)):
+        values[slot[k]] += entries[source[k]]
+    scale = vector(f.scale, f.n)
+    for k in range(f.n):
+        scale[k] = 0.0
+
+
+@njit
+def regularize(f):
+    """Put -E on the diagonal of the multipliers; E from the scales of the last attempt, kept for the whole run."""
+    values, weight = vector(f.values, f.n), vector(f.weight, f.n)
+    order = indices(f.order, f.n)
+    for k in range(f.n):
+        if order[k] >= f.n_plain:
+            values[k] -= weight[k]
+
+
+@njit
+def factor_system(f, entries):
+    """Factor the matrix [M J^T; J 0] from its entries; go over to the regularized one when constraints depend."""
+    scatter(f, entries)
+    start, rows = indices(f.start, f.n + 1), indices(f.rows, f.n_lower)
+    targets = indices(f.targets, f.n_targets)
+    size = f.n + f.n_lower
+    values, scale, weight = vector(f.values, size), vector(f.scale, f.n), vector(f.weight, f.n)
+    if f.regularized != 0:
+        regularize(f)
+    worst, pivot = factor_symmetric(f.n, values, start, rows, targets, scale)
+    if f.regularized == 0 and not pivot > PIVOT_LOST:
+        order = indices(f.order, f.n)
+        if order[worst] < f.n_plain:
+            f.worst, f.worst_pivot = order[worst], pivot
+            return SINGULAR
+        largest = 0.0
+        for k in range(f.n):
+            if order[k] >= f.n_plain and scale[k] > largest:
+                largest = scale[k]
+        if not largest < np.inf:
+            return SINGULAR
+        for k in range(f.n):
+            weight[k] = EPSILON * (scale[k] if scale[k] > 0.0 else largest)
+        f.regularized = 1
+        scatter(f, entries)
+        regularize(f)
+        worst, pivot = factor_symmetric(f.n, values, start, rows, targets, scale)
+    order = indices(f.order, f.n)
+    f.worst, f.worst_pivot = order[worst], pivot
+    f.refine = 1 if pivot < PIVOT_WEAK else 0
+    f.valid = 1
+    return OK
+
+
+@njit
+def multiply_system(f, entries, x, out):
+    """out := [M J^T; J 0] x."""
+    source = indices(f.source, f.n_sources)
+    row, column = indices(f.source_row, f.n_sources), indices(f.source_column, f.n_sources)
+    for k in range(f.n):
+        out[k] = 0.0
+    for k in range(np.uint64(f.n_sources)):
+        e, r, c = entries[source[k]], row[k], column[k]
+        out[r] += e * x[c]
+        if r != c:
+            out[c] += e * x[r]
+
+
+@njit
+def _substitute(f, right, x):
+    order = indices(f.order, f.n)
+    permuted = vector(f.work, f.n)
+    for k in range(np.uint64(f.n)):
+        permuted[k] = right[order[k]]
+    substitute_symmetric(
+        f.n,
+        vector(f.values, f.n + f.n_lower),
+        indices(f.start, f.n + 1),
+        indices(f.rows, f.n_lower),
+        permuted,
+    )
+    for k in range(np.uint64(f.n)):
+        x[order[k]] = permuted[k]
+
+
+@njit
+def solve_system(f, entries, right, x):
+    """Solve [M J^T; J 0] x = right with the factors at hand; refined once where pivots are weak, proximal where
+    constraints depend on each other.
+    """
+    _substitute(f, right, x)
+    if f.regularized == 0 and f.refine == 0:
+        return OK
+    # The second half of `work` holds residual and correction.
+    residual, correction = vector(f.work + 8 * f.n, f.n), vector(f.work + 16 * f.n, f.n)
+    size = 0.0
+    for k in range(f.n):
+        size = max(size, abs(right[k]))
+    previous = np.inf
+    for _ in range(PROXIMAL_LIMIT if f.regularized != 0 else 1):
+        multiply_system(f, entries, x, residual)
+        largest = 0.0
+        for k in range(f.n):
+            residual[k] = right[k] - residual[k]
+            largest = max(largest, abs(residual[k]))
+        # A residual that no longer falls has reached rounding (or, for contradictory rows, its least value).
+        if largest <= PROXIMAL_RESIDUAL * size or not largest < 0.9 * previous:
+            break
+        previous = largest
+        _substitute(f, residual, correction)
+        for k in range(f.n):
+            x[k] += correction[k]
+    return OK
+

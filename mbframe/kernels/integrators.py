@@ -1,0 +1,213 @@
+"""Explicit Runge-Kutta steps from a tableau, fixed or adaptive, with dense output."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .compile import Stage, call, records
+from .workspace import OK, STEP_TOO_SMALL, factorization, matrix, vector, workspace
+
+RUNGE_KUTTA = np.dtype(
+    [
+        ("stages", "i8"),
+        ("extra", "i8"),  # further stages, evaluated only for dense output
+        ("degree", "i8"),  # of the dense output polynomial
+        ("a", "i8"),  # (stages + extra) x (stages + extra)
+        ("b", "i8"),
+        ("c", "i8"),
+        ("error", "i8"),  # 2 x stages: main and auxiliary error weights
+        ("dense", "i8"),  # (stages + extra) x degree
+        ("k", "i8"),  # (stages + extra) x n_y: the derivatives of this step
+        ("y0", "i8"),
+        ("t_start", "f8"),
+        ("t_end", "f8"),
+        ("t0", "f8"),
+        ("h", "f8"),  # of the last accepted step
+        ("h_next", "f8"),
+        ("h_max", "f8"),
+        ("adaptive", "i8"),
+        ("exponent", "f8"),  # -1 / (order of the error estimate + 1)
+        ("rtol", "f8"),
+        ("atol", "f8"),
+        ("dense_ready", "i8"),
+    ],
+    align=True,
+)
+
+SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
+SMALLEST = 16 * np.finfo(np.float64).eps
+
+
+@njit
+def stage_state(r, y, y0, a, k, s, n, h):
+    """y := y0 + h sum_j a[s, j] k[j]."""
+    for c in range(n):
+        y[c] = y0[c]
+    for j in range(s):
+        weight = h * a[s, j]
+        if weight != 0.0:
+            for c in range(n):
+                y[c] += weight * k[j, c]
+
+
+@njit
+def derivative(w, t, work, out):
+    status = call(w.accelerate, t, work, w.accelerate_data, 0)
+    if status == OK:
+        rates = vector(w.rates, w.n_y)
+        for c in range(w.n_y):
+            out[c] = rates[c]
+    return status
+
+
+@njit
+def error_norm(r, n, error, k, y0, y1, h):
+    """Root mean square of the weighted error; with two estimates their combination after Hairer, Norsett, Wanner."""
+    main = auxiliary = 0.0
+    for c in range(n):
+        scale = r.atol + r.rtol * max(abs(y0[c]), abs(y1[c]))
+        e = f = 0.0
+        for s in range(r.stages):
+            e += error[0, s] * k[s, c]
+            f += error[1, s] * k[s, c]
+        main += (e / scale) ** 2
+        auxiliary += (f / scale) ** 2
+    if main == 0.0:
+        return 0.0
+    return abs(h) * main / np.sqrt((main + 0.01 * auxiliary) * n)
+
+
+@njit
+def first_step(w, r, work, y, y0, k):
+    """Starting step size (Hairer, Norsett, Wanner, Solving ODE I, II.4): from the size of y' and of its change."""
+    n = w.n_y
+    d0 = d1 = 0.0
+    for c in range(n):
+        scale = r.atol + r.rtol * abs(y0[c])
+        d0 += (y0[c] / scale) ** 2
+        d1 += (k[0, c] / scale) ** 2
+    d0, d1 = np.sqrt(d0 / n), np.sqrt(d1 / n)
+    h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
+    h0 = min(h0, r.t_end - r.t0)
+    for c in range(n):
+        y[c] = y0[c] + h0 * k[0, c]
+    factorization(w.factor).valid = min(factorization(w.factor).valid, 0)
+    status = derivative(w, r.t0 + h0, work, k[1])
+    if status != OK:
+        return status
+    d2 = 0.0
+    for c in range(n):
+        scale = r.atol + r.rtol * abs(y0[c])
+        d2 += ((k[1, c] - k[0, c]) / scale) ** 2
+    d2 = np.sqrt(d2 / n) / h0
+    largest = max(d1, d2)
+    h1 = max(1e-6, h0 * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** (-r.exponent)
+    r.h_next = min(100.0 * h0, h1)
+    return OK
+
+
+@Stage
+def runge_kutta(t, work, data, n):
+    """One accepted step of an explicit Runge-Kutta method from (w.t, w.y); the error is estimated before any correction."""
+    w = workspace(work)
+    r = records(data, 1, RUNGE_KUTTA)[0]
+    total = r.stages + r.extra
+    a, b, c = matrix(r.a, total, total), vector(r.b, r.stages), vector(r.c, total)
+    error = matrix(r.error, 2, r.stages)
+    k, y, y0 = matrix(r.k, total, w.n_y), vector(w.y, w.n_y), vector(r.y0, w.n_y)
+    f = factorization(w.factor)
+    r.t0 = t
+    r.dense_ready = 0
+    for i in range(w.n_y):
+        y0[i] = y[i]
+    status = derivative(w, t, work, k[0])
+    if status != OK:
+        return status
+    if r.adaptive == 0:
+        t1 = r.t_start + (w.steps + 1) * r.h_next
+        if t1 > r.t_end - 1e-9 * r.h_next:
+            t1 = r.t_end
+        r.h = t1 - t
+    elif r.h_next == 0.0:
+        status = first_step(w, r, work, y, y0, k)
+        if status != OK:
+            return status
+    rejected = False
+    while True:
+        if r.adaptive != 0:
+            r.h = min(r.h_next, r.h_max, r.t_end - t)
+            if 2.0 * r.h > r.t_end - t > r.h * (1.0 + 1e-6):
+                r.h = 0.5 * (r.t_end - t)  # two equal steps to the end rather than a step and a splinter
+            if r.h <= SMALLEST * max(abs(t), SMALLEST) and r.h < r.t_end - t:
+                return STEP_TOO_SMALL
+            t1 = r.t_end if r.h >= r.t_end - t else t + r.h
+        for s in range(1, r.stages):
+            stage_state(r, y, y0, a, k, s, w.n_y, r.h)
+            f.valid = min(f.valid, 0)
+            status = derivative(w, t + c[s] * r.h, work, k[s])
+            if status != OK:
+                break
+        if status == OK:
+            for i in range(w.n_y):
+                y[i] = y0[i]
+            for s in range(r.stages):
+                weight = r.h * b[s]
+                for i in range(w.n_y):
+                    y[i] += weight * k[s, i]
+        f.valid = min(f.valid, 0)
+        if r.adaptive == 0:
+            break
+        size = error_norm(r, w.n_y, error, k, y0, y, r.h) if status == OK else np.inf
+        if size < 1.0:
+            growth = GROW if size == 0.0 else min(GROW, SAFETY * size**r.exponent)
+            if rejected:
+                growth = min(1.0, growth)
+            r.h_next = r.h * growth
+            break
+        if status < 0:  # Python code raised: not a matter of step size
+            return status
+        rejected = True
+        w.rejected += 1
+        # A trial state that cannot be evaluated is far outside: shrink at most; otherwise as the error says.
+        r.h_next = r.h * (max(SHRINK, SAFETY * size**r.exponent) if size < np.inf else SHRINK)
+        if status != OK and r.h_next <= SMALLEST * max(abs(t), SMALLEST):
+            return status
+        status = OK
+    if status == OK:
+        w.t = t1
+        w.steps += 1
+    return status
+
+
+@Stage
+def interpolate_runge_kutta(t, work, data, n):
+    """w.y at time t inside the last step: y0 + h sum_i k_i sum_j dense[i, j] theta^(j + 1)."""
+    w = workspace(work)
+    r = records(data, 1, RUNGE_KUTTA)[0]
+    total = r.stages + r.extra
+    a, c, dense = matrix(r.a, total, total), vector(r.c, total), matrix(r.dense, total, r.degree)
+    k, y, y0 = matrix(r.k, total, w.n_y), vector(w.y, w.n_y), vector(r.y0, w.n_y)
+    f = factorization(w.factor)
+    if r.dense_ready == 0:
+        for s in range(r.stages, total):
+            stage_state(r, y, y0, a, k, s, w.n_y, r.h)
+            f.valid = min(f.valid, 0)
+            status = derivative(w, r.t0 + c[s] * r.h, work, k[s])
+            if status != OK:
+                return status
+        r.dense_ready = 1
+    f.valid = min(f.valid, 0)
+    theta = (t - r.t0) / r.h
+    for i in range(w.n_y):
+        y[i] = y0[i]
+    for s in range(total):
+        weight = 0.0
+        for j in range(r.degree):
+            weight = theta * (weight + dense[s, r.degree - 1 - j])
+        weight *= r.h
+        if weight != 0.0:
+            for i in range(w.n_y):
+                y[i] += weight * k[s, i]
+    w.t = t
+    return OK

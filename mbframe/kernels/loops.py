@@ -1,0 +1,238 @@
+"""The loops over all elements of one type. Each is a template: `specialize` binds the kernels of the type.
+
+Names written in capitals, and the functions declared as parameters in the docstrings, are bound per type.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .compile import Stage, records
+from .workspace import (
+    DYNAMICS,
+    OK,
+    POSITION,
+    USER_METHOD,
+    block,
+    marker_table,
+    part,
+    workspace,
+)
+
+# Bound by `specialize`; the values here only tell a reader (and a linter) which names there are.
+ROW: np.dtype = np.dtype("f8")
+N_Q = N_V = N_INTRINSIC = EQUATIONS = STATES = 0
+prepare = place = inertia = rates = normalize = intrinsic = residual = gradient = curvature = wrench = state_rate = energy = None
+
+
+@Stage
+def bodies(t, work, table, n):
+    """All bodies of one formulation: marker table, mass, inertia forces and gravity, q', intrinsic constraints.
+
+    Binds ROW, N_Q, N_V, N_INTRINSIC and the methods prepare, place, inertia, rates, intrinsic of the formulation.
+    """
+    w = workspace(work)
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    frame = block(w.scratch, 0, 3, 3)
+    for k in range(n):
+        body = rows[k]
+        q, v = part(w.y, body.q, N_Q), part(w.y, w.n_q + body.v, N_V)
+        prepare(body, q, frame)
+        for m in range(body.marker, body.marker + body.n_markers):
+            marker = markers[m]
+            place(body, q, v, frame, marker, block(w.jacobians, marker.jacobian, 12, N_V), w.level)
+        if w.level == DYNAMICS:
+            rates(body, q, v, part(w.rates, body.q, N_Q))
+            inertia(body, q, v, frame, block(w.entries, body.mass_block, N_V, N_V), part(w.force, body.v, N_V))
+        if N_INTRINSIC > 0:
+            intrinsic(
+                q,
+                v,
+                part(w.residual, body.row, N_INTRINSIC),
+                part(w.constraint_rate, body.row, N_INTRINSIC),
+                part(w.gamma, body.row, N_INTRINSIC),
+                block(w.entries, body.row_block, N_INTRINSIC, N_V),
+                w.level,
+            )
+    return OK
+
+
+@Stage
+def constraints(t, work, table, n):
+    """All holonomic basic constraints of one type that give their derivatives.
+
+    Binds ROW, EQUATIONS and the methods residual, gradient, curvature. With g = dC/dx in the 24 numbers of both markers:
+    J = g B, C' = g x', gamma = -(x'^T C_xx x' + g x''_bias).
+    """
+    w = workspace(work)
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    g = block(w.scratch, 0, EQUATIONS, 24)
+    for k in range(n):
+        e = rows[k]
+        i, j = markers[e.i], markers[e.j]
+        c = part(w.residual, e.row, EQUATIONS)
+        value = residual(e, t, i, j)
+        for r in range(EQUATIONS):
+            c[r] = value[r]
+        if w.level == POSITION:
+            continue
+        for r in range(EQUATIONS):
+            for x in range(24):
+                g[r, x] = 0.0
+        gradient(e, t, i, j, g)
+        rate, gamma = part(w.constraint_rate, e.row, EQUATIONS), part(w.gamma, e.row, EQUATIONS)
+        bend = curvature(e, t, i, j)
+        for r in range(EQUATIONS):
+            rate[r] = 0.0
+            gamma[r] = -bend[r]
+        project(w, i, g, 0, EQUATIONS, e.block_i, rate, gamma)
+        project(w, j, g, 12, EQUATIONS, e.block_j, rate, gamma)
+    return OK
+
+
+@njit(error_model="numpy")
+def project(w, marker, g, first, equations, offset, rate, gamma):
+    """One marker's share of the constraint rows: its block of J, g x' and g x''_bias. Most of g is zero and skipped."""
+    jacobian = block(w.jacobians, marker.jacobian, 12, marker.n)
+    out = block(w.entries, offset, equations, marker.n)
+    for r in range(equations):
+        for c in range(marker.n):
+            out[r, c] = 0.0
+        for x in range(3):
+            s = g[r, first + x]
+            if s != 0.0:
+                rate[r] += s * marker.velocity[x]
+                gamma[r] -= s * marker.bias[x]
+                for c in range(marker.n):
+                    out[r, c] += s * jacobian[x, c]
+        for x in range(3):
+            for a in range(3):
+                s = g[r, first + 3 + 3 * x + a]
+                if s != 0.0:
+                    rate[r] += s * marker.axes_rate[x, a]
+                    gamma[r] -= s * marker.axes_bias[x, a]
+                    for c in range(marker.n):
+                        out[r, c] += s * jacobian[3 + 3 * x + a, c]
+
+
+@Stage
+def forces(t, work, table, n):
+    """All force elements of one type. Binds ROW and the method wrench."""
+    w = workspace(work)
+    if w.level < DYNAMICS:
+        return OK
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    for k in range(n):
+        e = rows[k]
+        i, j = markers[e.i], markers[e.j]
+        force, torque = wrench(e, t, i, j)
+        apply_wrench(w, i, j, force, torque)
+    return OK
+
+
+@Stage
+def guarded_forces(t, work, table, n):
+    """As `forces`, for a method that may raise: a user's. The interpreted method is then called to show the error."""
+    w = workspace(work)
+    if w.level < DYNAMICS:
+        return OK
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    for k in range(n):
+        e = rows[k]
+        i, j = markers[e.i], markers[e.j]
+        try:
+            force, torque = wrench(e, t, i, j)
+            apply_wrench(w, i, j, force, torque)
+        except Exception:
+            w.culprit = k
+            return USER_METHOD
+    return OK
+
+
+@Stage
+def forces_with_states(t, work, table, n):
+    """Force elements with own first-order states z: z' = state_rate, wrench may depend on z. Binds ROW, STATES."""
+    w = workspace(work)
+    if w.level < DYNAMICS:
+        return OK
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    for k in range(n):
+        e = rows[k]
+        i, j = markers[e.i], markers[e.j]
+        z, z_rate = part(w.y, w.n_q + w.n_v + e.z, STATES), part(w.rates, w.n_q + w.n_v + e.z, STATES)
+        try:
+            rate = state_rate(e, t, i, j, z)
+            for s in range(STATES):
+                z_rate[s] = rate[s]
+            force, torque = wrench(e, t, i, j, z)
+            apply_wrench(w, i, j, force, torque)
+        except Exception:
+            w.culprit = k
+            return USER_METHOD
+    return OK
+
+
+@njit(error_model="numpy")
+def apply_wrench(w, i, j, force, torque):
+    """Force and torque on j's body at j, and their opposites on i's body at the same point, as generalized forces.
+
+    With omega = 1/2 sum_k d_k x d_k', a torque m contributes (m x d_k)/2 to the axis d_k: Q += B^T (force, (m x d_k)/2).
+    """
+    x, y, z = j.position[0] - i.position[0], j.position[1] - i.position[1], j.position[2] - i.position[2]
+    f0, f1, f2 = force[0], force[1], force[2]
+    m0, m1, m2 = torque[0], torque[1], torque[2]
+    push(w, j, f0, f1, f2, m0, m1, m2)
+    push(w, i, -f0, -f1, -f2, -m0 - (y * f2 - z * f1), -m1 - (z * f0 - x * f2), -m2 - (x * f1 - y * f0))
+
+
+@njit(error_model="numpy")
+def push(w, marker, f0, f1, f2, m0, m1, m2):
+    """Q += B^T (force, half torque x axis) for one marker."""
+    jacobian = block(w.jacobians, marker.jacobian, 12, marker.n)
+    out = part(w.force, marker.v, marker.n)
+    for c in range(marker.n):
+        out[c] += f0 * jacobian[0, c] + f1 * jacobian[1, c] + f2 * jacobian[2, c]
+    if m0 == 0.0 and m1 == 0.0 and m2 == 0.0:
+        return
+    for a in range(3):
+        d0, d1, d2 = marker.axes[0, a], marker.axes[1, a], marker.axes[2, a]
+        g0, g1, g2 = 0.5 * (m1 * d2 - m2 * d1), 0.5 * (m2 * d0 - m0 * d2), 0.5 * (m0 * d1 - m1 * d0)
+        for c in range(marker.n):
+            out[c] += g0 * jacobian[3 + a, c] + g1 * jacobian[6 + a, c] + g2 * jacobian[9 + a, c]
+
+
+@Stage
+def moves(t, work, table, n):
+    """q := q + T(q) d for all bodies of one formulation, d being the first n_v numbers of `solution`.
+
+    Binds ROW, N_Q, N_V and the methods rates, normalize of the formulation.
+    """
+    w = workspace(work)
+    rows = records(table, n, ROW)
+    step = part(w.scratch, 0, N_Q)
+    for k in range(n):
+        body = rows[k]
+        q = part(w.y, body.q, N_Q)
+        rates(body, q, part(w.solution, body.v, N_V), step)
+        for c in range(N_Q):
+            q[c] += step[c]
+        normalize(body, q)
+    return OK
+
+
+@Stage
+def energies(t, work, table, n):
+    """Potential energy of all elements of one type. Binds ROW and the method energy."""
+    w = workspace(work)
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    for k in range(n):
+        e = rows[k]
+        w.potential += energy(e, t, markers[e.i], markers[e.j])
+    return OK

@@ -1,0 +1,203 @@
+"""The loop over time steps, resumable in chunks, and the evaluation of stored states."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .compile import Stage, call, records
+from .workspace import DONE, FULL, OK, factorization, integers, matrix, vector, workspace
+
+MARCH = np.dtype(
+    [
+        ("t_end", "f8"),
+        ("capacity", "i8"),
+        ("stored", "i8"),
+        ("times", "i8"),
+        ("states", "i8"),  # capacity x n_y
+        ("n_eval", "i8"),  # requested instants; 0: every accepted step is stored
+        ("t_eval", "i8"),
+        ("next_eval", "i8"),
+        ("t0", "f8"),  # the state before the last step, for events and Hermite interpolation
+        ("y0", "i8"),
+        ("y1", "i8"),
+        ("rates0", "i8"),
+        ("rates1", "i8"),
+    ],
+    align=True,
+)
+
+
+@njit
+def store(w, m, t):
+    """Append the current state to the output."""
+    times, states, y = vector(m.times, m.capacity), matrix(m.states, m.capacity, w.n_y), vector(w.y, w.n_y)
+    times[m.stored] = t
+    for c in range(w.n_y):
+        states[m.stored, c] = y[c]
+    m.stored += 1
+
+
+@njit
+def emit(w, m, work):
+    """Store the requested instants that the last step passed; interpolated states are corrected like all others."""
+    t_eval, y, y1 = vector(m.t_eval, m.n_eval), vector(w.y, w.n_y), vector(m.y1, w.n_y)
+    t1 = w.t
+    while m.next_eval < m.n_eval and t_eval[m.next_eval] <= t1:
+        if m.stored == m.capacity:
+            return FULL
+        t = t_eval[m.next_eval]
+        if t == t1:
+            store(w, m, t)
+        else:
+            for c in range(w.n_y):
+                y1[c] = y[c]
+            status = call(w.interpolate, t, work, w.interpolate_data, 0)
+            if status == OK:
+                status = call(w.correct, t, work, w.correct_data, 0)
+            if status == OK:
+                store(w, m, t)
+            w.t = t1
+            for c in range(w.n_y):
+                y[c] = y1[c]
+            f = factorization(w.factor)
+            f.valid = min(f.valid, 0)
+            if status != OK:
+                return status
+        m.next_eval += 1
+    return OK
+
+
+@Stage
+def march(t, work, data, n):
+    """At most n steps: step, correct, store. Returns OK (call again), FULL (empty the output first), DONE, or a failure."""
+    w = workspace(work)
+    m = records(data, 1, MARCH)[0]
+    y, y0 = vector(w.y, w.n_y), vector(m.y0, w.n_y)
+    if m.n_eval > 0:
+        status = emit(w, m, work)
+        if status != OK:
+            return status
+    for _ in range(n):
+        if w.t >= m.t_end:
+            return DONE
+        if m.stored == m.capacity:
+            return FULL
+        m.t0 = w.t
+        for c in range(w.n_y):
+            y0[c] = y[c]
+        status = call(w.step, w.t, work, w.step_data, 0)
+        if status == OK:
+            status = call(w.correct, w.t, work, w.correct_data, 0)
+        if status != OK:
+            w.t = m.t0
+            for c in range(w.n_y):
+                y[c] = y0[c]
+            return status
+        if m.n_eval == 0:
+            store(w, m, w.t)
+        else:
+            status = emit(w, m, work)
+            if status != OK:
+                return status
+    return DONE if w.t >= m.t_end else OK
+
+
+@Stage
+def interpolate_hermite(t, work, data, n):
+    """w.y at time t inside the last step by cubic Hermite interpolation: for integrators without dense output."""
+    w = workspace(work)
+    m = records(data, 1, MARCH)[0]
+    y, y0, y1 = vector(w.y, w.n_y), vector(m.y0, w.n_y), vector(m.y1, w.n_y)
+    rates, f0, f1 = vector(w.rates, w.n_y), vector(m.rates0, w.n_y), vector(m.rates1, w.n_y)
+    f = factorization(w.factor)
+    t1 = w.t
+    for c in range(w.n_y):
+        y1[c] = y[c]
+    f.valid = min(f.valid, 0)
+    status = call(w.accelerate, t1, work, w.accelerate_data, 0)
+    if status != OK:
+        return status
+    for c in range(w.n_y):
+        f1[c] = rates[c]
+        y[c] = y0[c]
+    f.valid = 0
+    status = call(w.accelerate, m.t0, work, w.accelerate_data, 0)
+    if status != OK:
+        return status
+    for c in range(w.n_y):
+        f0[c] = rates[c]
+    h = t1 - m.t0
+    s = (t - m.t0) / h
+    for c in range(w.n_y):
+        y[c] = (
+            y0[c] * (1.0 + 2.0 * s) * (1.0 - s) ** 2
+            + y1[c] * s * s * (3.0 - 2.0 * s)
+            + h * s * (1.0 - s) * (f0[c] * (1.0 - s) - f1[c] * s)
+        )
+    f.valid = 0
+    w.t = t
+    return OK
+
+
+REPLAY = np.dtype(
+    [
+        ("n", "i8"),
+        ("done", "i8"),
+        ("times", "i8"),
+        ("states", "i8"),
+        ("rates", "i8"),
+        ("multipliers", "i8"),
+        ("residual", "i8"),  # norm of C
+        ("constraint_rate", "i8"),  # norm of (C', D)
+        ("potential", "i8"),  # of the force elements
+        ("energy_stages", "i8"),
+        ("energy_tables", "i8"),
+        ("energy_counts", "i8"),
+        ("n_energy", "i8"),
+    ],
+    align=True,
+)
+
+
+@Stage
+def replay(t, work, data, n):
+    """Accelerations, multipliers, violations and potential energy at stored states."""
+    w = workspace(work)
+    r = records(data, 1, REPLAY)[0]
+    times, states = vector(r.times, r.n), matrix(r.states, r.n, w.n_y)
+    out_rates, out_multipliers = matrix(r.rates, r.n, w.n_y), matrix(r.multipliers, r.n, w.n_rows)
+    out_residual, out_rate = vector(r.residual, r.n), vector(r.constraint_rate, r.n)
+    potential = vector(r.potential, r.n)
+    y, rates, multipliers = vector(w.y, w.n_y), vector(w.rates, w.n_y), vector(w.multipliers, w.n_rows)
+    residual, rate = vector(w.residual, w.n_holonomic), vector(w.constraint_rate, w.n_rows)
+    stages, tables = integers(r.energy_stages, r.n_energy), integers(r.energy_tables, r.n_energy)
+    counts = integers(r.energy_counts, r.n_energy)
+    f = factorization(w.factor)
+    for k in range(r.done, r.n):
+        for c in range(w.n_y):
+            y[c] = states[k, c]
+        f.valid = min(f.valid, 0)
+        status = call(w.accelerate, times[k], work, w.accelerate_data, 0)
+        if status != OK:
+            return status
+        for c in range(w.n_y):
+            out_rates[k, c] = rates[c]
+        for c in range(w.n_rows):
+            out_multipliers[k, c] = multipliers[c]
+        s = 0.0
+        for c in range(w.n_holonomic):
+            s += residual[c] ** 2
+        out_residual[k] = np.sqrt(s)
+        s = 0.0
+        for c in range(w.n_rows):
+            s += rate[c] ** 2
+        out_rate[k] = np.sqrt(s)
+        w.potential = 0.0
+        for e in range(r.n_energy):
+            status = call(stages[e], times[k], work, tables[e], counts[e])
+            if status != OK:
+                return status
+        potential[k] = w.potential
+        r.done = k + 1
+    return OK

@@ -1,0 +1,182 @@
+"""The workspace record: everything a stage can reach, by name.
+
+This is the one file in which addresses and offsets are turned into arrays. All arrays belong to
+`equations.workspace.Workspace`; the record holds their addresses and sizes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import carray, njit
+
+from .compile import pointer
+
+# What an evaluation is asked for (`level`): each level includes the ones before it.
+POSITION = 0  # marker positions and axes, holonomic residuals C
+VELOCITY = 1  # marker rates and Jacobians, constraint rates, J
+DYNAMICS = 2  # bias accelerations, gamma, mass, forces, q', z'
+
+# What a stage returns. Negative: the stage's own Python code raised (see compile.PythonStage).
+OK = 0
+NOT_FINITE = 1  # accelerations are not finite
+SINGULAR = 2  # the system matrix cannot be factored
+NO_CONVERGENCE = 3  # a constraint correction did not converge
+STEP_TOO_SMALL = 4  # an adaptive integrator cannot go on
+USER_METHOD = 5  # a user's compiled method raised
+DONE = 10  # march reached its end
+FULL = 11  # march filled its output
+
+
+def marker_dtype(scalar: str) -> np.dtype:
+    """One row of the marker table; `scalar` is "f8", or "c16" for complex-step derivatives."""
+    return np.dtype(
+        [
+            ("position", scalar, 3),  # x: the point and the three axes (columns of `axes`), global components
+            ("axes", scalar, (3, 3)),
+            ("velocity", scalar, 3),  # x'
+            ("axes_rate", scalar, (3, 3)),
+            ("angular_velocity", scalar, 3),
+            ("bias", scalar, 3),  # x'' for v' = 0
+            ("axes_bias", scalar, (3, 3)),
+            ("point", "f8", 3),  # where the marker sits in its body
+            ("frame", "f8", (3, 3)),
+            ("body", "i8"),
+            ("n", "i8"),  # velocities of the body; 0 for the ground
+            ("v", "i8"),  # where they start in v
+            ("jacobian", "i8"),  # where B = dx'/dv (12 x n) starts in the pool
+        ],
+        align=True,
+    )
+
+
+MARKER = marker_dtype("f8")
+
+FACTOR = np.dtype(
+    [
+        ("n", "i8"),
+        ("n_plain", "i8"),  # the first n_plain unknowns are velocities, the rest multipliers
+        ("n_lower", "i8"),
+        ("n_sources", "i8"),
+        ("n_targets", "i8"),
+        ("values", "i8"),  # D, then the columns of L
+        ("upper", "i8"),  # U, in the unsymmetric case
+        ("start", "i8"),  # first entry of each column
+        ("rows", "i8"),  # row of each entry
+        ("targets", "i8"),  # what each elimination updates, in order
+        ("order", "i8"),  # unknown eliminated as k-th
+        ("source", "i8"),  # which entry goes to which slot of `values`
+        ("slot", "i8"),
+        ("source_row", "i8"),  # row and column of that entry in the system matrix
+        ("source_column", "i8"),
+        ("scale", "i8"),  # largest contribution to each diagonal: what a pivot is compared with
+        ("weight", "i8"),  # regularization of each unknown
+        ("work", "i8"),
+        ("regularized", "i8"),
+        ("valid", "i8"),  # 1: the factors belong to the current q; 0: to an earlier one; -1: there are none
+        ("refine", "i8"),
+        ("worst", "i8"),  # unknown with the smallest relative pivot
+        ("worst_pivot", "f8"),
+    ],
+    align=True,
+)
+
+WORK = np.dtype(
+    [
+        ("level", "i8"),
+        ("n_q", "i8"),
+        ("n_v", "i8"),
+        ("n_z", "i8"),
+        ("n_y", "i8"),
+        ("n_rows", "i8"),
+        ("n_holonomic", "i8"),
+        ("n_markers", "i8"),
+        ("n_entries", "i8"),
+        ("t", "f8"),
+        ("y", "i8"),  # (q, v, z)
+        ("rates", "i8"),  # (q', v', z')
+        ("multipliers", "i8"),
+        ("markers", "i8"),
+        ("jacobians", "i8"),  # pool of the markers' B
+        ("entries", "i8"),  # mass blocks and constraint Jacobian blocks
+        ("force", "i8"),  # Q
+        ("residual", "i8"),  # C
+        ("constraint_rate", "i8"),  # C', D
+        ("gamma", "i8"),
+        ("potential", "f8"),
+        ("scratch", "i8"),
+        ("stages", "i8"),
+        ("tables", "i8"),
+        ("counts", "i8"),
+        ("n_stages", "i8"),
+        ("moves", "i8"),  # stages that displace the bodies; they share the tables of the first n_moves stages
+        ("n_moves", "i8"),
+        ("factor", "i8"),
+        ("right", "i8"),
+        ("solution", "i8"),
+        ("accelerate", "i8"),
+        ("accelerate_data", "i8"),
+        ("correct", "i8"),
+        ("correct_data", "i8"),
+        ("step", "i8"),
+        ("step_data", "i8"),
+        ("interpolate", "i8"),
+        ("interpolate_data", "i8"),
+        ("culprit", "i8"),  # constraint row or element row of a failure
+        ("culprit_stage", "i8"),
+        ("evaluations", "i8"),
+        ("factorizations", "i8"),
+        ("steps", "i8"),
+        ("rejected", "i8"),
+    ],
+    align=True,
+)
+
+SCRATCH = 4096  # doubles; element kernels use the part that starts at 0, solvers nothing of it
+
+
+@njit
+def workspace(address):
+    return carray(pointer(address), 1, WORK)[0]
+
+
+@njit
+def factorization(address):
+    return carray(pointer(address), 1, FACTOR)[0]
+
+
+@njit
+def vector(address, n):
+    return carray(pointer(address), n, np.float64)
+
+
+@njit
+def matrix(address, rows, columns):
+    return carray(pointer(address), (rows, columns), np.float64)
+
+
+@njit
+def block(address, offset, rows, columns):
+    """The dense block that starts `offset` doubles after `address`."""
+    return carray(pointer(address + 8 * offset), (rows, columns), np.float64)
+
+
+@njit
+def part(address, offset, n):
+    """The `n` doubles that start `offset` doubles after `address`."""
+    return carray(pointer(address + 8 * offset), n, np.float64)
+
+
+@njit
+def indices(address, n):
+    """Unsigned indices: numba then needs no test for negative ones, which halves the time of the sparse solver."""
+    return carray(pointer(address), n, np.uint32)
+
+
+@njit
+def integers(address, n):
+    return carray(pointer(address), n, np.int64)
+
+
+@njit
+def marker_table(w):
+    return carray(pointer(w.markers), w.n_markers, MARKER)

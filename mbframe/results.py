@@ -1,0 +1,253 @@
+"""Results: stored states, and everything that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .bodies.base import Body
+from .errors import ModelError
+from .markers import Marker
+from .state import State
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
+
+    from .equations import Equations
+    from .equations.tables import NumberedBody
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Info:
+    """How a result came about."""
+
+    steps: int = 0
+    rejected: int = 0
+    evaluations: int = 0
+    factorizations: int = 0
+    wall_time: float = 0.0
+    warnings: list[str] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
+    completed: bool = True
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """Force and moment that a joint exerts on its second body at its marker j, global, (n, 3) each."""
+
+    force: Array
+    torque: Array
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Energies at the stored instants, J: kinetic, potential (gravity and force elements), and their sum."""
+
+    kinetic: Array
+    potential: Array
+
+    @property
+    def total(self) -> Array:
+        return self.kinetic + self.potential
+
+
+@dataclass(frozen=True)
+class Violation:
+    """Euclidean norms of the constraint residuals and of their rates at the stored instants."""
+
+    position: Array
+    velocity: Array
+
+
+@dataclass(frozen=True)
+class Momentum:
+    """Linear momentum (n, 3), N s, and angular momentum about the global origin (n, 3), N m s."""
+
+    linear: Array
+    angular: Array
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """An event that occurred: its name, time and state."""
+
+    name: str
+    t: float
+    state: State
+
+
+class Result:
+    """The motion of a system: stored instants `t` and what follows from them.
+
+    Elements may be given by object or by name. Vectors have global components and one row per instant.
+    """
+
+    def __init__(self, eq: Equations, t: Array, y: Array, info: Info, events: list[EventRecord] | None = None) -> None:
+        self._eq = eq
+        self.t = t
+        self._y = y
+        self.q, self.v, self.z = eq.split(y)
+        self.info = info
+        self.events = events or []
+
+    @property
+    def system(self) -> Any:
+        """The system that was simulated."""
+        return self._eq.system
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        span = f"t = {self.t[0]:g} … {self.t[-1]:g} s" if len(self.t) else "empty"
+        return f"<Result of {self.system.name!r}: {span}, {len(self.t)} instants>"
+
+    # --- bodies --------------------------------------------------------------------------------------------------------
+
+    def position(self, body: Body | Marker | str, local_point: ArrayLike | None = None) -> Array:
+        """Position of the body's origin, of a point in body axes, or of a marker."""
+        origin, rotation, point = self._point(body, local_point)
+        return origin + rotation @ point
+
+    def velocity(self, body: Body | Marker | str, local_point: ArrayLike | None = None) -> Array:
+        """Velocity of the body's origin, of a point in body axes, or of a marker."""
+        _, rotation, point = self._point(body, local_point)
+        velocity, omega = self._twist(body)
+        return velocity + np.cross(omega, rotation @ point)
+
+    def acceleration(self, body: Body | Marker | str, local_point: ArrayLike | None = None) -> Array:
+        """Acceleration of the body's origin, of a point in body axes, or of a marker."""
+        _, rotation, point = self._point(body, local_point)
+        if (b := self._numbered(body)) is None:
+            return np.zeros((len(self.t), 3))
+        acceleration, alpha = b.formulation.accelerations(self.q[:, b.q_slice], self.v[:, b.v_slice], self.v_rate[:, b.v_slice])
+        _, omega = self._twist(body)
+        arm = rotation @ point
+        return acceleration + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm))
+
+    def rotation(self, body: Body | Marker | str) -> Rotation:
+        """Rotation of the body (or of the marker's axes) as a SciPy `Rotation` stack."""
+        from scipy.spatial.transform import Rotation
+
+        _, rotation, _ = self._point(body, None)
+        return Rotation.from_matrix(rotation @ body.local_axes if isinstance(body, Marker) else rotation)
+
+    def angular_velocity(self, body: Body | Marker | str) -> Array:
+        """Global angular velocity."""
+        return self._twist(body)[1].copy()
+
+    def angular_acceleration(self, body: Body | Marker | str) -> Array:
+        """Global angular acceleration."""
+        if (b := self._numbered(body)) is None:
+            return np.zeros((len(self.t), 3))
+        return b.formulation.accelerations(self.q[:, b.q_slice], self.v[:, b.v_slice], self.v_rate[:, b.v_slice])[1]
+
+    def state(self, index: int) -> State:
+        """The state at a stored instant, for `simulate(..., initial=...)` and analyses."""
+        return self._eq.state(self.t[index], self._y[index])
+
+    def element_states(self, element: Any) -> Array:
+        """Own states of an element, (n, number of states)."""
+        name = element if isinstance(element, str) else element.name
+        for f in self._eq.tables.forces:
+            if f.force.name == name:
+                return self.z[:, f.states].copy()
+        raise ModelError(f"Result: there is no force element {name!r}")
+
+    # --- constraints and energies --------------------------------------------------------------------------------------
+
+    @property
+    def v_rate(self) -> Array:
+        """Accelerations v'."""
+        return self._eq.split(self._replayed["rates"])[1]
+
+    @property
+    def multipliers(self) -> Array:
+        """Lagrange multipliers, joints first, then intrinsic constraints."""
+        return self._replayed["multipliers"]
+
+    def reaction(self, joint: Any) -> Reaction:
+        """Force and moment that a joint exerts on its second body, at its marker j, in global components.
+
+        The marker force is -g^T lambda with g = dC/dx; its part on the axes d_k gives the moment sum d_k x f_k.
+        """
+        element = self.system[joint] if isinstance(joint, str) else self.system[joint.name]
+        parts = self._eq.constraints_of(element)
+        if not parts:
+            raise ModelError([element.problem("", "has no reaction: it is not a joint")])
+        return Reaction(*self._eq.reactions(parts, element.j, self.t, self._y, self.multipliers))
+
+    @cached_property
+    def violation(self) -> Violation:
+        """Norms of the violations of the constraints."""
+        return Violation(self._replayed["residual"], self._replayed["constraint_rate"])
+
+    @cached_property
+    def energy(self) -> Energy:
+        """Kinetic and potential energy."""
+        kinetic, potential = np.zeros(len(self.t)), self._replayed["potential"].copy()
+        for b in self._eq.tables.bodies:
+            mass, _, inertia = b.body.mass_properties()
+            center, velocity, rotation, omega = self._mass_center(b)
+            local = np.einsum("nji,nj->ni", rotation, omega)
+            kinetic += 0.5 * mass * np.sum(velocity**2, axis=1) + 0.5 * np.einsum("ni,ij,nj->n", local, inertia, local)
+            potential -= mass * center @ self.system.gravity
+        return Energy(kinetic, potential)
+
+    @cached_property
+    def momentum(self) -> Momentum:
+        """Linear momentum, and angular momentum about the global origin."""
+        linear, angular = np.zeros((len(self.t), 3)), np.zeros((len(self.t), 3))
+        for b in self._eq.tables.bodies:
+            mass, _, inertia = b.body.mass_properties()
+            center, velocity, rotation, omega = self._mass_center(b)
+            spin = np.einsum("nij,jk,nlk,nl->ni", rotation, inertia, rotation, omega)
+            linear += mass * velocity
+            angular += np.cross(center, mass * velocity) + spin
+        return Momentum(linear, angular)
+
+    # --- inside --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _replayed(self) -> Mapping[str, Array]:
+        return self._eq.replay(self.t, self._y)
+
+    def _numbered(self, body: Body | Marker | str) -> NumberedBody | None:
+        """The numbered body; None for the ground."""
+        if isinstance(body, Marker):
+            body = body.body
+        name = body if isinstance(body, str) else body.name
+        if name == self.system.ground.name:
+            return None
+        try:
+            return self._eq.tables.bodies[self._eq.tables.index[name]]
+        except KeyError:
+            raise ModelError(f"Result: there is no body {name!r}; there are {', '.join(self._eq.tables.index)}") from None
+
+    def _point(self, body: Body | Marker | str, local_point: ArrayLike | None) -> tuple[Array, Array, Array]:
+        """Origins, rotation matrices, and the local point asked for."""
+        default = body.local_point if isinstance(body, Marker) else np.zeros(3)
+        point = default if local_point is None else np.asarray(local_point, float)
+        if (b := self._numbered(body)) is None:
+            return np.zeros((len(self.t), 3)), np.tile(np.eye(3), (len(self.t), 1, 1)), point
+        return *b.formulation.poses(self.q[:, b.q_slice]), point
+
+    def _twist(self, body: Body | Marker | str) -> tuple[Array, Array]:
+        if (b := self._numbered(body)) is None:
+            return np.zeros((len(self.t), 3)), np.zeros((len(self.t), 3))
+        return b.formulation.twists(self.q[:, b.q_slice], self.v[:, b.v_slice])
+
+    def _mass_center(self, b: NumberedBody) -> tuple[Array, Array, Array, Array]:
+        """Position and velocity of the centre of mass, rotation and angular velocity."""
+        _, center, _ = b.body.mass_properties()
+        origin, rotation = b.formulation.poses(self.q[:, b.q_slice])
+        velocity, omega = b.formulation.twists(self.q[:, b.q_slice], self.v[:, b.v_slice])
+        arm = rotation @ center
+        return origin + arm, velocity + np.cross(omega, arm), rotation, omega

@@ -1,0 +1,60 @@
+"""Rotation matrices and unit quaternions, scalar first, for stacks of any shape.
+
+SciPy's `Rotation` is what users pass and receive; these few lines keep SciPy out of the start-up of a simulation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+def matrix_from_quaternion(p: ArrayLike) -> Array:
+    """Rotation matrix (..., 3, 3) of quaternions (..., 4), which need not be normalized."""
+    p = np.asarray(p, float)
+    p0, p1, p2, p3 = np.moveaxis(p / np.linalg.norm(p, axis=-1, keepdims=True), -1, 0)
+    rows = [
+        [1 - 2 * (p2 * p2 + p3 * p3), 2 * (p1 * p2 - p0 * p3), 2 * (p1 * p3 + p0 * p2)],
+        [2 * (p1 * p2 + p0 * p3), 1 - 2 * (p1 * p1 + p3 * p3), 2 * (p2 * p3 - p0 * p1)],
+        [2 * (p1 * p3 - p0 * p2), 2 * (p2 * p3 + p0 * p1), 1 - 2 * (p1 * p1 + p2 * p2)],
+    ]
+    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+
+
+def quaternion_from_matrix(a: ArrayLike) -> Array:
+    """Unit quaternion (4,) of a rotation matrix (3, 3), with a non-negative first component (Shepperd's choice of pivot)."""
+    a = np.asarray(a, float)
+    k = np.array(
+        [
+            [a[0, 0] + a[1, 1] + a[2, 2], a[2, 1] - a[1, 2], a[0, 2] - a[2, 0], a[1, 0] - a[0, 1]],
+            [a[2, 1] - a[1, 2], a[0, 0] - a[1, 1] - a[2, 2], a[0, 1] + a[1, 0], a[0, 2] + a[2, 0]],
+            [a[0, 2] - a[2, 0], a[0, 1] + a[1, 0], a[1, 1] - a[0, 0] - a[2, 2], a[1, 2] + a[2, 1]],
+            [a[1, 0] - a[0, 1], a[0, 2] + a[2, 0], a[1, 2] + a[2, 1], a[2, 2] - a[0, 0] - a[1, 1]],
+        ]
+    )  # = 4 p p^T - 1
+    pivot = int(np.argmax(np.diag(k)))
+    column = k[:, pivot].copy()
+    column[pivot] += 1.0
+    p = column / np.linalg.norm(column)
+    return -p if p[0] < 0 else p
+
+
+def frame_with_axis(axis: ArrayLike) -> Array:
+    """A right-handed frame (columns) whose third axis is `axis`; the global frame itself for the z axis.
+
+    The first axis is the projection of the global axis that is least aligned with `axis`, in the order x, y, z.
+    """
+    z = np.asarray(axis, float)
+    z = z / np.linalg.norm(z)
+    start = np.eye(3)[int(np.argmin(np.round(np.abs(z), 9)))]
+    x = start - (start @ z) * z
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def skew(u: ArrayLike) -> Array:
+    """The matrix u~ with u~ w = u x w."""
+    x, y, z = np.asarray(u, float)
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

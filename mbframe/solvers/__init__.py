@@ -1,0 +1,1 @@
+"""Solver strategies and the simulation."""

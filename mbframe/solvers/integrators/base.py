@@ -1,0 +1,66 @@
+"""The base class of integrators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...equations.equations import Equations, Strategy
+from ...errors import ModelError
+from ..strategy import SolverStrategy
+
+Array = NDArray[np.float64]
+
+
+class Integrator(SolverStrategy):
+    """How a step is taken.
+
+    To write your own fixed-step integrator, give `step`; `eq.accelerate(t, q, v)` returns v' and the multipliers,
+    `eq.coordinate_rates(q, v)` returns q':
+
+        class SymplecticEuler(mb.Integrator):
+            order = 1
+            def step(self, eq, t, q, v, h):
+                v = v + h * eq.accelerate(t, q, v)[0]
+                return q + h * eq.coordinate_rates(q, v), v
+
+    A subclass with its own compiled stage gives `stage(eq)` and `interpolation(eq)`.
+    """
+
+    method = "step"
+    adaptive: ClassVar[bool] = False
+
+    def step(self, eq: Equations, t: float, q: Array, v: Array, h: float) -> tuple[Array, Array]:
+        """q and v at t + h."""
+        raise NotImplementedError(f"{type(self).__name__} does not define step(self, eq, t, q, v, h)")
+
+    def begin(self, t: float, t_end: float, dt: float | None) -> None:
+        """The interval of a run; called once before `stage`."""
+        self._start, self._end, self._dt = t, t_end, dt
+
+    def interpolation(self, eq: Equations) -> Strategy | None:
+        """The stage that evaluates the last step in between; None: cubic Hermite interpolation."""
+        return None
+
+    def callback(self, eq: Equations) -> Callable[[float, int], None]:
+        if eq.n_z:
+            raise ModelError(
+                f"{type(self).__name__} integrates q and v only, but elements of system {eq.system.name!r} have own states; "
+                "use a built-in integrator"
+            )
+        start, end, dt = self._start, self._end, self._dt
+        assert dt is not None
+        work = eq.work
+
+        def step(t: float, n: int) -> None:
+            after = start + (int(work["steps"]) + 1) * dt
+            if after > end - 1e-9 * dt:
+                after = end
+            eq.set_state(*self.step(eq, t, work.q.copy(), work.v.copy(), after - t))
+            work["t"] = after
+            work["steps"] = work["steps"] + 1
+
+        return step

@@ -1,0 +1,43 @@
+"""The base class of stabilizations, and the absence of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...equations.equations import Equations, Strategy
+from ...kernels.dynamics import no_correction
+from ..strategy import SolverStrategy
+
+Array = NDArray[np.float64]
+
+
+class Stabilization(SolverStrategy):
+    """What is done to a state after a step, so that C(q, t) = 0 and J v + C_t = 0 hold again.
+
+    To write your own, give `correct`; it returns the corrected q and v.
+    """
+
+    method = "correct"
+
+    def correct(self, eq: Equations, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """The corrected coordinates and velocities."""
+        eq.bind("correct", self.bound(eq))
+        eq.set_state(q, v)
+        eq.call("correct", t)
+        return eq.work.q.copy(), eq.work.v.copy()
+
+    def callback(self, eq: Equations) -> Callable[[float, int], None]:
+        def correct(t: float, n: int) -> None:
+            eq.set_state(*self.correct(eq, t, eq.work.q.copy(), eq.work.v.copy()))
+
+        return correct
+
+
+class NoStabilization(Stabilization):
+    """Standard Lagrange multipliers: constraints hold at the level of accelerations only, and drift."""
+
+    def stage(self, eq: Equations) -> Strategy:
+        return Strategy(no_correction.address)

@@ -1,0 +1,34 @@
+"""Direct correction of positions and velocities."""
+
+from __future__ import annotations
+
+from ...equations.equations import Equations, Strategy
+from ...equations.workspace import Record, factor_record
+from ...kernels.dynamics import CORRECTION, correct_directly
+from ...parameters import parameter
+from .base import Stabilization
+
+ITERATIONS = 25
+
+
+class DirectCorrection(Stabilization):
+    """Project positions and velocities onto the constraints after every step.
+
+    dq = -W^-1 J^T (J W^-1 J^T)^-1 C, repeated until |C| <= tolerance, then the same once for the velocities. The weight W is the mass
+    matrix, so heavy bodies move least, or the identity (`mass_weighted=False`). [MarquesSoutoFlores2017], eqs. 50-51, with the
+    inverse of the mass matrix as the weight; [PappalardoGuida2018a], direct correction, for unit weights.
+    Rounding limits what can be reached: 64 eps times the largest coordinate, per row, is accepted where it exceeds the tolerance.
+    """
+
+    tolerance = parameter(1e-12, above=0.0, help="largest norm of the constraint residuals; ten times that for their rates")
+    mass_weighted = parameter(True, help="weight of the correction: mass matrix, or identity")
+
+    def stage(self, eq: Equations) -> Strategy:
+        data = Record(CORRECTION)
+        data["tolerance"], data["velocity_tolerance"], data["limit"] = self.tolerance, 10 * self.tolerance, ITERATIONS
+        data["n_mass"] = eq.tables.n_mass_entries
+        if self.mass_weighted:
+            data["factor"], data["entries"] = eq.factor_record, eq.work.entries
+        else:
+            data["factor"], data["entries"] = factor_record(eq.structure), eq.unit_weights()
+        return Strategy(correct_directly.address, data)

@@ -1,0 +1,483 @@
+"""Measures speed, memory and latency, and prints them beside the project's targets.
+
+    scripts/bench                        our own figures and the ratios among them
+    scripts/bench --peers                MuJoCo and Exudyn beside us, in the same run
+    scripts/bench --only chain --quick   one measurement, fewer repetitions
+
+Times are CPU seconds, the best of several repetitions in which the contenders take turns: other work on the machine
+then disturbs all of them alike, and least of all the best. It is a report: nothing fails when a target is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bench_peers import (
+    GRAVITY,
+    PEERS,
+    PENDULUM,
+    Link,
+    Run,
+    choose_exudyn_build,
+    exudyn_dopri5,
+    exudyn_generalized_alpha,
+    exudyn_rk4,
+    joints,
+    missing_peers,
+    mujoco_rk4,
+    polygon,
+)
+
+import mbframe as mb
+
+DT = 1e-3  # s
+OURS = "mbframe"
+MUJOCO, EXUDYN, EXUDYN_FAST = "MuJoCo", "Exudyn", "Exudyn, no range checks"
+
+# The free end of the triple pendulum at t = 5 s (m), computed independently of this project with angular velocities as
+# the only velocities and SciPy's DOP853 at rtol 3e-14. MuJoCo's RK4 with a step of 0.1 ms agrees to 1.3e-12.
+PENDULUM_TIME = 5.0
+PENDULUM_TIP = np.array([2.5160879281275, -0.9033093223067, -9.6930725725538])
+TIP_TOLERANCE = 1e-8
+
+Method = Callable[[Sequence[Link], float, float], Run]  # (links, t_end, step or tolerance)
+Simulation = Callable[[float], Run]  # of a given model with a given setting, from rest to t_end
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the report; `limit` bounds the ratio if there is something to compare with, else our figure."""
+
+    name: str
+    ours: float
+    unit: str
+    versus: str = ""
+    other: float | None = None
+    limit: float | None = None
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        return None if self.other is None else self.ours / self.other
+
+    @property
+    def ok(self) -> bool | None:
+        if self.limit is None:
+            return None
+        return (self.ours if self.ratio is None else self.ratio) <= self.limit
+
+    @property
+    def target(self) -> str:
+        if self.limit is None:
+            return ""
+        return f"≤ {self.limit:g}" + ("×" if self.ratio is not None else f" {self.unit}".rstrip())
+
+
+class Process:
+    """A process of its own for each contender: alike for all, and none disturbs another's memory and imports."""
+
+    def __init__(self, prepare: Callable[..., None] | None = None, *arguments: Any) -> None:
+        self._pool = ProcessPoolExecutor(1, get_context("spawn"), initializer=prepare, initargs=arguments)
+
+    def __call__(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return self._pool.submit(function, *arguments).result()
+
+    def simulation(self, method: Method, links: Sequence[Link], setting: float) -> Simulation:
+        return lambda t_end: self(method, links, t_end, setting)
+
+    def close(self) -> None:
+        self._pool.shutdown()
+
+
+def fresh(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What `function` returns in a process started for it."""
+    process = Process()
+    try:
+        return process(function, *arguments)
+    finally:
+        process.close()
+
+
+@dataclass(frozen=True)
+class Bench:
+    """How thoroughly to measure, and the contenders' processes by name: ours, with `--peers` theirs too."""
+
+    quick: bool
+    processes: dict[str, Process]
+
+    def simulations(
+        self, methods: Mapping[str, Method], links: Sequence[Link], setting: float
+    ) -> dict[str, Simulation]:
+        """Of every contender that has a method."""
+        return {
+            name: process.simulation(methods[name], links, setting)
+            for name, process in self.processes.items()
+            if name in methods
+        }
+
+    @property
+    def repeats(self) -> int:
+        return 2 if self.quick else 7
+
+    @property
+    def large_repeats(self) -> int:
+        return 1 if self.quick else 3
+
+    @property
+    def large_steps(self) -> int:
+        return 100 if self.quick else 400
+
+
+# Models and runs
+
+
+def link_chain(links: Sequence[Link], closed: bool = False) -> mb.System:
+    """Links on spherical joints, the first one on the ground; `closed`: the last one's end on the first one's start."""
+    system = mb.System("chain", gravity=GRAVITY)
+    bodies = [system.ground]
+    for k, (link, start) in enumerate(joints(links), start=1):
+        body = mb.RigidBody(
+            f"link_{k}",
+            mass=link.mass,
+            inertia=link.inertia,
+            position=start + link.half_length * link.direction,
+            rotation=link.rotation,
+        )
+        bodies.append(system.add(body))
+        system.add(mb.SphericalJoint(f"joint_{k}", bodies[k - 1], bodies[k], at=start))
+    if closed:
+        system.add(mb.SphericalJoint("closure", bodies[-1], bodies[1], at=(0.0, 0.0, 0.0)))
+    return system
+
+
+def run(system: mb.System, t_end: float, integrator: Any, dt: float | None = None, **options: Any) -> Any:
+    return mb.simulate(
+        system,
+        t_end=t_end,
+        dt=dt,
+        formulation=mb.NewtonEuler(),
+        acceleration=mb.AugmentedFormulation(),
+        stabilization=mb.DirectCorrection(),
+        integrator=integrator,
+        **options,
+    )
+
+
+def timed(links: Sequence[Link], closed: bool, t_end: float, integrator: Any, dt: float | None = None) -> Run:
+    system = link_chain(links, closed)
+    began = time.process_time()
+    result = run(system, t_end, integrator, dt, t_eval=(0.0, t_end))  # the peers store no history either
+    cpu = time.process_time() - began
+    return Run(cpu, result.position(f"link_{len(links)}", local_point=(links[-1].half_length, 0.0, 0.0))[-1])
+
+
+def our_rk4(links: Sequence[Link], t_end: float, dt: float) -> Run:
+    return timed(links, False, t_end, mb.RungeKutta4(), dt)
+
+
+def our_rk4_ring(links: Sequence[Link], t_end: float, dt: float) -> Run:
+    return timed(links, True, t_end, mb.RungeKutta4(), dt)
+
+
+def our_dormand_prince(links: Sequence[Link], t_end: float, tolerance: float) -> Run:
+    return timed(links, False, t_end, mb.DormandPrince(order=8, rtol=tolerance, atol=tolerance))
+
+
+def interleaved(contenders: Mapping[str, Simulation], begin: float, end: float, repeats: int) -> dict[str, Run]:
+    """The cost of the march from time `begin` to `end`, without what is done once, and where it arrives.
+
+    It is the difference between a long and a short run, each the best of `repeats`.
+    """
+    short: dict[str, list[Run]] = {name: [] for name in contenders}
+    long: dict[str, list[Run]] = {name: [] for name in contenders}
+    for _ in range(repeats):
+        for name, simulate in contenders.items():
+            short[name].append(simulate(begin))
+            long[name].append(simulate(end))
+    return {
+        name: Run(min(r.cpu for r in long[name]) - min(r.cpu for r in short[name]), long[name][-1].tip)
+        for name in contenders
+    }
+
+
+def step_cost(contenders: Mapping[str, Simulation], steps: int, repeats: int) -> tuple[dict[str, float], str]:
+    """Microseconds per step of each contender, and a note on how far the others' tips end from the first one's."""
+    runs = interleaved(contenders, DT, steps * DT, repeats)
+    first, *others = (r.tip for r in runs.values())
+    apart = max((float(np.linalg.norm(tip - first)) for tip in others), default=0.0)
+    note = f"tips within {apart:.0e} m at t = {steps * DT:g} s" if others else ""
+    return {name: r.cpu / (steps - 1) * 1e6 for name, r in runs.items()}, note
+
+
+def comparisons(name: str, figures: Mapping[str, float], limits: Mapping[str, float], note: str = "") -> Iterator[Row]:
+    """A row for each peer, or one of our own figure alone (microseconds)."""
+    ours = figures[OURS]
+    peers = [peer for peer in figures if peer != OURS]
+    for peer in peers:
+        yield Row(name, ours, "µs", peer, figures[peer], limits.get(peer), note)
+    if not peers:
+        yield Row(name, ours, "µs", note=note)
+
+
+# Measurements
+
+
+def pendulum_step(bench: Bench) -> Iterator[Row]:
+    """RK4 step with position and velocity correction on the triple pendulum."""
+    methods = {OURS: our_rk4, MUJOCO: mujoco_rk4, EXUDYN: exudyn_rk4, EXUDYN_FAST: exudyn_rk4}
+    limits = {MUJOCO: 1.5, EXUDYN: 0.6, EXUDYN_FAST: 0.6}
+    contenders = bench.simulations(methods, PENDULUM, DT)
+    figures, note = step_cost(contenders, round(PENDULUM_TIME / DT), bench.repeats)
+    yield from comparisons("triple pendulum, RK4 step", figures, limits, note)
+
+
+def pendulum_accuracy(bench: Bench) -> Iterator[Row]:
+    """Time to a tip error of 1e-8 m over 5 s, each contender at its coarsest setting that reaches it."""
+    tolerances = [10.0 ** (-k / 2) for k in range(12, 27)]
+    steps = [PENDULUM_TIME / round(2000 * 1.15**k) for k in range(14)]
+    methods: dict[str, tuple[Method, list[float]]] = {
+        OURS: (our_dormand_prince, tolerances),
+        MUJOCO: (mujoco_rk4, steps),
+        EXUDYN: (exudyn_dopri5, tolerances),
+        EXUDYN_FAST: (exudyn_dopri5, tolerances),
+    }
+    settings, contenders = {}, {}
+    for name, process in bench.processes.items():
+        method, choices = methods[name]
+        settings[name] = coarsest(process, method, choices)
+        contenders[name] = process.simulation(method, PENDULUM, settings[name])
+    runs = interleaved(contenders, DT, PENDULUM_TIME, bench.repeats)
+    times = {name: r.cpu * 1e3 for name, r in runs.items()}
+    note = "; ".join(f"{name} {times[name]:.1f} ms at {settings[name]:.1e}" for name in times)
+    ours = times.pop(OURS)
+    name = f"triple pendulum, {PENDULUM_TIME:g} s to {TIP_TOLERANCE:g} m"
+    if times:
+        fastest = min(times, key=lambda peer: times[peer])
+        yield Row(name, ours, "ms", fastest, times[fastest], 0.3, note)
+    else:
+        yield Row(name, ours, "ms", note=note)
+
+
+def coarsest(process: Process, method: Method, settings: Sequence[float]) -> float:
+    """The first of `settings`, ordered from coarse to fine, from which on all of them reach the tolerance.
+
+    A coarser one that reaches it by luck does not count.
+    """
+    best = None
+    for setting in reversed(settings):
+        error = np.linalg.norm(process(method, PENDULUM, PENDULUM_TIME, setting).tip - PENDULUM_TIP)
+        if error > TIP_TOLERANCE:
+            break
+        best = setting
+    if best is None:
+        raise RuntimeError(f"{method.__name__} at {settings[-1]:.1e} has a tip error of {error:.1e} m")
+    return best
+
+
+def chain(bench: Bench) -> Iterator[Row]:
+    """RK4 step of chains of 10 and 1,000 links, per body, and closed to a ring."""
+    methods = {OURS: our_rk4, EXUDYN: exudyn_generalized_alpha, EXUDYN_FAST: exudyn_generalized_alpha}
+    steps, repeats = bench.large_steps, bench.large_repeats
+
+    small, note = step_cost(bench.simulations(methods, polygon(10), DT), 400, bench.repeats)
+    yield from comparisons("chain of 10 links, RK4 step", small, {}, note)
+    large, note = step_cost(bench.simulations(methods, polygon(1000), DT), steps, repeats)
+    yield from comparisons("chain of 1,000 links, RK4 step", large, {EXUDYN: 0.2, EXUDYN_FAST: 0.2}, note)
+    yield Row("chain of 1,000 links, per body", large[OURS] / 1000, "µs", "ours, 10 links", small[OURS] / 10, 1.3)
+
+    ours = bench.processes[OURS]
+    shapes = {"open": our_rk4, "ring": our_rk4_ring}
+    costs, _ = step_cost({k: ours.simulation(m, polygon(1000), DT) for k, m in shapes.items()}, steps, repeats)
+    yield Row("ring of 1,000 links, RK4 step", costs["ring"], "µs", "ours, open chain", costs["open"], 1.6)
+
+
+def build(bench: Bench) -> Iterator[Row]:
+    """Describing a model of 1,000 bodies, and building its equations."""
+    describing, building = fresh(time_to_build, 1000, bench.large_repeats)
+    yield Row("1,000 bodies, build equations", building, "s", limit=2.0, note=f"describing them: {describing:.2f} s")
+
+
+def time_to_build(n: int, repeats: int) -> tuple[float, float]:
+    mb.Equations(link_chain(polygon(10)))  # loads or compiles what every model needs
+    describing, building = [], []
+    for _ in range(repeats):
+        began = time.process_time()
+        system = link_chain(polygon(n))
+        described = time.process_time()
+        mb.Equations(system)
+        describing.append(described - began)
+        building.append(time.process_time() - described)
+    return min(describing), min(building)
+
+
+def memory(bench: Bench) -> Iterator[Row]:
+    """Peak memory of a run of 1,000 bodies, interpreter and compiler included, without the stored result."""
+    peak, stored = fresh(memory_of_run, 1000, bench.large_steps)
+    note = f"peak {peak:.0f} MB, stored result {stored:.0f} MB"
+    yield Row("1,000 bodies, memory of a run", peak - stored, "MB", limit=500.0, note=note)
+
+
+def memory_of_run(n: int, steps: int) -> tuple[float, float]:
+    result = run(link_chain(polygon(n)), steps * DT, mb.RungeKutta4(), DT)
+    stored = sum(array.nbytes for array in (result.t, result.q, result.v))
+    return peak_memory(), stored / 1e6
+
+
+def peak_memory() -> float:
+    """Of this process (MB)."""
+    if sys.platform == "linux":  # where getrusage would give at least the peak of the process that started this one
+        status = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 / 1e6 for line in status if line.startswith("VmHWM"))
+    import resource  # not on Windows
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6  # bytes on macOS
+
+
+IMPORT = """
+import sys, time
+began = time.process_time()
+import mbframe
+print(time.process_time() - began, *(name for name in sys.argv[1:] if name in sys.modules))
+"""
+HEAVY = ("numba", "scipy", "h5py", "rich", "matplotlib", "PySide6", "vtkmodules", "pyvista")
+MUST_NOT_LOAD = {"numba", "matplotlib", "PySide6", "vtkmodules", "pyvista"}
+
+
+def latency_import(bench: Bench) -> Iterator[Row]:
+    """`import mbframe` in a fresh interpreter, and what it loads."""
+    times, loaded = [], set()
+    for _ in range(bench.repeats):
+        command = [sys.executable, "-c", IMPORT, *HEAVY]
+        seconds, *names = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+        times.append(float(seconds))
+        loaded |= set(names)
+    note = "of the large packages it loads " + (", ".join(sorted(loaded)) or "none")
+    yield Row("import mbframe", min(times), "s", limit=0.4, note=note)
+    yield Row("numba, Qt, VTK, matplotlib loaded by it", len(loaded & MUST_NOT_LOAD), "", limit=0)
+
+
+def latency_first_run(bench: Bench) -> Iterator[Row]:
+    """The first simulation of a session: with an empty cache of compiled code, then with a filled one."""
+    with tempfile.TemporaryDirectory() as cache:
+        cold, cold_wall, noticed = fresh(first_simulation, cache)
+        warm, warm_wall, _ = min(fresh(first_simulation, cache) for _ in range(bench.large_repeats))
+    note = f"wall {cold_wall:.1f} s, " + ("with a notice" if noticed else "WITHOUT a notice")
+    yield Row("first simulation, nothing compiled", cold, "s", limit=15.0, note=note)
+    yield Row("first simulation, cache filled", warm, "s", limit=1.0, note=f"wall {warm_wall:.2f} s")
+
+
+def first_simulation(cache: str) -> tuple[float, float, bool]:
+    """CPU and wall seconds, and whether the user was told that something is being compiled."""
+    os.environ["MBFRAME_CACHE_DIR"] = cache
+    messages: list[str] = []
+    listener = logging.Handler(logging.WARNING)
+    listener.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
+    logging.getLogger("mbframe").addHandler(listener)
+    system = link_chain(PENDULUM)
+    began, wall = time.process_time(), time.perf_counter()
+    mb.simulate(system, t_end=1.0)
+    return (
+        time.process_time() - began,
+        time.perf_counter() - wall,
+        any("compiling" in message for message in messages),
+    )
+
+
+MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
+    "pendulum-step": pendulum_step,
+    "pendulum-accuracy": pendulum_accuracy,
+    "chain": chain,
+    "build": build,
+    "memory": memory,
+    "latency-import": latency_import,
+    "latency-first-run": latency_first_run,
+}
+
+
+# The report
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows as aligned text; notes, once each, below."""
+    header = ("measurement", OURS, "", "compared with", "figure", "ratio", "target", "")
+    verdicts = {None: "", True: "ok", False: "over"}
+    lines = [header]
+    for row in rows:
+        other = "" if row.other is None else f"{row.other:.3g}"
+        ratio = "" if row.ratio is None else f"{row.ratio:.2f}×"
+        lines.append((row.name, f"{row.ours:.3g}", row.unit, row.versus, other, ratio, row.target, verdicts[row.ok]))
+    widths = [max(len(line[c]) for line in lines) for c in range(len(header))]
+    right = {1, 4, 5}
+    texts = [
+        "  ".join(cell.rjust(widths[c]) if c in right else cell.ljust(widths[c]) for c, cell in enumerate(line))
+        for line in lines
+    ]
+    texts.insert(1, "-" * len(texts[0]))
+    notes = dict.fromkeys(f"{row.name}: {row.note}" for row in rows if row.note)
+    return "\n".join(text.rstrip() for text in [*texts, "", *notes])
+
+
+def machine(peers: bool) -> dict[str, str]:
+    packages = ("numpy", "numba", *(PEERS if peers else ()))
+    return {
+        "processor": platform.processor() or platform.machine(),
+        "cores": str(os.cpu_count()),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        **{name: version(name) for name in packages},
+    }
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__.splitlines()[0])
+    parser.add_argument("--peers", action="store_true", help="measure MuJoCo and Exudyn beside us")
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions, shorter runs")
+    parser.add_argument("--only", nargs="+", choices=MEASUREMENTS, metavar="NAME", help=", ".join(MEASUREMENTS))
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE too")
+    given = parser.parse_args()
+    if given.peers and (missing := missing_peers()):
+        parser.error(f"not installed: {', '.join(missing)}. Run: python -m pip install --editable '.[bench]'")
+    return given
+
+
+def main() -> None:
+    given = arguments()
+    processes = {OURS: Process()}
+    if given.peers:
+        processes[MUJOCO] = Process()
+        processes[EXUDYN] = Process(choose_exudyn_build, False)
+        processes[EXUDYN_FAST] = Process(choose_exudyn_build, True)
+    bench = Bench(given.quick, processes)
+    rows: list[Row] = []
+    try:
+        for name in given.only or MEASUREMENTS:
+            print(f"measuring {name} …", file=sys.stderr, flush=True)
+            rows += MEASUREMENTS[name](bench)
+    finally:
+        for process in processes.values():
+            process.close()
+    about = machine(given.peers)
+    print(table(rows), "", ", ".join(f"{key} {value}" for key, value in about.items()), sep="\n")
+    if given.json:
+        records = [{**asdict(row), "ratio": row.ratio, "ok": row.ok} for row in rows]
+        given.json.write_text(json.dumps({"machine": about, "rows": records}, indent=2, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,244 @@
+"""The models of the benchmark as plain data, and how MuJoCo and Exudyn simulate them.
+
+Each peer runs as its own users would run it at its best: constraints, contacts and files that the model does not need
+are switched off, only the march is timed (not the construction of the model), and it runs in compiled code throughout.
+
+- MuJoCo: ball joints (minimal coordinates), its RK4 integrator.
+- Exudyn, pendulum: a kinematic tree, because its explicit integrators take no constraint equations; each ball joint is
+  three revolute joints, which are all that trees have. Of the six sequences of axes, y, x, z is the most accurate here.
+- Exudyn, chain: rigid bodies in Euler parameters with spherical joints, its default integrator (generalized alpha,
+  implicit) and its sparse linear solver: a tree of 1,000 links would have a dense mass matrix.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+GRAVITY = (0.0, 0.0, -9.81)
+PEERS = ("mujoco", "exudyn")
+
+
+@dataclass(frozen=True)
+class Link:
+    """A bar along its local x axis between two joints; from rest, turned by `angle` about the vertical."""
+
+    mass: float  # kg
+    inertia: tuple[float, float, float]  # kg m², about the centre, body axes
+    half_length: float  # m
+    angle: float  # rad
+
+    @property
+    def direction(self) -> np.ndarray:
+        return np.array([np.cos(self.angle), np.sin(self.angle), 0.0])
+
+    @property
+    def rotation(self) -> np.ndarray:
+        c, s = np.cos(self.angle), np.sin(self.angle)
+        return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+PENDULUM = (
+    Link(2.0, (0.053, 2.693, 2.693), 2.0, 0.0),
+    Link(3.0, (0.080, 4.040, 4.040), 2.0, np.pi / 2),
+    Link(4.0, (0.107, 5.387, 5.387), 2.0, 0.0),
+)
+
+
+def polygon(n: int) -> tuple[Link, ...]:
+    """A chain of n slender rods of 1 m and 1 kg laid out as a regular polygon: its ends meet, so it can be closed."""
+    return tuple(Link(1.0, (1e-3, 1 / 12, 1 / 12), 0.5, 2 * np.pi * k / n) for k in range(n))
+
+
+def joints(links: Sequence[Link]) -> Iterator[tuple[Link, np.ndarray]]:
+    """Each link with the point at which it hangs on the one before, global (m)."""
+    start = np.zeros(3)
+    for link in links:
+        yield link, start
+        start = start + 2 * link.half_length * link.direction
+
+
+@dataclass(frozen=True)
+class Run:
+    """One simulation: CPU seconds, and the free end of the last link at its end (global, m)."""
+
+    cpu: float
+    tip: np.ndarray
+
+
+def missing_peers() -> list[str]:
+    return [name for name in PEERS if find_spec(name) is None]
+
+
+def mujoco_rk4(links: Sequence[Link], t_end: float, dt: float) -> Run:
+    import mujoco
+
+    def numbers(*values: float) -> str:
+        return " ".join(repr(float(value)) for value in values)
+
+    opened, before = "", None
+    for link in links:
+        turn = link.angle - (before.angle if before else 0.0)
+        opened += (
+            f'<body pos="{numbers(2 * before.half_length if before else 0.0, 0.0, 0.0)}"'
+            f' quat="{numbers(np.cos(turn / 2), 0.0, 0.0, np.sin(turn / 2))}"><joint type="ball"/>'
+            f'<inertial pos="{numbers(link.half_length, 0, 0)}" mass="{numbers(link.mass)}"'
+            f' diaginertia="{numbers(*link.inertia)}"/>'
+        )
+        before = link
+    tip = f'<site name="tip" pos="{numbers(2 * links[-1].half_length, 0, 0)}"/>'
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><option integrator="RK4" timestep="{numbers(dt)}" gravity="{numbers(*GRAVITY)}">'
+        '<flag constraint="disable" contact="disable" actuation="disable" sensor="disable"/></option>'
+        f"<worldbody>{opened}{tip}{'</body>' * len(links)}</worldbody></mujoco>"
+    )
+    data = mujoco.MjData(model)
+    began = time.process_time()
+    mujoco.mj_step(model, data, nstep=round(t_end / dt))
+    cpu = time.process_time() - began
+    mujoco.mj_kinematics(model, data)
+    return Run(cpu, data.site("tip").xpos.copy())
+
+
+def choose_exudyn_build(fast: bool) -> None:
+    """Load Exudyn's regular build or the one without range checks: once per process, it cannot be changed later."""
+    os.environ["EXUDYN_MODULE"] = "fast" if fast else ""
+    with contextlib.redirect_stdout(io.StringIO()):  # it announces its build
+        import exudyn  # noqa: F401
+
+
+def exudyn_rk4(links: Sequence[Link], t_end: float, dt: float) -> Run:
+    import exudyn
+
+    settings = _exudyn_settings(t_end, dt)
+    settings.timeIntegration.explicit.computeEndOfStepAccelerations = False
+    settings.linearSolver.solverType = exudyn.LinearSolverType.EigenDense
+    return _exudyn_run(*_exudyn_tree(links), settings, exudyn.DynamicSolverType.RK44)
+
+
+def exudyn_dopri5(links: Sequence[Link], t_end: float, tolerance: float) -> Run:
+    import exudyn
+
+    settings = _exudyn_settings(t_end, dt=min(0.1, t_end))  # for adaptive integrators the largest step
+    settings.timeIntegration.automaticStepSize = True
+    settings.timeIntegration.relativeTolerance = tolerance
+    settings.timeIntegration.absoluteTolerance = tolerance
+    settings.timeIntegration.initialStepSize = min(1e-3, t_end)
+    settings.timeIntegration.explicit.computeEndOfStepAccelerations = False
+    settings.linearSolver.solverType = exudyn.LinearSolverType.EigenDense
+    return _exudyn_run(*_exudyn_tree(links), settings, exudyn.DynamicSolverType.DOPRI5)
+
+
+def exudyn_generalized_alpha(links: Sequence[Link], t_end: float, dt: float) -> Run:
+    import exudyn
+
+    settings = _exudyn_settings(t_end, dt)
+    settings.linearSolver.solverType = exudyn.LinearSolverType.EigenSparse
+    return _exudyn_run(*_exudyn_bodies(links), settings, exudyn.DynamicSolverType.GeneralizedAlpha)
+
+
+def _exudyn_settings(t_end: float, dt: float) -> Any:
+    import exudyn
+
+    settings = exudyn.SimulationSettings()
+    settings.timeIntegration.endTime = t_end
+    settings.timeIntegration.numberOfSteps = round(t_end / dt)
+    settings.timeIntegration.automaticStepSize = False
+    settings.timeIntegration.verboseMode = 0
+    settings.solution.file.write = False
+    settings.solution.sensors.active = False
+    return settings
+
+
+def _exudyn_tree(links: Sequence[Link]) -> tuple[Any, int]:
+    import exudyn
+    from exudyn.itemInterface import NodeGenericODE2, ObjectKinematicTree, SensorKinematicTree
+
+    types, turns, offsets, masses, centres, inertias = [], [], [], [], [], []
+    nothing, unturned = np.zeros(3), np.eye(3)
+    angle, length = 0.0, 0.0
+    for link in links:
+        turn = Link(0.0, link.inertia, 0.0, link.angle - angle).rotation
+        types += [exudyn.JointType.RevoluteY, exudyn.JointType.RevoluteX, exudyn.JointType.RevoluteZ]
+        turns += [turn, unturned, unturned]
+        offsets += [np.array([length, 0.0, 0.0]), nothing, nothing]
+        masses += [0.0, 0.0, link.mass]
+        centres += [nothing, nothing, np.array([link.half_length, 0.0, 0.0])]
+        inertias += [np.zeros((3, 3)), np.zeros((3, 3)), np.diag(link.inertia)]
+        angle, length = link.angle, 2 * link.half_length
+    n = len(types)
+    system = exudyn.SystemContainer().AddSystem()
+    node = system.AddNode(
+        NodeGenericODE2(
+            referenceCoordinates=[0.0] * n,
+            initialCoordinates=[0.0] * n,
+            initialCoordinates_t=[0.0] * n,
+            numberOfODE2Coordinates=n,
+        )
+    )
+    tree = system.AddObject(
+        ObjectKinematicTree(
+            nodeNumber=node,
+            jointTypes=types,
+            linkParents=list(range(-1, n - 1)),
+            jointTransformations=exudyn.Matrix3DList(turns),
+            jointOffsets=exudyn.Vector3DList(offsets),
+            linkInertiasCOM=exudyn.Matrix3DList(inertias),
+            linkCOMs=exudyn.Vector3DList(centres),
+            linkMasses=masses,
+            gravity=list(GRAVITY),
+        )
+    )
+    tip = system.AddSensor(
+        SensorKinematicTree(
+            objectNumber=tree,
+            linkNumber=n - 1,
+            localPosition=[length, 0.0, 0.0],
+            writeToFile=False,
+            outputVariableType=exudyn.OutputVariableType.Position,
+        )
+    )
+    return system, tip
+
+
+def _exudyn_bodies(links: Sequence[Link]) -> tuple[Any, int]:
+    import exudyn
+    from exudyn.itemInterface import SensorBody
+    from exudyn.rigidBodyUtilities import RigidBodyInertia
+
+    system = exudyn.SystemContainer().AddSystem()
+    body = system.CreateGround()
+    for link, start in joints(links):
+        before = body
+        body = system.CreateRigidBody(
+            referencePosition=start + link.half_length * link.direction,
+            referenceRotationMatrix=link.rotation,
+            inertia=RigidBodyInertia(mass=link.mass, inertiaTensor=np.diag(link.inertia)),
+            gravity=list(GRAVITY),
+        )
+        system.CreateSphericalJoint(itemNumbers=[before, body], position=start)
+    tip = system.AddSensor(
+        SensorBody(
+            bodyNumber=body,
+            localPosition=[links[-1].half_length, 0.0, 0.0],
+            writeToFile=False,
+            outputVariableType=exudyn.OutputVariableType.Position,
+        )
+    )
+    return system, tip
+
+
+def _exudyn_run(system: Any, tip: int, settings: Any, integrator: Any) -> Run:
+    system.Assemble()
+    began = time.process_time()
+    system.SolveDynamic(settings, solverType=integrator)
+    cpu = time.process_time() - began
+    return Run(cpu, np.array(system.GetSensorValues(tip)))
