@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from .bodies.base import Body
 from .errors import Problem
 from .markers import Marker
 from .parameters import Element, parameter
+from .rotations import frame_with_axis
 
 
 class Connection(Element):
     """An element between two bodies, called as `Class(name, i, j, ...)`; `self.i`, `self.j` are its markers."""
 
+    uses_axes: ClassVar[bool] = True  # False lets markers that only such elements share leave out their axes
+
     body_i = parameter(kind="reference", help="first body")
     body_j = parameter(kind="reference", help="second body")
+    # A sub-assembly that is turned takes its frame along, so that its markers' axes turn with it.
+    frame = parameter(
+        np.eye(3), kind="rotation", help="global axes when described, from which the markers' axes derive"
+    )
 
     def __init__(self, name: str, i: Body, j: Body, **values: Any) -> None:
         super().__init__(name, body_i=i, body_j=j, **values)
 
     def check(self) -> Iterator[Problem]:
         for field in ("body_i", "body_j"):
-            if not isinstance(getattr(self, field), Body):
-                found = getattr(self, field)
-                yield self.problem(field, f"found {found!r}; allowed is a body; pass the object that you added to the system")
+            if not isinstance(found := getattr(self, field), Body):
+                message = f"found {found!r}; allowed is a body; pass the object that you added to the system"
+                yield self.problem(field, message)
         if self.body_i is self.body_j:
             yield self.problem("body_j", f"connects {self.body_i.name!r} with itself; choose two different bodies")
 
@@ -50,17 +59,20 @@ class PointConnection(Connection):
 
     @property
     def i(self) -> Marker:
-        return Marker(self.body_i, at=self.at, axis=self.axis)
+        return self._marker(self.body_i)
 
     @property
     def j(self) -> Marker:
-        return Marker(self.body_j, at=self.at, axis=self.axis)
+        return self._marker(self.body_j)
+
+    def _marker(self, body: Body) -> Marker:
+        return Marker(body, at=self.at, axes=self.frame @ frame_with_axis(self.frame.T @ self.axis))
 
 
 class TwoPointConnection(Connection):
     """A connection between a point of each body, global in the configuration in which the model is described.
 
-    The markers' axes are parallel to the global axes there. A point that is left out is the body's origin.
+    The markers' axes are those of `frame`, by default the global axes. A point that is left out is the body's origin.
     """
 
     at_i = parameter(None, kind="point", unit="m", help="global point on the first body when described")
@@ -68,8 +80,8 @@ class TwoPointConnection(Connection):
 
     @property
     def i(self) -> Marker:
-        return self.body_i.marker(self.at_i)
+        return Marker(self.body_i, at=self.body_i.position if self.at_i is None else self.at_i, axes=self.frame)
 
     @property
     def j(self) -> Marker:
-        return self.body_j.marker(self.at_j)
+        return Marker(self.body_j, at=self.body_j.position if self.at_j is None else self.at_j, axes=self.frame)

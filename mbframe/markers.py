@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .errors import ModelError, Problem
+from .parameters import Parameter
 from .rotations import frame_with_axis
 
 if TYPE_CHECKING:
     from .bodies.base import Body
 
 Array = NDArray[np.float64]
+
+POINT: Final = Parameter(kind="point", unit="m")
+AXIS: Final = Parameter(kind="axis")
+AXES: Final = Parameter(kind="rotation")
+
+
+def converted(rule: Parameter, value: Any, owner: str, field: str) -> Array:
+    """An argument as the rule of a parameter stores it; a wrong one is a `ModelError` that names owner and field."""
+    try:
+        return rule.convert(value)
+    except ValueError as error:
+        raise ModelError([Problem(owner, field, str(error))]) from None
 
 
 class Marker:
@@ -28,17 +42,25 @@ class Marker:
     axis
         Global direction of the marker's z axis there. By default its axes are parallel to the global ones.
     axes
-        All three axes as columns of a rotation matrix, instead of `axis`.
+        All three axes as a rotation (the columns of its matrix), instead of `axis`.
 
     The local values derive from these and from the described pose of the body.
     """
 
     def __init__(
-        self, body: Body, *, at: ArrayLike, axis: ArrayLike = (0.0, 0.0, 1.0), axes: ArrayLike | None = None
+        self, body: Body, *, at: ArrayLike, axis: ArrayLike = (0.0, 0.0, 1.0), axes: object | None = None
     ) -> None:
+        if not hasattr(body, "mass_properties"):
+            message = f"found {body!r}; allowed is a body; pass the object that you added to the system"
+            raise ModelError([Problem("Marker", "body", message)])
         self.body = body
-        self.at: Array = np.array(at, float)
-        self.axes: Array = frame_with_axis(axis) if axes is None else np.array(axes, float)
+        owner = f"Marker on {body}"
+        self.at = converted(POINT, at, owner, "at")
+        self.axes = (
+            frame_with_axis(converted(AXIS, axis, owner, "axis"))
+            if axes is None
+            else converted(AXES, axes, owner, "axes")
+        )
 
     @property
     def local_point(self) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .bodies.base import Body
-from .errors import ModelError
-from .markers import Marker
-from .state import State
+from .errors import ModelError, Problem
+from .markers import POINT, Marker, converted
+from .state import State, no_such_body
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -96,6 +96,9 @@ class Result:
         self.q, self.v, self.z = eq.split(y)
         self.info = info
         self.events = events or []
+        # The system may be changed after the run; the motion belongs to these numbers.
+        self._gravity = eq.system.gravity
+        self._mass_properties = [b.body.mass_properties() for b in eq.tables.bodies]
 
     @property
     def system(self) -> Any:
@@ -109,7 +112,7 @@ class Result:
         span = f"t = {self.t[0]:g} … {self.t[-1]:g} s" if len(self.t) else "empty"
         return f"<Result of {self.system.name!r}: {span}, {len(self.t)} instants>"
 
-    # --- bodies --------------------------------------------------------------------------------------------------------
+    # --- bodies -------------------------------------------------------------------------------------------------------
 
     def position(self, body: Body | Marker | str, local_point: ArrayLike | None = None) -> Array:
         """Position of the body's origin, of a point in body axes, or of a marker."""
@@ -127,7 +130,9 @@ class Result:
         _, rotation, point = self._point(body, local_point)
         if (b := self._numbered(body)) is None:
             return np.zeros((len(self.t), 3))
-        acceleration, alpha = b.formulation.accelerations(self.q[:, b.q_slice], self.v[:, b.v_slice], self.v_rate[:, b.v_slice])
+        acceleration, alpha = b.formulation.accelerations(
+            self.q[:, b.q_slice], self.v[:, b.v_slice], self.v_rate[:, b.v_slice]
+        )
         _, omega = self._twist(body)
         arm = rotation @ point
         return acceleration + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm))
@@ -159,9 +164,9 @@ class Result:
         for f in self._eq.tables.forces:
             if f.force.name == name:
                 return self.z[:, f.states].copy()
-        raise ModelError(f"Result: there is no force element {name!r}")
+        raise ModelError([self.system[name].problem("", "has no own states: it is not a force element")])
 
-    # --- constraints and energies --------------------------------------------------------------------------------------
+    # --- constraints and energies -------------------------------------------------------------------------------------
 
     @property
     def v_rate(self) -> Array:
@@ -178,7 +183,7 @@ class Result:
 
         The marker force is -g^T lambda with g = dC/dx; its part on the axes d_k gives the moment sum d_k x f_k.
         """
-        element = self.system[joint] if isinstance(joint, str) else self.system[joint.name]
+        element = self.system[joint if isinstance(joint, str) else joint.name]
         parts = self._eq.constraints_of(element)
         if not parts:
             raise ModelError([element.problem("", "has no reaction: it is not a joint")])
@@ -193,27 +198,25 @@ class Result:
     def energy(self) -> Energy:
         """Kinetic and potential energy."""
         kinetic, potential = np.zeros(len(self.t)), self._replayed["potential"].copy()
-        for b in self._eq.tables.bodies:
-            mass, _, inertia = b.body.mass_properties()
-            center, velocity, rotation, omega = self._mass_center(b)
+        for b, (mass, center_of_mass, inertia) in self._masses():
+            center, velocity, rotation, omega = self._mass_center(b, center_of_mass)
             local = np.einsum("nji,nj->ni", rotation, omega)
             kinetic += 0.5 * mass * np.sum(velocity**2, axis=1) + 0.5 * np.einsum("ni,ij,nj->n", local, inertia, local)
-            potential -= mass * center @ self.system.gravity
+            potential -= mass * center @ self._gravity
         return Energy(kinetic, potential)
 
     @cached_property
     def momentum(self) -> Momentum:
         """Linear momentum, and angular momentum about the global origin."""
         linear, angular = np.zeros((len(self.t), 3)), np.zeros((len(self.t), 3))
-        for b in self._eq.tables.bodies:
-            mass, _, inertia = b.body.mass_properties()
-            center, velocity, rotation, omega = self._mass_center(b)
+        for b, (mass, center_of_mass, inertia) in self._masses():
+            center, velocity, rotation, omega = self._mass_center(b, center_of_mass)
             spin = np.einsum("nij,jk,nlk,nl->ni", rotation, inertia, rotation, omega)
             linear += mass * velocity
             angular += np.cross(center, mass * velocity) + spin
         return Momentum(linear, angular)
 
-    # --- inside --------------------------------------------------------------------------------------------------------
+    # --- inside -------------------------------------------------------------------------------------------------------
 
     @cached_property
     def _replayed(self) -> Mapping[str, Array]:
@@ -223,18 +226,18 @@ class Result:
         """The numbered body; None for the ground."""
         if isinstance(body, Marker):
             body = body.body
-        name = body if isinstance(body, str) else body.name
+        name = body if isinstance(body, str) else getattr(body, "name", body)
         if name == self.system.ground.name:
             return None
-        try:
-            return self._eq.tables.bodies[self._eq.tables.index[name]]
-        except KeyError:
-            raise ModelError(f"Result: there is no body {name!r}; there are {', '.join(self._eq.tables.index)}") from None
+        index = self._eq.tables.index
+        if name not in index:
+            raise ModelError([Problem("Result", "", no_such_body(name, index))])
+        return self._eq.tables.bodies[index[name]]
 
     def _point(self, body: Body | Marker | str, local_point: ArrayLike | None) -> tuple[Array, Array, Array]:
         """Origins, rotation matrices, and the local point asked for."""
         default = body.local_point if isinstance(body, Marker) else np.zeros(3)
-        point = default if local_point is None else np.asarray(local_point, float)
+        point = default if local_point is None else converted(POINT, local_point, "Result", "local_point")
         if (b := self._numbered(body)) is None:
             return np.zeros((len(self.t), 3)), np.tile(np.eye(3), (len(self.t), 1, 1)), point
         return *b.formulation.poses(self.q[:, b.q_slice]), point
@@ -244,9 +247,12 @@ class Result:
             return np.zeros((len(self.t), 3)), np.zeros((len(self.t), 3))
         return b.formulation.twists(self.q[:, b.q_slice], self.v[:, b.v_slice])
 
-    def _mass_center(self, b: NumberedBody) -> tuple[Array, Array, Array, Array]:
+    def _masses(self) -> Iterator[tuple[NumberedBody, tuple[float, Array, Array]]]:
+        """Bodies with mass, centre of mass and inertia."""
+        return zip(self._eq.tables.bodies, self._mass_properties, strict=True)
+
+    def _mass_center(self, b: NumberedBody, center: Array) -> tuple[Array, Array, Array, Array]:
         """Position and velocity of the centre of mass, rotation and angular velocity."""
-        _, center, _ = b.body.mass_properties()
         origin, rotation = b.formulation.poses(self.q[:, b.q_slice])
         velocity, omega = b.formulation.twists(self.q[:, b.q_slice], self.v[:, b.v_slice])
         arm = rotation @ center

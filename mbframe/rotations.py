@@ -24,7 +24,7 @@ def matrix_from_quaternion(p: ArrayLike) -> Array:
 
 
 def quaternion_from_matrix(a: ArrayLike) -> Array:
-    """Unit quaternion (4,) of a rotation matrix (3, 3), with a non-negative first component (Shepperd's choice of pivot)."""
+    """Unit quaternion (4,) of a rotation matrix (3, 3), first component not negative (Shepperd's choice of pivot)."""
     a = np.asarray(a, float)
     k = np.array(
         [
@@ -47,7 +47,8 @@ def frame_with_axis(axis: ArrayLike) -> Array:
     The first axis is the projection of the global axis that is least aligned with `axis`, in the order x, y, z.
     """
     z = np.asarray(axis, float)
-    z = z / np.linalg.norm(z)
+    z = z / np.max(np.abs(z))  # so that the square of no length overflows or vanishes
+    z /= np.linalg.norm(z)
     start = np.eye(3)[int(np.argmin(np.round(np.abs(z), 9)))]
     x = start - (start @ z) * z
     x /= np.linalg.norm(x)

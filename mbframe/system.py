@@ -5,17 +5,17 @@ from __future__ import annotations
 import copy
 import difflib
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .bodies.base import Body, Ground
 from .connections import Connection
 from .constraints.base import BasicConstraint
-from .errors import ModelError
+from .errors import ModelError, Problem
 from .forces.base import ForceElement
 from .joints.base import Joint
+from .markers import AXES, POINT, converted
 from .parameters import Element, parameter
 
 E = TypeVar("E", bound=Element)
@@ -35,7 +35,7 @@ class System(Element):
     """
 
     gravity = parameter((0.0, 0.0, -9.81), kind="vector", unit="m/s^2", help="acceleration of gravity, global")
-    dimension = parameter(3, minimum=3, maximum=3, help="3: spatial")
+    dimension = parameter(3, help="3: spatial")
 
     def __init__(self, name: str = "system", **values) -> None:
         super().__init__(name, **values)
@@ -43,22 +43,22 @@ class System(Element):
         self.ground = Ground("ground")
         self._adopt(self.ground)
 
+    def check(self) -> Iterator[Problem]:
+        if self.dimension != 3:
+            message = f"found {self.dimension}; planar systems are not available yet; leave it out"
+            yield self.problem("dimension", message)
+
     def add(self, element: E) -> E:
         """Add a body, joint, constraint or force, and return it."""
         if not isinstance(element, Body | Joint | BasicConstraint | ForceElement):
-            raise ModelError(
-                f"System {self.name!r}: found {element!r}; only bodies, joints, constraints and forces can be added"
-            )
-        if element.name in self._elements:
-            taken = self._elements[element.name]
-            message = f"found {element.name!r}, which {taken} in system {self.name!r} has already; choose another name"
-            raise ModelError([element.problem("name", message)])
+            remedy = "include(...) takes systems" if isinstance(element, System) else "pass an object of such a class"
+            message = f"found {element!r}; only bodies, joints, constraints and forces can be added; {remedy}"
+            raise ModelError([self.problem("", message)])
+        self._check_free(element, element.name)
         if isinstance(element, Connection):
+            remedy = f"which is not in system {self.name!r}; add it first with system.add(...)"
             outside = [
-                element.problem(
-                    field,
-                    f"found body {body.name!r}, which is not in system {self.name!r}; add it first with system.add(...)",
-                )
+                element.problem(field, f"found {body}, {remedy}")
                 for field, body in (("body_i", element.body_i), ("body_j", element.body_j))
                 if self._elements.get(body.name) is not body
             ]
@@ -71,22 +71,36 @@ class System(Element):
         self._elements[element.name] = element
         element.observe(self._renamed)
 
-    def _renamed(self, element: Element, field: str, old: object, new: object) -> None:
-        if field != "name" or self._elements.get(str(old)) is not element:
-            return
-        if new in self._elements:
-            element._name = str(old)
-            message = f"found {new!r}, which is taken in system {self.name!r}; choose another name"
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for element in self:
+            element.observe(self._renamed)
+
+    def _check_free(self, element: Element, name: str, remedy: str = "choose another name") -> None:
+        taken = self._elements.get(name)
+        if taken is not None:
+            message = f"found {name!r}, which is taken by {taken} in system {self.name!r}; {remedy}"
             raise ModelError([element.problem("name", message)])
+
+    def _renamed(self, element: Element, field: str, old: str, new: str) -> None:
+        if field != "name" or old == new or self._elements.get(old) is not element:
+            return
+        element._name = old  # a name that is taken leaves the element as it was
+        self._check_free(element, new)
+        element._name = new
         self._elements = {e.name: e for e in self._elements.values()}
 
     def remove(self, element: Element | str) -> None:
         """Remove an element that no other depends on."""
-        found = self[element] if isinstance(element, str) else self[element.name]
+        found = self[element] if isinstance(element, str) else element
+        if found not in self:
+            raise ModelError([self.problem("", f"{found} is not in this system; pass one of its elements or a name")])
         users = [c.name for c in self if isinstance(c, Connection) and found in (c.body_i, c.body_j)]
-        if found is self.ground or users:
-            reason = "every system has it" if found is self.ground else f"remove first what is attached: {', '.join(users)}"
-            raise ModelError([found.problem("", f"cannot be removed; {reason}")])
+        if found is self.ground:
+            raise ModelError([found.problem("", "cannot be removed; every system has its ground")])
+        if users:
+            message = f"cannot be removed; remove first what is attached: {', '.join(users)}"
+            raise ModelError([found.problem("", message)])
         del self._elements[found.name]
 
     def __getitem__(self, name: str) -> Element:
@@ -95,10 +109,11 @@ class System(Element):
         except KeyError:
             near = difflib.get_close_matches(str(name), self._elements, n=1)
             meant = f"; did you mean {near[0]!r}?" if near else ""
-            raise ModelError(f"System {self.name!r}: there is no element {name!r}{meant}") from None
+            raise ModelError([self.problem("", f"there is no element {name!r}{meant}")]) from None
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._elements
+    def __contains__(self, element: object) -> bool:
+        """Whether an element, or one of that name, is in the system."""
+        return element in self._elements if isinstance(element, str) else any(element is e for e in self)
 
     def __iter__(self) -> Iterator[Element]:
         return iter(self._elements.values())
@@ -130,16 +145,19 @@ class System(Element):
     ) -> dict[str, Element]:
         """Add copies of all elements of another system, named `prefix + name` and moved as one rigid whole.
 
-        What is attached to the other system's ground is attached to this one's. Returns the copies by their old names.
+        The other system is turned by `rotation` about its origin, which then comes to `position`. What is attached to
+        its ground is attached to this one's; its gravity is not taken over. Returns the copies by their old names.
         """
-        turn = Body.rotation.convert(rotation)
-        shift: NDArray[np.float64] = Body.position.convert(position)
+        if not isinstance(assembly, System):
+            raise ModelError([self.problem("include", f"found {assembly!r}; allowed is a system to copy from")])
+        turn = converted(AXES, rotation, str(self), "include, rotation")
+        shift = converted(POINT, position, str(self), "include, position")
+        elements = [element for element in assembly if element is not assembly.ground]
+        for element in elements:
+            self._check_free(element, prefix + element.name, "choose another prefix")
         copies: dict[str, Element] = {assembly.ground.name: self.ground}
-        for element in assembly:
-            if element is assembly.ground:
-                continue
+        for element in elements:
             twin = copy.copy(element)
-            twin.__setstate__(copy.copy(element.__getstate__()))
             twin.name = prefix + element.name
             twin.update(
                 **{

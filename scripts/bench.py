@@ -250,12 +250,14 @@ def pendulum_step(bench: Bench) -> Iterator[Row]:
 def pendulum_accuracy(bench: Bench) -> Iterator[Row]:
     """Time to a tip error of 1e-8 m over 5 s, each contender at its coarsest setting that reaches it."""
     tolerances = [10.0 ** (-k / 2) for k in range(12, 27)]
+    # Exudyn's step shrinks to nothing when its tolerance comes near rounding.
+    sustainable = [tolerance for tolerance in tolerances if tolerance > 1e-11]
     steps = [PENDULUM_TIME / round(2000 * 1.15**k) for k in range(14)]
     methods: dict[str, tuple[Method, list[float]]] = {
         OURS: (our_dormand_prince, tolerances),
         MUJOCO: (mujoco_rk4, steps),
-        EXUDYN: (exudyn_dopri5, tolerances),
-        EXUDYN_FAST: (exudyn_dopri5, tolerances),
+        EXUDYN: (exudyn_dopri5, sustainable),
+        EXUDYN_FAST: (exudyn_dopri5, sustainable),
     }
     settings, contenders = {}, {}
     for name, process in bench.processes.items():
@@ -413,15 +415,22 @@ MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
 # The report
 
 
+def figure(value: float | None) -> str:
+    """Three significant digits, without an exponent for large numbers."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
 def table(rows: Sequence[Row]) -> str:
     """The rows as aligned text; notes, once each, below."""
     header = ("measurement", OURS, "", "compared with", "figure", "ratio", "target", "")
     verdicts = {None: "", True: "ok", False: "over"}
     lines = [header]
     for row in rows:
-        other = "" if row.other is None else f"{row.other:.3g}"
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}×"
-        lines.append((row.name, f"{row.ours:.3g}", row.unit, row.versus, other, ratio, row.target, verdicts[row.ok]))
+        figures = (figure(row.ours), row.unit, row.versus, figure(row.other))
+        lines.append((row.name, *figures, ratio, row.target, verdicts[row.ok]))
     widths = [max(len(line[c]) for line in lines) for c in range(len(header))]
     right = {1, 4, 5}
     texts = [

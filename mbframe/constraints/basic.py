@@ -16,6 +16,7 @@ class Coincident(BasicConstraint):
     """
 
     equations = 3
+    uses_axes = False
 
     def residual(self, t, i, j):
         return (

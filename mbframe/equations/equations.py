@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..bodies.formulations import Formulation
 from ..errors import ModelError, SimulationError
-from ..kernels import dynamics
+from ..kernels import dynamics, factorization
 from ..kernels import workspace as codes
 from ..kernels.compile import PythonStage, run_stage
 from ..kernels.march import REPLAY, replay
@@ -25,7 +26,7 @@ from .workspace import Record, Workspace, factor_record
 if TYPE_CHECKING:
     import scipy.sparse
 
-    from .tangent import Tangent
+    from .tangent import Tangent, TangentAssembly
 
 Array = NDArray[np.float64]
 
@@ -93,6 +94,7 @@ class Equations:
         self.stages = Stages(t, self.work)
         self.notices = self.stages.notices
         self._strategies: dict[str, Strategy] = {}
+        self.work["factorize"], self.work["solve"] = factorization.factorize.address, factorization.solve.address
         self.bind("accelerate", Strategy(dynamics.accelerate_augmented.address))
 
     def _write_constants(self) -> None:
@@ -181,13 +183,15 @@ class Equations:
 
     def factor(self) -> None:
         """Factor [M J^T; J 0] of the last evaluation."""
-        self.run(dynamics.factor.address, float(self.work["t"]))
+        w = self.work
+        self.run(int(w["factorize"]), float(w["t"]), self.factor_record.address, int(w["entries"]))
 
     def solve(self, right: ArrayLike) -> Array:
         """Solve [M J^T; J 0] x = right with the factors at hand."""
-        self.work.right[:] = right
-        self.run(dynamics.solve.address, float(self.work["t"]))
-        return self.work.solution.copy()
+        w = self.work
+        w.right[:] = right
+        self.run(int(w["solve"]), float(w["t"]), self.factor_record.address, int(w["entries"]))
+        return w.solution.copy()
 
     def accelerate(self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None = None) -> tuple[Array, Array]:
         """v' and the multipliers, by the acceleration strategy in use."""
@@ -244,6 +248,13 @@ class Equations:
                 force[k] += load[:3]
                 torque[k] += np.cross(j.axes, axes, axis=0).sum(axis=1) + np.cross(j.position - joint, load[:3])
         return force, torque
+
+    @cached_property
+    def tangent_assembly(self) -> TangentAssembly:
+        """Blocks and stages of the tangent."""
+        from .tangent import TangentAssembly
+
+        return TangentAssembly(self)
 
     def tangent(self, t: float, q: ArrayLike, v: ArrayLike, v_rate: ArrayLike, multipliers: ArrayLike) -> Tangent:
         """Exact derivatives of M v' - Q + J^T lambda; see `equations.tangent`."""

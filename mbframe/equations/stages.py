@@ -10,7 +10,7 @@ import numpy as np
 
 from ..bodies.formulations import Formulation
 from ..errors import SimulationError
-from ..kernels import bindings, user
+from ..kernels import bindings, loops, user
 from ..kernels.compile import PythonStage, run_stage
 from .tables import NumberedConstraint, Table, Tables, has_derivatives
 from .user import PythonConstraints, PythonForces
@@ -20,10 +20,6 @@ from .workspace import Workspace
 def is_ours(cls: type) -> bool:
     """Whether a class belongs to the package: only then its compiled stage may be kept on disk."""
     return cls.__module__.startswith("mbframe.")
-
-
-def key_of(cls: type) -> str:
-    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 @dataclass
@@ -50,6 +46,10 @@ class Stages:
         self.energies: list[BoundStage] = []
         for table in tables.body_tables:
             self._bodies(table)
+        if tables.constraints:
+            work["project"] = loops.project.address
+        if tables.forces:
+            work["apply"] = loops.apply.address
         for table in tables.constraint_tables:
             self._constraints(table)
         for table in tables.force_tables:
@@ -64,7 +64,7 @@ class Stages:
     def _bodies(self, table: Table) -> None:
         kind = table.type
         assert issubclass(kind, Formulation)
-        evaluate, move = bindings.body_stages(key_of(kind), is_ours(kind), kind, table.rows.dtype)
+        evaluate, move = bindings.body_stages(kind, is_ours(kind), table.rows.dtype)
         self.evaluation.append(BoundStage(evaluate.address, table.rows, len(table.rows), table.elements))
         self.moves.append(move.address)
 
@@ -73,7 +73,7 @@ class Stages:
         equations: int = kind.equations  # type: ignore[attr-defined]
         elements = [c.constraint for c in table.elements]
         if has_derivatives(kind):
-            stage = bindings.constraint_stage(key_of(kind), is_ours(kind), kind, rows.dtype, equations)
+            stage = bindings.constraint_stage(kind, is_ours(kind), rows.dtype, equations)
             self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, "residual"))
             return
         interpreted = PythonConstraints(elements, rows, self.tables.markers)
@@ -93,7 +93,7 @@ class Stages:
             self.notices.append(f"{kind.__name__}.residual is called from Python, about 1 ms a time: {reason}")
             work = self.work
             self._python(lambda t, n: interpreted.fill(t, int(work["level"])), elements, "residual")
-        projection = bindings.projection_stage(rows.dtype, equations, cached=False)
+        projection = bindings.projection_stage(kind, rows.dtype, equations)
         self.evaluation.append(BoundStage(projection.address, rows, len(rows), elements))
 
     def _sample_motion(self) -> None:
@@ -113,7 +113,7 @@ class Stages:
         kind, rows = table.type, table.rows
         states: int = kind.states  # type: ignore[attr-defined]
         elements = [f.force for f in table.elements]
-        stage = bindings.force_stage(key_of(kind), is_ours(kind), kind, rows.dtype, states)
+        stage = bindings.force_stage(kind, is_ours(kind), rows.dtype, states)
         reason = bindings.refusal(lambda: stage)
         if reason is None:
             self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, "wrench"))
@@ -131,7 +131,7 @@ class Stages:
         if not hasattr(kind, "energy"):
             return
         elements = [f.force for f in table.elements]
-        stage = bindings.energy_stage(key_of(kind), is_ours(kind), kind, rows.dtype)
+        stage = bindings.energy_stage(kind, is_ours(kind), rows.dtype)
         if bindings.refusal(lambda: stage) is None:
             self.energies.append(BoundStage(stage.address, rows, len(rows), elements, "energy"))
             return

@@ -23,7 +23,7 @@ from ..errors import ModelError
 from ..forces.base import ForceElement
 from ..joints.base import Joint
 from ..kernels.user import constraint_fields
-from ..kernels.workspace import MARKER
+from ..kernels.workspace import LINK_FIELDS, MARKER, MOST_EQUATIONS
 from ..markers import Marker
 from ..system import System
 from .structure import Block
@@ -38,18 +38,6 @@ BODY_FIELDS = [
     ("marker", "i8"),
     ("n_markers", "i8"),
     ("tangent_block", "i8"),
-]
-LINK_FIELDS = [
-    ("i", "i8"),
-    ("j", "i8"),
-    ("row", "i8"),
-    ("block_i", "i8"),
-    ("block_j", "i8"),
-    ("z", "i8"),
-    ("tangent_ii", "i8"),
-    ("tangent_ij", "i8"),
-    ("tangent_ji", "i8"),
-    ("tangent_jj", "i8"),
 ]
 
 
@@ -159,6 +147,9 @@ class Tables:
         self.constraints: list[NumberedConstraint] = []
         row = 0
         for (owner, part), (i, j) in zip(constraints, numbers, strict=False):
+            if not 0 < part.equations <= MOST_EQUATIONS:
+                message = f"found {part.equations}; allowed are 1 to {MOST_EQUATIONS}; split the constraint"
+                raise ModelError([part.problem("equations", message)])
             self.constraints.append(NumberedConstraint(part, owner, row, i, j))
             row += part.equations
         for numbered in self.bodies:
@@ -234,6 +225,8 @@ class Tables:
                 table.body[k], table.n[k], table.v[k] = number, numbered.formulation.n_v, numbered.v
                 table.jacobian[k] = offset
                 offset += 12 * numbered.formulation.n_v
+        for link, owner in [(c, c.constraint) for c in self.constraints] + [(f, f.force) for f in self.forces]:
+            table.oriented[[link.i, link.j]] |= owner.uses_axes
         # Rounding of the local frames would show as couplings that are not there.
         for values in (table.point, table.frame):
             values[np.abs(values) < 1e-15 * np.abs(values).max(initial=1.0)] = 0.0
@@ -266,7 +259,7 @@ class Tables:
         for numbered in self.constraints:
             groups[type(numbered.constraint)].append(numbered)
         for kind, members in groups.items():
-            own = LINK_FIELDS if has_derivatives(kind) else _merged(constraint_fields(kind.equations), LINK_FIELDS)
+            own = LINK_FIELDS if has_derivatives(kind) else constraint_fields(kind.equations)
             links = [{"i": c.i, "j": c.j, "row": c.row, "block_i": c.block_i, "block_j": c.block_j} for c in members]
             yield Table(kind, _rows(kind, own, [c.constraint for c in members], links), members)
 
@@ -332,11 +325,6 @@ class Tables:
         g = np.zeros((constraint.equations, 24))
         constraint.gradient(0.0, markers[0], markers[1], g)  # type: ignore[attr-defined]
         return g != 0.0
-
-
-def _merged(first: list[tuple], second: list[tuple]) -> list[tuple]:
-    names = {entry[0] for entry in first}
-    return first + [entry for entry in second if entry[0] not in names]
 
 
 def _rows(kind: type, own: list[tuple], elements: list[Any], links: list[dict[str, int]]) -> np.recarray:

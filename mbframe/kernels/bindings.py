@@ -7,51 +7,75 @@ from collections.abc import Callable
 
 import numpy as np
 
-from . import loops, user
+from . import loops, tangent, user
 from .compile import Stage, jitted, specialize
 
 
-def body_stages(key: str, cached: bool, kernels: type, row: np.dtype) -> tuple[Stage, Stage]:
+def body_stages(kernels: type, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
     """Evaluation and displacement of all bodies of a formulation; `kernels` is the class with its static methods."""
     sizes = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v}  # type: ignore[attr-defined]
     methods = {name: jitted(getattr(kernels, name)) for name in ("prepare", "place", "inertia", "rates", "intrinsic")}
-    evaluation = specialize(loops.bodies, key, cached, N_INTRINSIC=kernels.n_intrinsic, **sizes, **methods)  # type: ignore[attr-defined]
+    evaluation = specialize(loops.bodies, kernels, cached, N_INTRINSIC=kernels.n_intrinsic, **sizes, **methods)  # type: ignore[attr-defined]
     displacement = specialize(
-        loops.moves, key, cached, rates=methods["rates"], normalize=jitted(kernels.normalize), **sizes  # type: ignore[attr-defined]
+        loops.moves, kernels, cached, rates=methods["rates"], normalize=jitted(kernels.normalize), **sizes  # type: ignore[attr-defined]
     )
     return evaluation, displacement
 
 
-def constraint_stage(key: str, cached: bool, kernels: type, row: np.dtype, equations: int) -> Stage:
+def constraint_stage(kernels: type, cached: bool, row: np.dtype, equations: int) -> Stage:
     """Constraints of a type that gives its derivatives."""
     methods = {name: jitted(getattr(kernels, name)) for name in ("residual", "gradient", "curvature")}
-    return specialize(loops.constraints, key, cached, ROW=row, EQUATIONS=equations, **methods)
+    return specialize(loops.constraints, kernels, cached, ROW=row, EQUATIONS=equations, **methods)
 
 
 def residual_stage(kernels: type, row: np.dtype, equations: int) -> Stage:
     """Rows of a user's constraint type, filled by its compiled `residual`."""
-    name = kernels.__qualname__
     method = jitted(kernels.residual)  # type: ignore[attr-defined]
-    return specialize(user.residual_rows, name, False, ROW=row, EQUATIONS=equations, residual=method)
+    return specialize(user.residual_rows, kernels, False, ROW=row, EQUATIONS=equations, residual=method)
 
 
-def projection_stage(row: np.dtype, equations: int, cached: bool) -> Stage:
+def projection_stage(kernels: type, row: np.dtype, equations: int) -> Stage:
     """What uses the rows of a user's constraint type."""
-    return specialize(user.projected_rows, f"{equations} of {row.itemsize}", cached, ROW=row, EQUATIONS=equations)
+    return specialize(user.projected_rows, kernels, False, ROW=row, EQUATIONS=equations)
 
 
-def force_stage(key: str, cached: bool, kernels: type, row: np.dtype, states: int) -> Stage:
+def force_stage(kernels: type, cached: bool, row: np.dtype, states: int) -> Stage:
     """Forces of a type; what is not ours may raise and is guarded."""
     methods = {"wrench": jitted(kernels.wrench)}  # type: ignore[attr-defined]
     if states:
         methods["state_rate"] = jitted(kernels.state_rate)  # type: ignore[attr-defined]
-        return specialize(loops.forces_with_states, key, cached, ROW=row, STATES=states, **methods)
-    return specialize(loops.forces if cached else loops.guarded_forces, key, cached, ROW=row, **methods)
+        return specialize(loops.forces_with_states, kernels, cached, ROW=row, STATES=states, **methods)
+    return specialize(loops.forces if cached else loops.guarded_forces, kernels, cached, ROW=row, **methods)
 
 
-def energy_stage(key: str, cached: bool, kernels: type, row: np.dtype) -> Stage:
+def energy_stage(kernels: type, cached: bool, row: np.dtype) -> Stage:
     """Potential energy of all elements of a type."""
-    return specialize(loops.energies, key, cached, ROW=row, energy=jitted(kernels.energy))  # type: ignore[attr-defined]
+    return specialize(loops.energies, kernels, cached, ROW=row, energy=jitted(kernels.energy))  # type: ignore[attr-defined]
+
+
+def body_tangent_stages(kernels: type, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
+    """Tangent of the bodies of a formulation: inertia and marker rates first, the change of loads last."""
+    sizes = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v, "prepare": jitted(kernels.prepare)}  # type: ignore[attr-defined]
+    methods = {name: jitted(getattr(kernels, name)) for name in ("inertia_tangent", "place_tangent", "intrinsic_tangent")}
+    first = specialize(tangent.bodies, kernels, cached, N_INTRINSIC=kernels.n_intrinsic, **sizes, **methods)  # type: ignore[attr-defined]
+    return first, specialize(tangent.loads, kernels, cached, load_tangent=jitted(kernels.load_tangent), **sizes)  # type: ignore[attr-defined]
+
+
+def constraint_tangent_stage(kernels: type, cached: bool, row: np.dtype, equations: int) -> Stage:
+    """Tangent of constraints of a type that gives its derivatives."""
+    methods = {name: jitted(getattr(kernels, name)) for name in ("gradient", "hessian")}
+    return specialize(tangent.constraints, kernels, cached, ROW=row, EQUATIONS=equations, **methods)
+
+
+def constraint_rows_stage(row: np.dtype, equations: int) -> Stage:
+    """Tangent of constraints whose derivatives Python filled in."""
+    return specialize(tangent.constraint_rows, str(equations), True, ROW=row, EQUATIONS=equations)
+
+
+def force_tangent_stage(kernels: type, cached: bool, row: np.dtype) -> Stage:
+    """Tangent of forces of a type that gives its derivatives."""
+    methods = {name: jitted(getattr(kernels, name)) for name in ("wrench", "wrench_gradient")}
+    return specialize(tangent.forces, kernels, cached, ROW=row, **methods)
 
 
 def refusal(make: Callable[[], Stage]) -> str | None:

@@ -40,6 +40,10 @@ SIGNATURE = types.int32(types.float64, types.intp, types.intp, types.intp)
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_ssize_t)
 
 
+# For the functions that stages call. Division by zero gives inf or nan, as in NumPy; statuses report what matters.
+inner = njit(error_model="numpy", nogil=True)
+
+
 @intrinsic
 def call(typingctx, address, t, work, data, n):
     """Call the stage at `address`."""
@@ -59,7 +63,7 @@ def pointer(typingctx, address):
     )
 
 
-@njit
+@inner
 def records(address, n, dtype):
     """The `n` records of `dtype` that start at `address`."""
     return carray(pointer(address), n, dtype)
@@ -121,7 +125,8 @@ def jitted(function: Callable) -> Any:
             for name in function.__code__.co_names
             if isinstance(value := function.__globals__.get(name), FunctionType) and value is not function
         }
-        _dispatchers[function] = njit(nogil=True)(_rebound(function, function.__qualname__, callees))
+        decorate = inner if function.__module__.startswith("mbframe.") else njit(nogil=True)
+        _dispatchers[function] = decorate(_rebound(function, function.__qualname__, callees))
     return _dispatchers[function]
 
 
@@ -157,7 +162,10 @@ class Stage:
 
     def _compile(self) -> Any:
         if not self.cached:
-            return cfunc(SIGNATURE, nogil=True)(self.function)
+            began = time.process_time()
+            compiled = cfunc(SIGNATURE, nogil=True, error_model="numpy")(self.function)
+            log.info("compiled %s in %.1f s", self.function.__qualname__, time.process_time() - began)
+            return compiled
         directory = cache_directory()
         # Our own mark of what is in the cache, so that the notice comes before the wait and not after it.
         mark = directory / f"{self.function.__module__}.{self.function.__qualname__}.ready"
@@ -166,7 +174,7 @@ class Stage:
             _announce()
         began = time.process_time()
         with _caching_in(directory):
-            compiled = cfunc(SIGNATURE, nogil=True, cache=True)(self.function)
+            compiled = cfunc(SIGNATURE, nogil=True, error_model="numpy", cache=True)(self.function)
         if cold:
             mark.touch()
             log.info("compiled %s in %.1f s", self.function.__qualname__, time.process_time() - began)
@@ -181,20 +189,20 @@ def _announce() -> None:
 _specialized: dict[tuple, Stage] = {}
 
 
-def specialize(template: Stage, key: str, cached: bool, **names: Any) -> Stage:
+def specialize(template: Stage, owner: type | str, cached: bool, **names: Any) -> Stage:
     """The loop `template` with some of its global names bound: kernels, row layouts, sizes.
 
-    `key` names the combination; it must identify the bindings completely, because stages are looked up by it, in this
-    process and in the cache on disk. A user's own classes are therefore never cached on disk.
+    `owner`, the class that the kernels come from, must identify the bindings completely, because stages are looked up by
+    it. `cached` keeps the stage on disk too, by the owner's name: for our own classes, whose sources are part of the
+    cache's key, and not for a user's.
     """
-    identity = (template.function.__qualname__, key)
-    if cached and identity in _specialized:
-        return _specialized[identity]
-    qualname = f"{template.function.__qualname__}[{key}]"
-    stage = Stage(_rebound(template.function, qualname, names), cached)
-    if cached:
-        _specialized[identity] = stage
-    return stage
+    function = template.function
+    key = f"{owner.__module__}.{owner.__qualname__}" if isinstance(owner, type) else owner
+    identity = (function.__module__, function.__qualname__, owner)
+    if identity not in _specialized:
+        bound = _rebound(function, f"{function.__qualname__}[{key}]", names)
+        _specialized[identity] = Stage(bound, cached)
+    return _specialized[identity]
 
 
 class PythonStage:

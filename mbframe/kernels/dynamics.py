@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from .compile import Stage, call, records
-from .factorization import factor_system, solve_system
+from .compile import Stage, call, inner, records
 from .workspace import (
     DYNAMICS,
     NO_CONVERGENCE,
@@ -22,7 +20,7 @@ from .workspace import (
 )
 
 
-@njit
+@inner
 def evaluate_elements(w, t, work, level):
     """Fill the tables up to `level` for the current (t, q, v, z)."""
     w.level = level
@@ -41,7 +39,7 @@ def evaluate_elements(w, t, work, level):
     return OK
 
 
-@njit
+@inner
 def displace(w, t, work):
     """q := q + T(q) d with d from `solution`."""
     stages, tables, counts = integers(w.moves, w.n_moves), integers(w.tables, w.n_moves), integers(w.counts, w.n_moves)
@@ -52,16 +50,11 @@ def displace(w, t, work):
     return OK
 
 
-@njit
-def factor_if_stale(w):
-    f = factorization(w.factor)
-    if f.valid == 1:
+@inner
+def factor_if_stale(w, t, work):
+    if factorization(w.factor).valid == 1:
         return OK
-    w.factorizations += 1
-    status = factor_system(f, vector(w.entries, w.n_entries))
-    if status != OK:
-        w.culprit = f.worst
-    return status
+    return call(w.factorize, t, work, w.factor, w.entries)
 
 
 @Stage
@@ -71,31 +64,13 @@ def evaluate(t, work, data, n):
 
 
 @Stage
-def factor(t, work, data, n):
-    """Factor the system matrix of the last evaluation."""
-    w = workspace(work)
-    factorization(w.factor).valid = 0
-    return factor_if_stale(w)
-
-
-@Stage
-def solve(t, work, data, n):
-    """`solution` := [M J^T; J 0]^-1 `right` with the factors at hand."""
-    w = workspace(work)
-    size = w.n_v + w.n_rows
-    return solve_system(
-        factorization(w.factor), vector(w.entries, w.n_entries), vector(w.right, size), vector(w.solution, size)
-    )
-
-
-@Stage
 def accelerate_augmented(t, work, data, n):
     """v' and the multipliers from [M J^T; J 0] [v'; lambda] = [Q; gamma]."""
     w = workspace(work)
     status = evaluate_elements(w, t, work, DYNAMICS)
     if status != OK:
         return status
-    status = factor_if_stale(w)
+    status = factor_if_stale(w, t, work)
     if status != OK:
         return status
     size = w.n_v + w.n_rows
@@ -105,7 +80,7 @@ def accelerate_augmented(t, work, data, n):
         right[k] = force[k]
     for k in range(w.n_rows):
         right[w.n_v + k] = gamma[k]
-    status = solve_system(factorization(w.factor), vector(w.entries, w.n_entries), right, x)
+    status = call(w.solve, t, work, w.factor, w.entries)
     if status != OK:
         return status
     acceleration, multipliers = part(w.rates, w.n_q, w.n_v), vector(w.multipliers, w.n_rows)
@@ -135,7 +110,7 @@ ROUNDING = 64 * np.finfo(np.float64).eps
 SLOW = 0.2  # a chord iteration that gains less than this per turn gets new factors
 
 
-@njit
+@inner
 def norm(values, n):
     s = 0.0
     for k in range(n):
@@ -143,7 +118,7 @@ def norm(values, n):
     return np.sqrt(s)
 
 
-@njit
+@inner
 def largest_row(values, n):
     worst = 0
     for k in range(n):
@@ -152,7 +127,7 @@ def largest_row(values, n):
     return worst
 
 
-@njit
+@inner
 def correction_factors(w, c, t, work):
     """Factors for the correction at the current q (evaluates everything)."""
     status = evaluate_elements(w, t, work, DYNAMICS)
@@ -160,26 +135,25 @@ def correction_factors(w, c, t, work):
         return status
     f = factorization(w.factor)
     f.valid = 0
-    status = factor_if_stale(w)
+    status = factor_if_stale(w, t, work)
     if status != OK or c.factor == w.factor:
         return status
     own, entries = vector(c.entries, w.n_entries), vector(w.entries, w.n_entries)
     for k in range(c.n_mass, w.n_entries):
         own[k] = entries[k]
-    unit = factorization(c.factor)
-    return factor_system(unit, own)
+    return call(w.factorize, t, work, c.factor, c.entries)
 
 
-@njit
-def constraint_step(w, c, values, n):
+@inner
+def constraint_step(w, c, t, work, values, n):
     """`solution` := least (weighted) change that removes the violations `values` of the first n rows."""
     size = w.n_v + w.n_rows
-    right, x = vector(w.right, size), vector(w.solution, size)
+    right = vector(w.right, size)
     for k in range(size):
         right[k] = 0.0
     for k in range(n):
         right[w.n_v + k] = -values[k]
-    return solve_system(factorization(c.factor), vector(c.entries, w.n_entries), right, x)
+    return call(w.solve, t, work, c.factor, c.entries)
 
 
 @Stage
@@ -223,7 +197,7 @@ def correct_directly(t, work, data, n):
             w.culprit = largest_row(residual, w.n_holonomic)
             return NO_CONVERGENCE
         before = now
-        status = constraint_step(w, c, residual, w.n_holonomic)
+        status = constraint_step(w, c, t, work, residual, w.n_holonomic)
         if status == OK:
             status = displace(w, t, work)
         if status != OK:
@@ -236,7 +210,7 @@ def correct_directly(t, work, data, n):
     for _ in range(c.limit):
         if norm(rate, w.n_rows) <= floor:
             return OK
-        status = constraint_step(w, c, rate, w.n_rows)
+        status = constraint_step(w, c, t, work, rate, w.n_rows)
         if status != OK:
             return status
         x = vector(w.solution, w.n_v)

@@ -16,9 +16,9 @@ The functions on plain arrays (`factor_symmetric`, `factor_general`, `substitute
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from .workspace import OK, SINGULAR, indices, vector
+from .compile import Stage, inner
+from .workspace import OK, SINGULAR, factorization, indices, vector, workspace
 
 PIVOT_LOST = 1e-11  # relative pivot below which constraints count as dependent
 PIVOT_WEAK = 1e-4  # relative pivot below which a solution is refined once
@@ -27,7 +27,7 @@ PROXIMAL_LIMIT = 60
 PROXIMAL_RESIDUAL = 1e-13
 
 
-@njit
+@inner
 def factor_symmetric(n, values, start, rows, targets, scale):
     """L D L^T in place. Returns the smallest relative pivot and its index.
 
@@ -63,7 +63,7 @@ def factor_symmetric(n, values, start, rows, targets, scale):
     return worst, worst_pivot
 
 
-@njit
+@inner
 def factor_general(n, values, upper, start, rows, targets, scale):
     """L U in place on the symmetric pattern; `values` holds D and L, `upper` holds U at the places of L's transpose."""
     worst, worst_pivot = np.uint64(0), 1.0
@@ -98,7 +98,7 @@ def factor_general(n, values, upper, start, rows, targets, scale):
     return worst, worst_pivot
 
 
-@njit
+@inner
 def substitute_symmetric(n, values, start, rows, x):
     """x := (L D L^T)^-1 x, in elimination order."""
     one = np.uint64(1)
@@ -115,7 +115,7 @@ def substitute_symmetric(n, values, start, rows, x):
         x[k] = s
 
 
-@njit
+@inner
 def substitute_general(n, values, upper, start, rows, x):
     """x := (L U)^-1 x, in elimination order."""
     one = np.uint64(1)
@@ -132,7 +132,7 @@ def substitute_general(n, values, upper, start, rows, x):
         x[k] = s / values[k]
 
 
-@njit
+@inner
 def scatter(f, entries):
     """Bring the current entries into the slots of the factorization."""
     size = f.n + f.n_lower
@@ -147,7 +147,7 @@ def scatter(f, entries):
         scale[k] = 0.0
 
 
-@njit
+@inner
 def regularize(f):
     """Put -E on the diagonal of the multipliers; E from the scales of the last attempt, kept for the whole run."""
     values, weight = vector(f.values, f.n), vector(f.weight, f.n)
@@ -157,9 +157,16 @@ def regularize(f):
             values[k] -= weight[k]
 
 
-@njit
-def factor_system(f, entries):
-    """Factor the matrix [M J^T; J 0] from its entries; go over to the regularized one when constraints depend."""
+@Stage
+def factorize(t, work, data, entries_address):
+    """Factor the matrix [M J^T; J 0] from its entries; go over to the regularized one when constraints depend.
+
+    `data` is the record of the factorization, `entries_address` that of the entries.
+    """
+    w = workspace(work)
+    f = factorization(data)
+    entries = vector(entries_address, w.n_entries)
+    w.factorizations += 1
     scatter(f, entries)
     start, rows = indices(f.start, f.n + 1), indices(f.rows, f.n_lower)
     targets = indices(f.targets, f.n_targets)
@@ -171,13 +178,14 @@ def factor_system(f, entries):
     if f.regularized == 0 and not pivot > PIVOT_LOST:
         order = indices(f.order, f.n)
         if order[worst] < f.n_plain:
-            f.worst, f.worst_pivot = order[worst], pivot
+            w.culprit = order[worst]
             return SINGULAR
         largest = 0.0
         for k in range(f.n):
             if order[k] >= f.n_plain and scale[k] > largest:
                 largest = scale[k]
         if not largest < np.inf:
+            w.culprit = order[worst]
             return SINGULAR
         for k in range(f.n):
             weight[k] = EPSILON * (scale[k] if scale[k] > 0.0 else largest)
@@ -192,7 +200,7 @@ def factor_system(f, entries):
     return OK
 
 
-@njit
+@inner
 def multiply_system(f, entries, x, out):
     """out := [M J^T; J 0] x."""
     source = indices(f.source, f.n_sources)
@@ -206,7 +214,7 @@ def multiply_system(f, entries, x, out):
             out[c] += e * x[r]
 
 
-@njit
+@inner
 def _substitute(f, right, x):
     order = indices(f.order, f.n)
     permuted = vector(f.work, f.n)
@@ -223,11 +231,15 @@ def _substitute(f, right, x):
         x[order[k]] = permuted[k]
 
 
-@njit
-def solve_system(f, entries, right, x):
-    """Solve [M J^T; J 0] x = right with the factors at hand; refined once where pivots are weak, proximal where
-    constraints depend on each other.
+@Stage
+def solve(t, work, data, entries_address):
+    """Solve [M J^T; J 0] solution = right with the factors at hand.
+
+    Refined once where pivots are weak, proximal where constraints depend on each other.
     """
+    w = workspace(work)
+    f = factorization(data)
+    entries, right, x = vector(entries_address, w.n_entries), vector(w.right, f.n), vector(w.solution, f.n)
     _substitute(f, right, x)
     if f.regularized == 0 and f.refine == 0:
         return OK

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from .compile import Stage, call, records
+from .compile import Stage, call, inner, records
 from .workspace import OK, STEP_TOO_SMALL, factorization, matrix, vector, workspace
 
 RUNGE_KUTTA = np.dtype(
@@ -39,7 +38,7 @@ SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 SMALLEST = 16 * np.finfo(np.float64).eps
 
 
-@njit
+@inner
 def stage_state(r, y, y0, a, k, s, n, h):
     """y := y0 + h sum_j a[s, j] k[j]."""
     for c in range(n):
@@ -51,7 +50,7 @@ def stage_state(r, y, y0, a, k, s, n, h):
                 y[c] += weight * k[j, c]
 
 
-@njit
+@inner
 def derivative(w, t, work, out):
     status = call(w.accelerate, t, work, w.accelerate_data, 0)
     if status == OK:
@@ -61,7 +60,7 @@ def derivative(w, t, work, out):
     return status
 
 
-@njit
+@inner
 def error_norm(r, n, error, k, y0, y1, h):
     """Root mean square of the weighted error; with two estimates their combination after Hairer, Norsett, Wanner."""
     main = auxiliary = 0.0
@@ -78,7 +77,7 @@ def error_norm(r, n, error, k, y0, y1, h):
     return abs(h) * main / np.sqrt((main + 0.01 * auxiliary) * n)
 
 
-@njit
+@inner
 def first_step(w, r, work, y, y0, k):
     """Starting step size (Hairer, Norsett, Wanner, Solving ODE I, II.4): from the size of y' and of its change."""
     n = w.n_y

@@ -6,14 +6,16 @@ Names written in capitals, and the functions declared as parameters in the docst
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from .compile import Stage, records
+from .compile import Stage, call, inner, records
 from .workspace import (
     DYNAMICS,
+    GRADIENT_AT,
+    LINK,
     OK,
     POSITION,
     USER_METHOD,
+    WRENCH_AT,
     block,
     marker_table,
     part,
@@ -69,7 +71,7 @@ def constraints(t, work, table, n):
     w = workspace(work)
     rows = records(table, n, ROW)
     markers = marker_table(w)
-    g = block(w.scratch, 0, EQUATIONS, 24)
+    g = block(w.scratch, GRADIENT_AT, EQUATIONS, 24)
     for k in range(n):
         e = rows[k]
         i, j = markers[e.i], markers[e.j]
@@ -88,34 +90,47 @@ def constraints(t, work, table, n):
         for r in range(EQUATIONS):
             rate[r] = 0.0
             gamma[r] = -bend[r]
-        project(w, i, g, 0, EQUATIONS, e.block_i, rate, gamma)
-        project(w, j, g, 12, EQUATIONS, e.block_j, rate, gamma)
+        call(w.project, t, work, table + k * rows.itemsize, EQUATIONS)
     return OK
 
 
-@njit(error_model="numpy")
-def project(w, marker, g, first, equations, offset, rate, gamma):
-    """One marker's share of the constraint rows: its block of J, g x' and g x''_bias. Most of g is zero and skipped."""
-    jacobian = block(w.jacobians, marker.jacobian, 12, marker.n)
-    out = block(w.entries, offset, equations, marker.n)
-    for r in range(equations):
-        for c in range(marker.n):
-            out[r, c] = 0.0
-        for x in range(3):
-            s = g[r, first + x]
-            if s != 0.0:
-                rate[r] += s * marker.velocity[x]
-                gamma[r] -= s * marker.bias[x]
-                for c in range(marker.n):
-                    out[r, c] += s * jacobian[x, c]
-        for x in range(3):
-            for a in range(3):
-                s = g[r, first + 3 + 3 * x + a]
+@Stage
+def project(t, work, link, n):
+    """The n rows of one constraint from its gradient g in the scratch: J = g B, C' += g x', gamma -= g x''_bias.
+
+    Shared by all types and called by address, so that it is compiled once.
+    """
+    w = workspace(work)
+    e = records(link, 1, LINK)[0]
+    markers = marker_table(w)
+    g = block(w.scratch, GRADIENT_AT, n, 24)
+    rate, gamma = part(w.constraint_rate, e.row, n), part(w.gamma, e.row, n)
+    for side in range(2):
+        marker = markers[e.j if side else e.i]
+        jacobian = block(w.jacobians, marker.jacobian, 12, marker.n)
+        out = block(w.entries, e.block_j if side else e.block_i, n, marker.n)
+        first = 12 * side
+        for r in range(n):
+            for c in range(marker.n):
+                out[r, c] = 0.0
+            for x in range(3):
+                s = g[r, first + x]
                 if s != 0.0:
-                    rate[r] += s * marker.axes_rate[x, a]
-                    gamma[r] -= s * marker.axes_bias[x, a]
+                    rate[r] += s * marker.velocity[x]
+                    gamma[r] -= s * marker.bias[x]
                     for c in range(marker.n):
-                        out[r, c] += s * jacobian[3 + 3 * x + a, c]
+                        out[r, c] += s * jacobian[x, c]
+            if marker.oriented == 0:
+                continue
+            for x in range(3):
+                for a in range(3):
+                    s = g[r, first + 3 + 3 * x + a]
+                    if s != 0.0:
+                        rate[r] += s * marker.axes_rate[x, a]
+                        gamma[r] -= s * marker.axes_bias[x, a]
+                        for c in range(marker.n):
+                            out[r, c] += s * jacobian[3 + 3 * x + a, c]
+    return OK
 
 
 @Stage
@@ -130,7 +145,8 @@ def forces(t, work, table, n):
         e = rows[k]
         i, j = markers[e.i], markers[e.j]
         force, torque = wrench(e, t, i, j)
-        apply_wrench(w, i, j, force, torque)
+        hand_over(w, force, torque)
+        call(w.apply, t, work, table + k * rows.itemsize, 0)
     return OK
 
 
@@ -147,10 +163,11 @@ def guarded_forces(t, work, table, n):
         i, j = markers[e.i], markers[e.j]
         try:
             force, torque = wrench(e, t, i, j)
-            apply_wrench(w, i, j, force, torque)
+            hand_over(w, force, torque)
         except Exception:
             w.culprit = k
             return USER_METHOD
+        call(w.apply, t, work, table + k * rows.itemsize, 0)
     return OK
 
 
@@ -171,33 +188,56 @@ def forces_with_states(t, work, table, n):
             for s in range(STATES):
                 z_rate[s] = rate[s]
             force, torque = wrench(e, t, i, j, z)
-            apply_wrench(w, i, j, force, torque)
+            hand_over(w, force, torque)
         except Exception:
             w.culprit = k
             return USER_METHOD
+        call(w.apply, t, work, table + k * rows.itemsize, 0)
     return OK
 
 
-@njit(error_model="numpy")
-def apply_wrench(w, i, j, force, torque):
+@inner
+def hand_over(w, force, torque):
+    """Put force and torque where `apply` finds them."""
+    out = part(w.scratch, WRENCH_AT, 6)
+    for x in range(3):
+        out[x] = force[x]
+        out[3 + x] = torque[x]
+
+
+@Stage
+def apply(t, work, link, n):
     """Force and torque on j's body at j, and their opposites on i's body at the same point, as generalized forces.
 
     With omega = 1/2 sum_k d_k x d_k', a torque m contributes (m x d_k)/2 to the axis d_k: Q += B^T (force, (m x d_k)/2).
+    Shared by all types and called by address, so that it is compiled once.
     """
+    w = workspace(work)
+    e = records(link, 1, LINK)[0]
+    markers = marker_table(w)
+    i, j = markers[e.i], markers[e.j]
+    f = part(w.scratch, WRENCH_AT, 6)
     x, y, z = j.position[0] - i.position[0], j.position[1] - i.position[1], j.position[2] - i.position[2]
-    f0, f1, f2 = force[0], force[1], force[2]
-    m0, m1, m2 = torque[0], torque[1], torque[2]
-    push(w, j, f0, f1, f2, m0, m1, m2)
-    push(w, i, -f0, -f1, -f2, -m0 - (y * f2 - z * f1), -m1 - (z * f0 - x * f2), -m2 - (x * f1 - y * f0))
+    push(w, j, 1.0, f, f[3], f[4], f[5])
+    push(
+        w,
+        i,
+        -1.0,
+        f,
+        -f[3] - (y * f[2] - z * f[1]),
+        -f[4] - (z * f[0] - x * f[2]),
+        -f[5] - (x * f[1] - y * f[0]),
+    )
+    return OK
 
 
-@njit(error_model="numpy")
-def push(w, marker, f0, f1, f2, m0, m1, m2):
-    """Q += B^T (force, half torque x axis) for one marker."""
+@inner
+def push(w, marker, sign, f, m0, m1, m2):
+    """Q += B^T (sign force, half torque x axis) for one marker."""
     jacobian = block(w.jacobians, marker.jacobian, 12, marker.n)
     out = part(w.force, marker.v, marker.n)
     for c in range(marker.n):
-        out[c] += f0 * jacobian[0, c] + f1 * jacobian[1, c] + f2 * jacobian[2, c]
+        out[c] += sign * (f[0] * jacobian[0, c] + f[1] * jacobian[1, c] + f[2] * jacobian[2, c])
     if m0 == 0.0 and m1 == 0.0 and m2 == 0.0:
         return
     for a in range(3):

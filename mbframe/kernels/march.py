@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from .compile import Stage, call, records
+from .compile import Stage, call, inner, records
 from .workspace import DONE, FULL, OK, factorization, integers, matrix, vector, workspace
 
 MARCH = np.dtype(
@@ -28,7 +27,7 @@ MARCH = np.dtype(
 )
 
 
-@njit
+@inner
 def store(w, m, t):
     """Append the current state to the output."""
     times, states, y = vector(m.times, m.capacity), matrix(m.states, m.capacity, w.n_y), vector(w.y, w.n_y)
@@ -38,7 +37,7 @@ def store(w, m, t):
     m.stored += 1
 
 
-@njit
+@inner
 def emit(w, m, work):
     """Store the requested instants that the last step passed; interpolated states are corrected like all others."""
     t_eval, y, y1 = vector(m.t_eval, m.n_eval), vector(w.y, w.n_y), vector(m.y1, w.n_y)

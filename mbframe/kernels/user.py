@@ -6,12 +6,13 @@ The rows are filled by a compiled stage (`residual_rows`: derivatives by complex
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from .compile import Stage, records
-from .loops import apply_wrench, project
+from .compile import Stage, call, inner, records
+from .loops import hand_over
 from .workspace import (
     DYNAMICS,
+    GRADIENT_AT,
+    LINK_FIELDS,
     OK,
     POSITION,
     USER_METHOD,
@@ -36,11 +37,7 @@ residual = None
 def constraint_fields(equations: int) -> list[tuple]:
     """Fields that rows of a user's constraint have: its values and derivatives at the last evaluation."""
     return [
-        ("i", "i8"),
-        ("j", "i8"),
-        ("row", "i8"),
-        ("block_i", "i8"),
-        ("block_j", "i8"),
+        *LINK_FIELDS,
         ("value", "f8", (equations,)),
         ("drift", "f8", (equations,)),  # dC/dt at fixed markers
         ("curvature", "f8", (equations,)),  # second derivative of C along the motion, for x'' = 0
@@ -48,8 +45,7 @@ def constraint_fields(equations: int) -> list[tuple]:
     ]
 
 
-FORCE_FIELDS = [("i", "i8"), ("j", "i8"), ("force", "f8", (3,)), ("torque", "f8", (3,))]
-FORCE_ROW = np.dtype(FORCE_FIELDS, align=True)
+FORCE_ROW = np.dtype([*LINK_FIELDS, ("force", "f8", (3,)), ("torque", "f8", (3,))], align=True)
 
 
 @Stage
@@ -64,51 +60,53 @@ def residual_rows(t, work, table, n):
     markers = marker_table(w)
     pair = records(w.scratch, 2, MARKER_COMPLEX)
     i, j = pair[0], pair[1]
+    samples = 1 if w.level == POSITION else 26 + 2 * len(CENTRAL)
     for k in range(n):
         e = rows[k]
-        moved(i, markers[e.i], 0.0 + 0.0j)
-        moved(j, markers[e.j], 0.0 + 0.0j)
-        try:
-            value = residual(e, t + 0.0j, i, j)
-            for r in range(EQUATIONS):
-                e.value[r] = value[r].real
-            if w.level == POSITION:
-                continue
-            for side in range(2):
-                m = pair[side]
-                for x in range(12):
-                    if x < 3:
-                        m.position[x] += STEP * 1j
+        reach = REACH / max(1.0, largest_rate(markers[e.i]), largest_rate(markers[e.j]))
+        # Sample 0 is the state itself, 1 … 24 change one of the marker numbers, 25 changes t, the rest move along the motion.
+        # One call for all of them: each place from which the user's method is called would be compiled apart.
+        for sample in range(samples):
+            s, time, step, sign = 0.0j, t + 0.0j, 0, 1
+            if sample > 25:
+                step = (sample - 26) // 2
+                sign = 1 - 2 * (sample % 2)
+                s = sign * (step + 1) * reach + STEP * 1j
+                time += s
+            elif sample == 25:
+                time += STEP * 1j
+            moved(i, markers[e.i], s)
+            moved(j, markers[e.j], s)
+            if 0 < sample < 25:
+                disturb(pair[(sample - 1) // 12], (sample - 1) % 12)
+            try:
+                value = residual(e, time, i, j)
+                for r in range(EQUATIONS):
+                    if sample == 0:
+                        e.value[r] = value[r].real
+                        e.curvature[r] = 0.0
+                    elif sample < 25:
+                        e.gradient[r, sample - 1] = value[r].imag / STEP
+                    elif sample == 25:
+                        e.drift[r] = value[r].imag / STEP
                     else:
-                        m.axes[(x - 3) // 3, (x - 3) % 3] += STEP * 1j
-                    value = residual(e, t + 0.0j, i, j)
-                    for r in range(EQUATIONS):
-                        e.gradient[r, 12 * side + x] = value[r].imag / STEP
-                    if x < 3:
-                        m.position[x] = m.position[x].real
-                    else:
-                        m.axes[(x - 3) // 3, (x - 3) % 3] = m.axes[(x - 3) // 3, (x - 3) % 3].real
-            value = residual(e, t + STEP * 1j, i, j)
-            for r in range(EQUATIONS):
-                e.drift[r] = value[r].imag / STEP
-                e.curvature[r] = 0.0
-            speed = max(1.0, largest_rate(markers[e.i]), largest_rate(markers[e.j]))
-            reach = REACH / speed
-            for step in range(4):
-                for sign in range(-1, 2, 2):
-                    s = sign * (step + 1) * reach + STEP * 1j
-                    moved(i, markers[e.i], s)
-                    moved(j, markers[e.j], s)
-                    value = residual(e, t + s, i, j)
-                    for r in range(EQUATIONS):
                         e.curvature[r] += sign * CENTRAL[step] * value[r].imag / STEP / reach
-        except Exception:
-            w.culprit = k
-            return USER_METHOD
+            except Exception:
+                w.culprit = k
+                return USER_METHOD
     return OK
 
 
-@njit
+@inner
+def disturb(marker, x):
+    """Add the imaginary step to one of the 12 numbers of a marker."""
+    if x < 3:
+        marker.position[x] += STEP * 1j
+    else:
+        marker.axes[(x - 3) // 3, (x - 3) % 3] += STEP * 1j
+
+
+@inner
 def moved(out, marker, s):
     """out := the marker displaced by s times its rate."""
     for r in range(3):
@@ -120,7 +118,7 @@ def moved(out, marker, s):
             out.axes_rate[r, c] = marker.axes_rate[r, c]
 
 
-@njit
+@inner
 def largest_rate(marker):
     largest = 0.0
     for r in range(3):
@@ -135,8 +133,7 @@ def projected_rows(t, work, table, n):
     """Residual, rate, gamma and Jacobian blocks from filled rows. Binds ROW, EQUATIONS."""
     w = workspace(work)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
-    g = block(w.scratch, 0, EQUATIONS, 24)
+    g = block(w.scratch, GRADIENT_AT, EQUATIONS, 24)
     for k in range(n):
         e = rows[k]
         c = part(w.residual, e.row, EQUATIONS)
@@ -150,8 +147,7 @@ def projected_rows(t, work, table, n):
             gamma[r] = -e.curvature[r]
             for x in range(24):
                 g[r, x] = e.gradient[r, x]
-        project(w, markers[e.i], g, 0, EQUATIONS, e.block_i, rate, gamma)
-        project(w, markers[e.j], g, 12, EQUATIONS, e.block_j, rate, gamma)
+        call(w.project, t, work, table + k * rows.itemsize, EQUATIONS)
     return OK
 
 
@@ -162,8 +158,7 @@ def applied_rows(t, work, table, n):
     if w.level < DYNAMICS:
         return OK
     rows = records(table, n, FORCE_ROW)
-    markers = marker_table(w)
     for k in range(n):
-        e = rows[k]
-        apply_wrench(w, markers[e.i], markers[e.j], e.force, e.torque)
+        hand_over(w, rows[k].force, rows[k].torque)
+        call(w.apply, t, work, table + k * rows.itemsize, 0)
     return OK

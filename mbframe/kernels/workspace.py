@@ -7,9 +7,9 @@ This is the one file in which addresses and offsets are turned into arrays. All 
 from __future__ import annotations
 
 import numpy as np
-from numba import carray, njit
+from numba import carray
 
-from .compile import pointer
+from .compile import inner, pointer
 
 # What an evaluation is asked for (`level`): each level includes the ones before it.
 POSITION = 0  # marker positions and axes, holonomic residuals C
@@ -44,12 +44,28 @@ def marker_dtype(scalar: str) -> np.dtype:
             ("n", "i8"),  # velocities of the body; 0 for the ground
             ("v", "i8"),  # where they start in v
             ("jacobian", "i8"),  # where B = dx'/dv (12 x n) starts in the pool
+            ("oriented", "i8"),  # 0: nothing attached here reads its axes, and they need not be computed
         ],
         align=True,
     )
 
 
 MARKER = marker_dtype("f8")
+
+# The fields with which the row of every constraint and force begins.
+LINK_FIELDS = [
+    ("i", "i8"),  # markers
+    ("j", "i8"),
+    ("row", "i8"),  # first constraint row
+    ("block_i", "i8"),  # where the blocks of its Jacobian start in the entries
+    ("block_j", "i8"),
+    ("z", "i8"),  # first own state
+    ("tangent_ii", "i8"),  # where its blocks of the tangent start
+    ("tangent_ij", "i8"),
+    ("tangent_ji", "i8"),
+    ("tangent_jj", "i8"),
+]
+LINK = np.dtype(LINK_FIELDS, align=True)
 
 FACTOR = np.dtype(
     [
@@ -110,9 +126,14 @@ WORK = np.dtype(
         ("n_stages", "i8"),
         ("moves", "i8"),  # stages that displace the bodies; they share the tables of the first n_moves stages
         ("n_moves", "i8"),
+        ("project", "i8"),  # stages that all element types share
+        ("apply", "i8"),
+        ("factorize", "i8"),
+        ("solve", "i8"),
         ("factor", "i8"),
         ("right", "i8"),
         ("solution", "i8"),
+        ("tangent", "i8"),  # record of the tangent, when one is taken
         ("accelerate", "i8"),
         ("accelerate_data", "i8"),
         ("correct", "i8"),
@@ -131,52 +152,57 @@ WORK = np.dtype(
     align=True,
 )
 
-SCRATCH = 4096  # doubles; element kernels use the part that starts at 0, solvers nothing of it
+# Scratch, in doubles: what an element kernel hands to the shared stages.
+GRADIENT_AT = 0  # dC/dx (equations x 24), or the derivatives of a wrench (6 x 36)
+HESSIAN_AT = 2048  # 24 x 24
+WRENCH_AT = 3072  # force and torque
+SCRATCH = 4096
+MOST_EQUATIONS = (HESSIAN_AT - GRADIENT_AT) // 24
 
 
-@njit
+@inner
 def workspace(address):
     return carray(pointer(address), 1, WORK)[0]
 
 
-@njit
+@inner
 def factorization(address):
     return carray(pointer(address), 1, FACTOR)[0]
 
 
-@njit
+@inner
 def vector(address, n):
     return carray(pointer(address), n, np.float64)
 
 
-@njit
+@inner
 def matrix(address, rows, columns):
     return carray(pointer(address), (rows, columns), np.float64)
 
 
-@njit
+@inner
 def block(address, offset, rows, columns):
     """The dense block that starts `offset` doubles after `address`."""
     return carray(pointer(address + 8 * offset), (rows, columns), np.float64)
 
 
-@njit
+@inner
 def part(address, offset, n):
     """The `n` doubles that start `offset` doubles after `address`."""
     return carray(pointer(address + 8 * offset), n, np.float64)
 
 
-@njit
+@inner
 def indices(address, n):
     """Unsigned indices: numba then needs no test for negative ones, which halves the time of the sparse solver."""
     return carray(pointer(address), n, np.uint32)
 
 
-@njit
+@inner
 def integers(address, n):
     return carray(pointer(address), n, np.int64)
 
 
-@njit
+@inner
 def marker_table(w):
     return carray(pointer(w.markers), w.n_markers, MARKER)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from ..equations.workspace import Record
 from ..errors import ModelError, Problem, SimulationError
 from ..kernels.march import MARCH, interpolate_hermite, march
 from ..kernels.workspace import DONE, FULL
+from ..parameters import Element
 from ..results import EventRecord, Info, Result
 from ..state import State
 from ..system import System
@@ -37,8 +40,9 @@ LARGEST_GAP = 1e-2  # of the model's size: larger gaps are mistakes, smaller one
 class Event:
     """Something to look for during a run: a zero of `function(t, state)`.
 
-    direction: +1 only where it increases, -1 only where it decreases, 0 both; terminal: the run ends there. A plain function
-    with attributes `terminal` and `direction` is accepted as well.
+    direction: +1 only where it increases, -1 only where it decreases, 0 both; terminal: the run ends there. A plain
+    function with attributes `terminal` and `direction` is accepted as well. Zeros are found by the sign before and
+    after each step: two of them within one step go unnoticed.
     """
 
     function: Callable[[float, State], float]
@@ -48,16 +52,23 @@ class Event:
 
     @classmethod
     def of(cls, given: Any) -> Event:
+        """The event that an entry of `simulate(events=...)` means."""
         if isinstance(given, cls):
             return given
-        if not callable(given):
-            raise ModelError(f"simulate, events: found {given!r}; allowed are functions f(t, state) and Event objects")
         return cls(
             given,
             bool(getattr(given, "terminal", False)),
             int(getattr(given, "direction", 0)),
             getattr(given, "__name__", "event"),
         )
+
+    def value(self, state: State) -> float:
+        """The function at a state; what it raises becomes the cause of a `SimulationError`."""
+        try:
+            return float(self.function(state.t, state))
+        except Exception as error:
+            message = f"raised {type(error).__name__}: {error}"
+            raise SimulationError(message, state.t, f"event {self.name!r}") from error
 
     def crossed(self, before: float, after: float) -> bool:
         """Whether the function passed zero in the wanted direction."""
@@ -94,8 +105,8 @@ def simulate(
     formulation
         Coordinates of the rigid bodies, instead of their own choice.
     acceleration, stabilization, integrator
-        Strategies. Defaults: `AugmentedFormulation()`, `DirectCorrection(tolerance=1e-10)`, and `DormandPrince(rtol=1e-6)`, or `RungeKutta4()`
-        if `dt` is given.
+        Strategies. Defaults: `AugmentedFormulation()`, `DirectCorrection(tolerance=1e-10)`, and
+        `DormandPrince(rtol=1e-6)`, or `RungeKutta4()` if `dt` is given.
     t_eval
         Increasing instants at which the state is stored (corrected like all others); by default every accepted step.
     events
@@ -106,63 +117,84 @@ def simulate(
     Returns
     -------
     Result
-        Also after Ctrl-C, with what was computed until then. A failure raises `SimulationError`, which carries the time, the
-        culprit and the partial result.
+        Also after Ctrl-C, with what was computed until then. A failure raises `SimulationError`, which carries the
+        time, the culprit and the partial result.
     """
     chosen = integrator or (RungeKutta4() if dt is not None else DormandPrince(rtol=1e-6))
-    start = initial.t if initial is not None else 0.0
-    instants = _checked(start, t_end, dt, t_eval, chosen, acceleration, stabilization)
-    looked_for = [Event.of(e) for e in events]
+    kinds = {
+        "system": (system, System),
+        "initial": (initial, State),
+        "formulation": (formulation, Formulation),
+        "acceleration": (acceleration, Acceleration),
+        "stabilization": (stabilization, Stabilization),
+        "integrator": (chosen, Integrator),
+    }
+    _check_kinds(kinds)
+    begin = initial.checked(system.bodies) if initial is not None else None
+    start = begin.t if begin is not None else 0.0
+    instants = _checked(start, t_end, dt, chosen, t_eval, events)
     eq = Equations(system, formulation)
     info = Info(warnings=list(eq.notices))
-    y, moved = assembled(eq, initial or eq.described())
+    y, moved = assembled(eq, begin or eq.described())
     info.warnings += moved
     run = Run(eq, chosen, acceleration or AugmentedFormulation(), stabilization or DirectCorrection(tolerance=1e-10))
     info.settings = run.settings(formulation, dt, t_end)
+    looked_for = [Event.of(e) for e in events]
     return run.march(y, start, float(t_end), dt, instants, looked_for, info, reporter(progress, start, float(t_end)))
 
 
-def _checked(
-    start: float,
-    t_end: Any,
-    dt: Any,
-    t_eval: ArrayLike | None,
-    integrator: Any,
-    acceleration: Any,
-    stabilization: Any,
-) -> Array | None:
-    """Refuse senseless arguments, all at once; returns the instants asked for."""
+def _check_kinds(arguments: dict[str, tuple[Any, type]]) -> None:
+    """Refuse objects of a wrong kind, all at once. None is left out: it stands for a default."""
+    problems = []
+    for field, (value, kind) in arguments.items():
+        if isinstance(value, kind) or (value is None and field != "system"):
+            continue
+        remedy = "pass such an object"
+        if isinstance(value, type) and issubclass(value, kind):
+            remedy = f"call the class: {value.__name__}()"
+        message = f"found {value!r}; allowed is an object of type {kind.__name__}; {remedy}"
+        problems.append(Problem("simulate", field, message))
+    if problems:
+        raise ModelError(problems)
+
+
+def _checked(start: float, t_end: Any, dt: Any, integrator: Integrator, t_eval: Any, events: Any) -> Array | None:
+    """Refuse senseless times and events, all at once; returns the instants asked for."""
     problems = []
 
     def refuse(field: str, message: str) -> None:
         problems.append(Problem("simulate", field, message))
 
     def number(value: Any) -> bool:
-        return isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(float(value))
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
     if not number(t_end) or not t_end > start:
-        refuse("t_end", f"found {t_end!r}; allowed is a time after the start at t = {start:g} s; increase it")
+        refuse("t_end", f"found {t_end!r}; allowed is a number after the start at t = {start:g} s; give a later time")
     if dt is not None and (not number(dt) or not dt > 0.0):
-        refuse("dt", f"found {dt!r}; allowed is a positive step in seconds, such as 1e-3")
-    for field, value, kind in (
-        ("integrator", integrator, Integrator),
-        ("acceleration", acceleration, Acceleration),
-        ("stabilization", stabilization, Stabilization),
-    ):
-        if value is not None and not isinstance(value, kind):
-            refuse(field, f"found {value!r}; allowed is an object of a class derived from {kind.__name__}")
-    if dt is None and isinstance(integrator, Integrator) and not integrator.adaptive:
+        refuse("dt", f"found {dt!r}; allowed is a positive step (s); give one such as 1e-3")
+    if dt is None and not integrator.adaptive:
         refuse("dt", f"found nothing, but {integrator} has a fixed step; add dt=1e-3 or another step")
     instants = None
     if t_eval is not None:
-        instants = np.array(t_eval, float)
-        if instants.ndim != 1 or not len(instants) or not np.all(np.isfinite(instants)):
-            refuse("t_eval", f"found an array of shape {instants.shape}; allowed are finite increasing instants")
+        try:
+            instants = np.array(t_eval, float)
+        except (TypeError, ValueError):
+            instants = np.array([np.nan])
+        if instants.ndim != 1 or not len(instants):
+            refuse("t_eval", f"found shape {instants.shape}; allowed are increasing instants (s); give a list of them")
+        elif not np.all(np.isfinite(instants)):
+            refuse("t_eval", "found what is not a finite number; allowed are increasing instants (s); remove it")
         elif np.any(np.diff(instants) <= 0.0):
             refuse("t_eval", "found instants that do not increase; sort them and leave out duplicates")
         elif number(t_end) and (instants[0] < start or instants[-1] > t_end):
-            found = f"{instants[0]:g} … {instants[-1]:g} s"
-            refuse("t_eval", f"found {found}; allowed are instants between {start:g} and {t_end:g} s")
+            found = f"instants from {instants[0]:g} to {instants[-1]:g} s"
+            refuse("t_eval", f"found {found}; allowed is {start:g} to {t_end:g} s; change them or t_end")
+    if not isinstance(events, Sequence):
+        refuse("events", f"found {events!r}; allowed is a list of functions f(t, state); put it in brackets: [...]")
+    else:
+        for event in events:
+            if not callable(event) and not isinstance(event, Event):
+                refuse("events", f"found {event!r}; allowed are functions f(t, state) and Event objects; pass these")
     if problems:
         raise ModelError(problems)
     return instants
@@ -183,22 +215,19 @@ def assembled(eq: Equations, state: State) -> tuple[Array, list[str]]:
     size = float(np.max(np.ptp(points, axis=0), initial=0.0)) or 1.0
     gaps = joint_norms(eq, residual)
     if gap > LARGEST_GAP * size:
-        raise ModelError(
-            [
-                Problem(
-                    str(owner),
-                    "at",
-                    f"does not close: its equations are violated by {value:.3g} (m, or rad), the model measures {size:.3g} m; "
-                    "move a body or the joint's points so that they meet",
-                )
-                for owner, value in gaps
-                if value > LARGEST_GAP * size / 10
-            ]
+        message = (
+            "does not close: its equations are violated by {:.3g} (m, or rad), where the model measures {:.3g} m; "
+            "move a body or the joint's points so that they meet"
         )
+        open_joints = [(owner, value) for owner, value in gaps if value > gaps[0][1] / 10]
+        raise ModelError([Problem(str(owner), "at", message.format(value, size)) for owner, value in open_joints])
     try:
         q, v = DirectCorrection().correct(eq, state.t, *eq.split(y)[:2])
     except SimulationError as error:
-        raise ModelError(f"{error.culprit}: the initial state cannot be made consistent; {error.message}") from error
+        if error.__cause__ is not None:  # a user's method raised: not a matter of consistency
+            raise
+        message = f"the initial state cannot be made consistent; {error.message}"
+        raise ModelError([Problem(str(error.culprit), "", message)]) from error
     corrected = np.concatenate([q, v, eq.split(y)[2]])
     notes = []
     if gap > CLOSED:
@@ -208,26 +237,28 @@ def assembled(eq: Equations, state: State) -> tuple[Array, list[str]]:
         }
         farthest = max(moved, key=lambda name: moved[name])
         notes.append(
-            f"the initial position violated {gaps[0][0]} by {gaps[0][1]:.3g}; it was assembled, and {farthest!r} moved most, by "
-            f"{moved[farthest]:.3g} m"
+            f"the initial position violated {gaps[0][0]} by {gaps[0][1]:.3g}; it was assembled, and {farthest!r} moved "
+            f"most, by {moved[farthest]:.3g} m"
         )
     if speed > CLOSED:
         owner, value = joint_norms(eq, rate)[0]
         change = float(np.max(np.abs(v - eq.split(y)[1])))
         notes.append(
-            f"the initial velocities violated {owner} by {value:.3g}; they were projected, by at most {change:.3g} (m/s or rad/s)"
+            f"the initial velocities violated {owner} by {value:.3g}; they were projected, by at most {change:.3g} "
+            "(m/s or rad/s)"
         )
     return corrected, notes
 
 
-def joint_norms(eq: Equations, values: Array) -> list[tuple[Any, float]]:
+def joint_norms(eq: Equations, values: Array) -> list[tuple[Element, float]]:
     """Norm of the given row values by joint (or body), largest first."""
-    owners: dict[int, tuple[Any, float]] = {}
-    for row, value in enumerate(values):
-        owner = eq.row_owner(row)
-        _, total = owners.get(id(owner), (owner, 0.0))
-        owners[id(owner)] = (owner, total + value**2)
-    return sorted(((owner, math.sqrt(total)) for owner, total in owners.values()), key=lambda pair: -pair[1])
+    tables = eq.tables
+    parts: list[tuple[Element, Array]] = [(c.owner, values[c.rows]) for c in tables.constraints]
+    parts += [(b.body, values[b.row : b.row + b.formulation.n_intrinsic]) for b in tables.bodies]
+    squares: dict[Element, float] = defaultdict(float)
+    for owner, part in parts:
+        squares[owner] += float(part @ part)
+    return sorted(((owner, math.sqrt(square)) for owner, square in squares.items()), key=lambda pair: -pair[1])
 
 
 class Run:
@@ -262,8 +293,9 @@ class Run:
         eq.bind("correct", self.stabilization.bound(eq))
         eq.bind("step", self.integrator.bound(eq))
         self.output = Output(eq, t, t_end, dt if not self.integrator.adaptive else None, instants)
-        dense = self.integrator.interpolation(eq) or Strategy(interpolate_hermite.address, self.output.record)
-        eq.bind("interpolate", dense)
+        if instants is not None or events:
+            dense = self.integrator.interpolation(eq) or Strategy(interpolate_hermite.address, self.output.record)
+            eq.bind("interpolate", dense)
         eq.set_state(*eq.split(y))
         for counter in ("steps", "rejected", "evaluations", "factorizations"):
             work[counter] = 0
@@ -290,8 +322,8 @@ class Run:
         info.evaluations, info.factorizations = int(work["evaluations"]), int(work["factorizations"])
         if eq.factor_record["regularized"]:
             info.warnings.append(
-                "constraints depend on each other (or did at some instant): the motion is unique, but reactions are those of "
-                "minimum norm"
+                "constraints depend on each other (or did at some instant): the motion is unique, but reactions are "
+                "those of minimum norm"
             )
         result = Result(eq, *self.output.arrays(), info, found)
         if failure is not None:
@@ -304,21 +336,23 @@ class Run:
         while True:
             began = time.perf_counter()
             status = self._advance(steps)
+            progress.at(float(self.eq.work["t"]))
             if status == DONE:
                 return
-            progress.at(float(self.eq.work["t"]))
             if status == FULL:
                 self.output.empty()
                 continue
             elapsed = max(time.perf_counter() - began, 1e-9)
-            steps = max(1, min(2 * steps if elapsed < CHUNK_SECONDS else int(steps * CHUNK_SECONDS / elapsed), 1_000_000))
+            wanted = 2 * steps if elapsed < CHUNK_SECONDS else int(steps * CHUNK_SECONDS / elapsed)
+            steps = max(1, min(wanted, 1_000_000))
 
     def _advance(self, steps: int) -> int:
         return self.eq.run(march.address, float(self.eq.work["t"]), self.output.record.address, steps)
 
     def _march_with_events(self, events: list[Event], found: list[EventRecord], progress: Progress) -> None:
         eq, work = self.eq, self.eq.work
-        before = [e.function(float(work["t"]), eq.state(float(work["t"]), work.y)) for e in events]
+        begin = eq.state(float(work["t"]), work.y)
+        before = [e.value(begin) for e in events]
         while True:
             status = self._advance(1)
             if status == FULL:
@@ -326,9 +360,11 @@ class Run:
                 continue
             t, state = float(work["t"]), eq.state(float(work["t"]), work.y)
             progress.at(t)
-            after = [e.function(t, state) for e in events]
+            after = [e.value(state) for e in events]
             crossings = [
-                self._locate(e) for e, a, b in zip(events, before, after, strict=True) if t > self.output.t0 and e.crossed(a, b)
+                self._locate(e)
+                for e, a, b in zip(events, before, after, strict=True)
+                if t > self.output.t0 and e.crossed(a, b)
             ]
             for record, terminal, y in sorted(crossings, key=lambda c: c[0].t):
                 found.append(record)
@@ -356,7 +392,7 @@ class Run:
             return y
 
         def value(t: float) -> float:
-            return event.function(t, eq.state(t, state_at(t) if t > self.output.t0 else self.output.y0))
+            return event.value(eq.state(t, state_at(t) if t > self.output.t0 else self.output.y0))
 
         t = float(brentq(value, self.output.t0, t1, xtol=1e-13 * max(1.0, abs(t1)), rtol=1e-14))
         y = state_at(t)
@@ -380,7 +416,8 @@ class Output:
         self.record = Record(MARCH)
         self.record["t_end"], self.record["capacity"] = t_end, capacity
         self.record["times"], self.record["states"] = self._times, self._states
-        self.record["n_eval"], self.record["t_eval"] = (0, np.zeros(1)) if instants is None else (len(instants), instants)
+        self.record["t_eval"] = np.zeros(1) if instants is None else instants
+        self.record["n_eval"] = 0 if instants is None else len(instants)
         self.y0 = np.zeros(n)
         self.record["y0"] = self.y0
         for field in ("y1", "rates0", "rates1"):

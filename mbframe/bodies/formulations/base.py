@@ -103,7 +103,10 @@ class Formulation:
 
     @staticmethod
     def place(body, q, v, frame, marker, jacobian, level):
-        """Write the marker: position and axes; for level >= 1 also rates and B; for level 2 also bias accelerations."""
+        """Write the marker: position and axes; for level > 0 also rates, bias accelerations and B.
+
+        What concerns the axes may be left out where `marker.oriented` is 0.
+        """
         raise NotImplementedError
 
     @staticmethod

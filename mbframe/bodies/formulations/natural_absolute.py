@@ -79,21 +79,20 @@ class NaturalAbsolute(Formulation):
 
     @staticmethod
     def place(body, q, v, frame, marker, jacobian, level):
-        u, frame_local = marker.point, marker.frame
+        u, local = marker.point, marker.frame
         for r in range(3):
             marker.position[r] = q[r] + u[0] * q[3 + r] + u[1] * q[6 + r] + u[2] * q[9 + r]
-            for k in range(3):
-                marker.axes[r, k] = (
-                    frame_local[0, k] * q[3 + r] + frame_local[1, k] * q[6 + r] + frame_local[2, k] * q[9 + r]
-                )
-        if level == 0:
+            if level > 0:
+                marker.velocity[r] = v[r] + u[0] * v[3 + r] + u[1] * v[6 + r] + u[2] * v[9 + r]
+        if marker.oriented == 0:
             return
         for r in range(3):
-            marker.velocity[r] = v[r] + u[0] * v[3 + r] + u[1] * v[6 + r] + u[2] * v[9 + r]
             for k in range(3):
-                marker.axes_rate[r, k] = (
-                    frame_local[0, k] * v[3 + r] + frame_local[1, k] * v[6 + r] + frame_local[2, k] * v[9 + r]
-                )
+                marker.axes[r, k] = local[0, k] * q[3 + r] + local[1, k] * q[6 + r] + local[2, k] * q[9 + r]
+                if level > 0:
+                    marker.axes_rate[r, k] = local[0, k] * v[3 + r] + local[1, k] * v[6 + r] + local[2, k] * v[9 + r]
+        if level == 0:
+            return
         axes, rate, w = marker.axes, marker.axes_rate, marker.angular_velocity
         w[0] = w[1] = w[2] = 0.0
         for k in range(3):

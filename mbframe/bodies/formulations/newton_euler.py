@@ -84,32 +84,34 @@ class NewtonEuler(Formulation):
         marker.position[0] = q[0] + s0
         marker.position[1] = q[1] + s1
         marker.position[2] = q[2] + s2
-        for r in range(3):
-            for k in range(3):
-                axes[r, k] = (
-                    a[r, 0] * marker.frame[0, k] + a[r, 1] * marker.frame[1, k] + a[r, 2] * marker.frame[2, k]
-                )
+        if marker.oriented != 0:
+            for r in range(3):
+                for k in range(3):
+                    axes[r, k] = (
+                        a[r, 0] * marker.frame[0, k] + a[r, 1] * marker.frame[1, k] + a[r, 2] * marker.frame[2, k]
+                    )
         if level == 0:
             return
         w0 = a[0, 0] * v[3] + a[0, 1] * v[4] + a[0, 2] * v[5]
         w1 = a[1, 0] * v[3] + a[1, 1] * v[4] + a[1, 2] * v[5]
         w2 = a[2, 0] * v[3] + a[2, 1] * v[4] + a[2, 2] * v[5]
-        marker.angular_velocity[0] = w0
-        marker.angular_velocity[1] = w1
-        marker.angular_velocity[2] = w2
         r0, r1, r2 = w1 * s2 - w2 * s1, w2 * s0 - w0 * s2, w0 * s1 - w1 * s0
         marker.velocity[0] = v[0] + r0
         marker.velocity[1] = v[1] + r1
         marker.velocity[2] = v[2] + r2
-        if level == 2:
-            marker.bias[0] = w1 * r2 - w2 * r1
-            marker.bias[1] = w2 * r0 - w0 * r2
-            marker.bias[2] = w0 * r1 - w1 * r0
+        marker.bias[0] = w1 * r2 - w2 * r1
+        marker.bias[1] = w2 * r0 - w0 * r2
+        marker.bias[2] = w0 * r1 - w1 * r0
         # A unit local angular velocity turns a global vector s by a_c x s: columns 3 + c of B.
         for c in range(3):
             jacobian[0, 3 + c] = a[1, c] * s2 - a[2, c] * s1
             jacobian[1, 3 + c] = a[2, c] * s0 - a[0, c] * s2
             jacobian[2, 3 + c] = a[0, c] * s1 - a[1, c] * s0
+        if marker.oriented == 0:
+            return
+        marker.angular_velocity[0] = w0
+        marker.angular_velocity[1] = w1
+        marker.angular_velocity[2] = w2
         for k in range(3):
             d0, d1, d2 = axes[0, k], axes[1, k], axes[2, k]
             r0, r1, r2 = w1 * d2 - w2 * d1, w2 * d0 - w0 * d2, w0 * d1 - w1 * d0

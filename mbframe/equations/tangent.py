@@ -1,0 +1,189 @@
+"""The tangent of the equations of motion, for implicit integrators and linearization."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..kernels import bindings
+from ..kernels import tangent as kernels
+from .stages import is_ours
+from .tables import Table, has_derivatives
+from .user import Differentiated, configuration, motion, residual_function, wrench_function
+from .workspace import Record
+
+if TYPE_CHECKING:
+    import scipy.sparse
+
+    from .equations import Equations
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Tangent:
+    """Derivatives of F = M v' - Q + J^T lambda at fixed v' and lambda.
+
+    stiffness
+        dF along dq = T d, as a matrix for d (n_v x n_v); with N = T P the product dF/dq N of a linearization is stiffness P.
+    damping
+        dF/dv.
+    mass, jacobian
+        M = dF/dv' and J; the tangent of the holonomic constraints along dq = T d is J itself.
+    """
+
+    stiffness: scipy.sparse.csr_array
+    damping: scipy.sparse.csr_array
+    mass: scipy.sparse.csr_array
+    jacobian: scipy.sparse.csr_array
+
+
+class TangentAssembly:
+    """Blocks, tables and stages of the tangent of some equations; made when the first tangent is taken."""
+
+    def __init__(self, eq: Equations) -> None:
+        self.eq = eq
+        tables = eq.tables
+        self.blocks: dict[tuple[int, int], int] = {}
+        self.size = 0
+        owner = tables.marker_bodies()
+        for k in range(len(tables.bodies)):
+            self._block(k, k)
+        for link in (*tables.constraints, *tables.forces):
+            a, b = owner[link.i], owner[link.j]
+            if a >= 0 and b >= 0:
+                self._block(a, b)
+                self._block(b, a)
+        self.stiffness, self.damping = np.zeros(self.size), np.zeros(self.size)
+        self.loads = np.zeros(12 * len(tables.markers))
+        self.v_rate, self.multipliers = np.zeros(eq.n_v), np.zeros(eq.n_rows)
+        self.record = Record(kernels.TANGENT)
+        for name in ("stiffness", "damping", "loads", "v_rate", "multipliers"):
+            self.record[name] = getattr(self, name)
+        self.record["rate_tangents"] = np.zeros(tables.n_jacobians)
+        self.record["add_constraint"] = kernels.add_constraint.address if tables.constraints else 0
+        self.record["add_force"] = kernels.add_force.address if tables.forces else 0
+        self.fillers: list[Callable[[float], None]] = []
+        self.stages: list[tuple[int, np.ndarray]] = []
+        last = []
+        for table in tables.body_tables:
+            for row, numbered in zip(table.rows, table.elements, strict=True):
+                k = tables.index[numbered.body.name]
+                row.tangent_block = self.blocks[k, k]
+            kind = table.type
+            stages = bindings.body_tangent_stages(kind, is_ours(kind), table.rows.dtype)
+            self.stages.append((stages[0].address, table.rows))
+            last.append((stages[1].address, table.rows))
+        for table in tables.constraint_tables:
+            self._constraints(table, owner)
+        for table in tables.force_tables:
+            self._forces(table, owner)
+        self.stages += last
+
+    def _block(self, a: int, b: int) -> None:
+        if (a, b) not in self.blocks:
+            bodies = self.eq.tables.bodies
+            self.blocks[a, b] = self.size
+            self.size += bodies[a].formulation.n_v * bodies[b].formulation.n_v
+
+    def _add(self, stage: Any, rows: np.ndarray) -> None:
+        self.stages.append((stage.address, rows))
+
+    def _locate(self, rows: np.recarray, owner: list[int]) -> None:
+        """Where the four blocks of each link are; blocks of the ground have no entries and may be anywhere."""
+        for row in rows:
+            a, b = owner[row.i], owner[row.j]
+            for name, pair in (("ii", (a, a)), ("ij", (a, b)), ("ji", (b, a)), ("jj", (b, b))):
+                row[f"tangent_{name}"] = self.blocks.get(pair, 0)
+
+    def _constraints(self, table: Table, owner: list[int]) -> None:
+        kind, equations = table.type, table.type.equations  # type: ignore[attr-defined]
+        if has_derivatives(kind):
+            self._locate(table.rows, owner)
+            stage = bindings.constraint_tangent_stage(kind, is_ours(kind), table.rows.dtype, equations)
+            self._add(stage, table.rows)
+            return
+        dtype = np.dtype(kernels.constraint_fields(equations), align=True)
+        rows = np.zeros(len(table.rows), dtype).view(np.recarray)
+        for name in ("i", "j", "row"):
+            rows[name] = table.rows[name]
+        self._locate(rows, owner)
+        functions = [Differentiated(residual_function(c.constraint)) for c in table.elements]
+        markers = self.eq.tables.markers
+
+        def fill(t: float) -> None:
+            for row, function, c in zip(rows, functions, table.elements, strict=True):
+                arrays = [t, *configuration(markers[row.i]), *configuration(markers[row.j])]
+                function.settle(arrays)
+                row.gradient[:] = function.gradient(arrays)[1][:, 1:]
+                row.hessian[:] = np.tensordot(self.multipliers[c.rows], function.hessian(arrays), 1)[1:, 1:]
+
+        self.fillers.append(fill)
+        self._add(bindings.constraint_rows_stage(dtype, equations), rows)
+
+    def _forces(self, table: Table, owner: list[int]) -> None:
+        kind = table.type
+        if hasattr(kind, "wrench_gradient") and not kind.states:  # type: ignore[attr-defined]
+            self._locate(table.rows, owner)
+            self._add(bindings.force_tangent_stage(kind, is_ours(kind), table.rows.dtype), table.rows)
+            return
+        rows = np.zeros(len(table.rows), kernels.FORCE_ROW).view(np.recarray)
+        rows.i, rows.j = table.rows.i, table.rows.j
+        self._locate(rows, owner)
+        markers, work = self.eq.tables.markers, self.eq.work
+
+        def fill(t: float) -> None:
+            for row, numbered in zip(rows, table.elements, strict=True):
+                states = [work.z[numbered.states].copy()] if numbered.force.states else []
+                function = Differentiated(wrench_function(numbered.force, t, *states))
+                arrays = [*motion(markers[row.i]), *motion(markers[row.j])]
+                function.settle(arrays)
+                value, row.gradient[:] = function.gradient(arrays)
+                row.force[:], row.torque[:] = value[:3], value[3:]
+
+        self.fillers.append(fill)
+        self._add(kernels.force_rows, rows)
+
+    def take(self, t: float, v_rate: ArrayLike, multipliers: ArrayLike) -> None:
+        """Fill the blocks at the state of the last evaluation."""
+        eq = self.eq
+        self.v_rate[:], self.multipliers[:] = v_rate, multipliers
+        for array in (self.stiffness, self.damping, self.loads):
+            array[:] = 0.0
+        eq.work["tangent"] = self.record
+        for fill in self.fillers:
+            fill(t)
+        for address, rows in self.stages:
+            eq.run(address, t, rows.ctypes.data, len(rows))
+
+    def matrix(self, values: Array) -> scipy.sparse.csr_array:
+        """A pool of blocks as a sparse matrix."""
+        import scipy.sparse as sparse
+
+        bodies = self.eq.tables.bodies
+        rows, columns, data = [], [], []
+        for (a, b), offset in self.blocks.items():
+            n, m = bodies[a].formulation.n_v, bodies[b].formulation.n_v
+            r, c = np.divmod(np.arange(n * m), m)
+            rows.append(bodies[a].v + r)
+            columns.append(bodies[b].v + c)
+            data.append(values[offset : offset + n * m])
+        shape = (self.eq.n_v, self.eq.n_v)
+        coordinates = (np.concatenate(rows), np.concatenate(columns))
+        return sparse.coo_array((np.concatenate(data), coordinates), shape=shape).tocsr()
+
+
+def tangent(
+    eq: Equations, t: float, q: ArrayLike, v: ArrayLike, v_rate: ArrayLike, multipliers: ArrayLike
+) -> Tangent:
+    """The tangent of `eq` at a state with given accelerations and multipliers."""
+    evaluation = eq.evaluate(t, q, v)
+    assembly = eq.tangent_assembly
+    assembly.take(t, v_rate, multipliers)
+    return Tangent(
+        assembly.matrix(assembly.stiffness), assembly.matrix(assembly.damping), evaluation.mass, evaluation.jacobian
+    )

@@ -1,0 +1,329 @@
+"""The tangent: exact derivatives of F = M v' - Q + J^T lambda, assembled from derivatives per element.
+
+Taken along the velocities: a change of configuration is dq = T d, so that a marker's x changes by B d and its x' by Y d + B dv.
+K d + R dv is the change of F at fixed v' and lambda. Elements add what the change of their own load does and leave the load itself
+with the markers; a last pass over the bodies adds what the change of B does to it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compile import Stage, call, inner, records
+from .loops import hand_over
+from .workspace import GRADIENT_AT, HESSIAN_AT, LINK, LINK_FIELDS, OK, WRENCH_AT, block, marker_table, part, workspace
+
+TANGENT = np.dtype(
+    [
+        ("stiffness", "i8"),  # pool of the blocks of K
+        ("damping", "i8"),  # pool of the blocks of R
+        ("rate_tangents", "i8"),  # pool of Y, at the places of B
+        ("loads", "i8"),  # 12 numbers per marker
+        ("v_rate", "i8"),
+        ("multipliers", "i8"),
+        ("add_constraint", "i8"),  # stages that all types share
+        ("add_force", "i8"),
+    ],
+    align=True,
+)
+
+ROW: np.dtype = np.dtype("f8")
+N_Q = N_V = N_INTRINSIC = EQUATIONS = 0
+prepare = inertia_tangent = place_tangent = load_tangent = intrinsic_tangent = None
+gradient = hessian = wrench = wrench_gradient = None
+
+
+def constraint_fields(equations: int) -> list[tuple]:
+    """Rows of a user's constraint in the tangent: first derivatives, and second ones weighted by the multipliers."""
+    return [*LINK_FIELDS, ("gradient", "f8", (equations, 24)), ("hessian", "f8", (24, 24))]
+
+
+FORCE_ROW = np.dtype([*LINK_FIELDS, ("force", "f8", 3), ("torque", "f8", 3), ("gradient", "f8", (6, 36))], align=True)
+
+
+@inner
+def tangent_record(w):
+    return records(w.tangent, 1, TANGENT)[0]
+
+
+@Stage
+def bodies(t, work, table, n):
+    """Inertia, intrinsic constraints and Y of all bodies of one formulation.
+
+    Binds ROW, N_Q, N_V, N_INTRINSIC, prepare, inertia_tangent, place_tangent, intrinsic_tangent.
+    """
+    w = workspace(work)
+    a = tangent_record(w)
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    frame = block(w.scratch, 0, 3, 3)
+    for k in range(n):
+        body = rows[k]
+        q, v = part(w.y, body.q, N_Q), part(w.y, w.n_q + body.v, N_V)
+        stiffness = block(a.stiffness, body.tangent_block, N_V, N_V)
+        prepare(body, q, frame)
+        inertia_tangent(
+            body,
+            q,
+            v,
+            part(a.v_rate, body.v, N_V),
+            frame,
+            stiffness,
+            block(a.damping, body.tangent_block, N_V, N_V),
+        )
+        for m in range(body.marker, body.marker + body.n_markers):
+            place_tangent(body, v, frame, markers[m], block(a.rate_tangents, markers[m].jacobian, 12, N_V))
+        if N_INTRINSIC > 0:
+            intrinsic_tangent(q, part(a.multipliers, body.row, N_INTRINSIC), stiffness)
+    return OK
+
+
+@Stage
+def loads(t, work, table, n):
+    """What the change of B does to the loads of the markers. Binds ROW, N_Q, N_V, prepare, load_tangent."""
+    w = workspace(work)
+    a = tangent_record(w)
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    frame = block(w.scratch, 0, 3, 3)
+    for k in range(n):
+        body = rows[k]
+        prepare(body, part(w.y, body.q, N_Q), frame)
+        stiffness = block(a.stiffness, body.tangent_block, N_V, N_V)
+        for m in range(body.marker, body.marker + body.n_markers):
+            load_tangent(body, frame, markers[m], part(a.loads, 12 * m, 12), stiffness)
+    return OK
+
+
+@Stage
+def constraints(t, work, table, n):
+    """Constraints of a type that gives its derivatives. Binds ROW, EQUATIONS, gradient, hessian."""
+    w = workspace(work)
+    a = tangent_record(w)
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    g, h = block(w.scratch, GRADIENT_AT, EQUATIONS, 24), block(w.scratch, HESSIAN_AT, 24, 24)
+    for k in range(n):
+        e = rows[k]
+        for x in range(24):
+            for r in range(EQUATIONS):
+                g[r, x] = 0.0
+            for y in range(24):
+                h[x, y] = 0.0
+        gradient(e, t, markers[e.i], markers[e.j], g)
+        hessian(e, t, markers[e.i], markers[e.j], part(a.multipliers, e.row, EQUATIONS), h)
+        call(a.add_constraint, t, work, table + k * rows.itemsize, EQUATIONS)
+    return OK
+
+
+@Stage
+def constraint_rows(t, work, table, n):
+    """Constraints whose derivatives Python filled in. Binds ROW, EQUATIONS."""
+    w = workspace(work)
+    a = tangent_record(w)
+    rows = records(table, n, ROW)
+    g, h = block(w.scratch, GRADIENT_AT, EQUATIONS, 24), block(w.scratch, HESSIAN_AT, 24, 24)
+    for k in range(n):
+        e = rows[k]
+        for x in range(24):
+            for r in range(EQUATIONS):
+                g[r, x] = e.gradient[r, x]
+            for y in range(24):
+                h[x, y] = e.hessian[x, y]
+        call(a.add_constraint, t, work, table + k * rows.itemsize, EQUATIONS)
+    return OK
+
+
+@Stage
+def add_constraint(t, work, link, n):
+    """K += B^T (sum lambda C_xx) B, and the load g^T lambda for the markers, of one constraint with n equations."""
+    w = workspace(work)
+    a = tangent_record(w)
+    e = records(link, 1, LINK)[0]
+    g, h = block(w.scratch, GRADIENT_AT, n, 24), block(w.scratch, HESSIAN_AT, 24, 24)
+    multipliers = part(a.multipliers, e.row, n)
+    load_i, load_j = part(a.loads, 12 * e.i, 12), part(a.loads, 12 * e.j, 12)
+    for x in range(12):
+        for r in range(n):
+            load_i[x] += multipliers[r] * g[r, x]
+            load_j[x] += multipliers[r] * g[r, 12 + x]
+    for left in range(2):
+        for right in range(2):
+            if left:
+                offset = e.tangent_jj if right else e.tangent_ji
+            else:
+                offset = e.tangent_ij if right else e.tangent_ii
+            add_product(w, a.stiffness, offset, e.j if left else e.i, e.j if right else e.i, h, 12 * left, 12 * right)
+    return OK
+
+
+@inner
+def add_product(w, pool, offset, left, right, h, first, second):
+    """Block += B_left^T h B_right with the 12 x 12 part of h at (first, second). Most of h is zero and skipped."""
+    markers = marker_table(w)
+    p, q = markers[left], markers[right]
+    b, c = block(w.jacobians, p.jacobian, 12, p.n), block(w.jacobians, q.jacobian, 12, q.n)
+    out = block(pool, offset, p.n, q.n)
+    for x in range(12):
+        for y in range(12):
+            s = h[first + x, second + y]
+            if s != 0.0:
+                for row in range(p.n):
+                    f = s * b[x, row]
+                    if f != 0.0:
+                        for column in range(q.n):
+                            out[row, column] += f * c[y, column]
+
+
+@Stage
+def forces(t, work, table, n):
+    """Forces of a type that gives its derivatives. Binds ROW, wrench, wrench_gradient."""
+    w = workspace(work)
+    a = tangent_record(w)
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    g = block(w.scratch, GRADIENT_AT, 6, 36)
+    for k in range(n):
+        e = rows[k]
+        i, j = markers[e.i], markers[e.j]
+        for r in range(6):
+            for x in range(36):
+                g[r, x] = 0.0
+        force, torque = wrench(e, t, i, j)
+        hand_over(w, force, torque)
+        wrench_gradient(e, t, i, j, g)
+        call(a.add_force, t, work, table + k * rows.itemsize, 0)
+    return OK
+
+
+@Stage
+def force_rows(t, work, table, n):
+    """Forces whose values and derivatives Python filled in."""
+    w = workspace(work)
+    a = tangent_record(w)
+    rows = records(table, n, FORCE_ROW)
+    g = block(w.scratch, GRADIENT_AT, 6, 36)
+    for k in range(n):
+        e = rows[k]
+        for r in range(6):
+            for x in range(36):
+                g[r, x] = e.gradient[r, x]
+        hand_over(w, e.force, e.torque)
+        call(a.add_force, t, work, table + k * rows.itemsize, 0)
+    return OK
+
+
+@Stage
+def add_force(t, work, link, n):
+    """K and R of one force, whose wrench (F, M) and derivatives are in the scratch.
+
+    In F its generalized force is -B^T f with f_j = (F, M x d_k / 2), f_i = (-F, N x e_k / 2), N = -M - (r_j - r_i) x F.
+    """
+    w = workspace(work)
+    a = tangent_record(w)
+    e = records(link, 1, LINK)[0]
+    markers = marker_table(w)
+    i, j = markers[e.i], markers[e.j]
+    g, given = block(w.scratch, GRADIENT_AT, 6, 36), part(w.scratch, WRENCH_AT, 6)
+    f = (given[0], given[1], given[2])
+    m = (given[3], given[4], given[5])
+    arm = (j.position[0] - i.position[0], j.position[1] - i.position[1], j.position[2] - i.position[2])
+    lever = cross(arm, f)
+    opposite = (-m[0] - lever[0], -m[1] - lever[1], -m[2] - lever[2])
+    load_i, load_j = part(a.loads, 12 * e.i, 12), part(a.loads, 12 * e.j, 12)
+    for x in range(3):
+        load_i[x] += f[x]
+        load_j[x] -= f[x]
+    for k in range(3):
+        turn_i, turn_j = cross(opposite, axis(i, k)), cross(m, axis(j, k))
+        for x in range(3):
+            load_i[3 + 3 * x + k] -= 0.5 * turn_i[x]
+            load_j[3 + 3 * x + k] -= 0.5 * turn_j[x]
+    change_i, change_j = part(w.scratch, HESSIAN_AT, 12), part(w.scratch, HESSIAN_AT + 12, 12)
+    for second in range(2):
+        source = j if second else i
+        jacobian = block(w.jacobians, source.jacobian, 12, source.n)
+        tangents = block(a.rate_tangents, source.jacobian, 12, source.n)
+        for kind in range(2):  # a change of configuration, then one of velocity
+            pool = a.damping if kind else a.stiffness
+            for c in range(source.n):
+                # change of the 18 numbers of the marker that moves
+                dr = (0.0, 0.0, 0.0) if kind else (jacobian[0, c], jacobian[1, c], jacobian[2, c])
+                du = column(jacobian, 0, 1, c) if kind else column(tangents, 0, 1, c)
+                spin = (0.0, 0.0, 0.0)
+                df, dm = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+                first = 18 * second
+                for k in range(3):
+                    dd_rate = column(jacobian, 3 + k, 3, c) if kind else column(tangents, 3 + k, 3, c)
+                    spin = add(spin, 0.5, cross(axis(source, k), dd_rate))
+                    if kind == 0:
+                        dd = column(jacobian, 3 + k, 3, c)
+                        spin = add(spin, 0.5, cross(dd, axis_rate(source, k)))
+                        for x in range(3):
+                            df = add(df, dd[x], column(g, 0, 1, first + 3 + 3 * x + k))
+                            dm = add(dm, dd[x], column(g, 3, 1, first + 3 + 3 * x + k))
+                for x in range(3):
+                    df = add(df, dr[x], column(g, 0, 1, first + x))
+                    dm = add(dm, dr[x], column(g, 3, 1, first + x))
+                    df = add(df, du[x], column(g, 0, 1, first + 12 + x))
+                    dm = add(dm, du[x], column(g, 3, 1, first + 12 + x))
+                    df = add(df, spin[x], column(g, 0, 1, first + 15 + x))
+                    dm = add(dm, spin[x], column(g, 3, 1, first + 15 + x))
+                swing = cross(dr, f)
+                sign = -1.0 if second else 1.0
+                moved = cross(arm, df)
+                dn = (
+                    -dm[0] - moved[0] + sign * swing[0],
+                    -dm[1] - moved[1] + sign * swing[1],
+                    -dm[2] - moved[2] + sign * swing[2],
+                )
+                for x in range(3):
+                    change_i[x] = -df[x]
+                    change_j[x] = df[x]
+                for k in range(3):
+                    turn_i, turn_j = cross(dn, axis(i, k)), cross(dm, axis(j, k))
+                    if kind == 0:
+                        dd = column(jacobian, 3 + k, 3, c)
+                        if second:
+                            turn_j = add(turn_j, 1.0, cross(m, dd))
+                        else:
+                            turn_i = add(turn_i, 1.0, cross(opposite, dd))
+                    for x in range(3):
+                        change_i[3 + 3 * x + k] = 0.5 * turn_i[x]
+                        change_j[3 + 3 * x + k] = 0.5 * turn_j[x]
+                subtract_column(w, i, change_i, block(pool, e.tangent_ij if second else e.tangent_ii, i.n, source.n), c)
+                subtract_column(w, j, change_j, block(pool, e.tangent_jj if second else e.tangent_ji, j.n, source.n), c)
+    return OK
+
+
+@inner
+def subtract_column(w, marker, change, out, c):
+    jacobian = block(w.jacobians, marker.jacobian, 12, marker.n)
+    for row in range(marker.n):
+        for x in range(12):
+            out[row, c] -= jacobian[x, row] * change[x]
+
+
+@inner
+def cross(a, b):
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@inner
+def add(a, s, b):
+    return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
+
+
+@inner
+def column(matrix, first, stride, c):
+    return matrix[first, c], matrix[first + stride, c], matrix[first + 2 * stride, c]
+
+
+@inner
+def axis(marker, k):
+    return marker.axes[0, k], marker.axes[1, k], marker.axes[2, k]
+
+
+@inner
+def axis_rate(marker, k):
+    return marker.axes_rate[0, k], marker.axes_rate[1, k], marker.axes_rate[2, k]

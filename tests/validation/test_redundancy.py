@@ -1,0 +1,114 @@
+"""Redundant constraints never break a run: the motion is unique, and the reactions are those of minimum norm."""
+
+import numpy as np
+import pytest
+
+import mbframe as mb
+
+PRECISE = {"integrator": mb.DormandPrince(rtol=1e-12), "stabilization": mb.DirectCorrection()}
+
+
+def doubled_pendulum() -> mb.System:
+    """The triple pendulum with a second copy of each joint."""
+    system = mb.examples.triple_pendulum()
+    for joint in list(system.joints):
+        system.add(mb.SphericalJoint(f"{joint.name} again", joint.body_i, joint.body_j, at=joint.at))
+    return system
+
+
+@pytest.fixture(scope="module")
+def moving() -> mb.Result:
+    """The plain pendulum: it is well in motion after one second."""
+    return mb.simulate(mb.examples.triple_pendulum(), 2.0, **PRECISE, t_eval=[1.0, 2.0])
+
+
+def test_doubled_joints_leave_accelerations_and_share_reactions(
+    moving: mb.Result, formulation: mb.Formulation
+) -> None:
+    plain = mb.evaluate(mb.examples.triple_pendulum(), moving.state(0), formulation=formulation)
+    doubled = mb.evaluate(doubled_pendulum(), moving.state(0), formulation=formulation)
+    for bar in ("bar 1", "bar 2", "bar 3"):
+        np.testing.assert_allclose(doubled.acceleration(bar), plain.acceleration(bar), rtol=0.0, atol=1e-9)
+        np.testing.assert_allclose(doubled.angular_acceleration(bar), plain.angular_acceleration(bar), rtol=0.0, atol=1e-9)
+    for joint in "ABC":
+        half = plain.reaction(joint).force / 2.0
+        assert np.linalg.norm(half) > 10.0
+        np.testing.assert_allclose(doubled.reaction(joint).force, half, rtol=0.0, atol=1e-8)
+        np.testing.assert_allclose(doubled.reaction(f"{joint} again").force, half, rtol=0.0, atol=1e-8)
+
+
+def test_doubled_joints_leave_the_motion(moving: mb.Result, formulation: mb.Formulation) -> None:
+    result = mb.simulate(doubled_pendulum(), 2.0, formulation=formulation, **PRECISE, t_eval=moving.t)
+    assert any("constraints depend" in w for w in result.info.warnings), result.info.warnings
+    tip = ("bar 3", (2.0, 0.0, 0.0))
+    np.testing.assert_allclose(result.position(*tip), moving.position(*tip), rtol=0.0, atol=1e-9)
+    assert result.violation.position.max() <= 1e-12
+    assert result.violation.velocity.max() <= 1e-11
+    assert not moving.info.warnings
+
+
+class UniversalJoint(mb.Joint):
+    """Four equations: the points coincide and one axis of the second body stays perpendicular to `axis`."""
+
+    def constraints(self) -> list[mb.BasicConstraint]:
+        return [mb.Coincident(self.i, self.j), mb.Perpendicular(self.i.z, self.j.x)]
+
+
+def four_bar(joints: tuple[type[mb.Joint], ...]) -> mb.System:
+    """A crank-rocker in the plane y = 0: crank 1 m, coupler 2.2 m, rocker 1.8 m, pivots 2.5 m apart; released at rest."""
+    base, crank, coupler, rocker, start = 2.5, 1.0, 2.2, 1.8, 1.0
+    b = crank * np.exp(1j * start)  # the plane as complex numbers x + i z
+    line = base - b
+    # law of cosines in the triangle of coupler and rocker
+    inner = np.arccos((coupler**2 + abs(line) ** 2 - rocker**2) / (2.0 * coupler * abs(line)))
+    c = b + coupler * line / abs(line) * np.exp(1j * inner)
+    points = [np.array([p.real, 0.0, p.imag]) for p in (0j, b, c, complex(base))]
+    system = mb.System("four-bar")
+    bodies = [system.ground]
+    for name, mass, one, two in zip(("crank", "coupler", "rocker"), (1.0, 2.0, 1.5), points, points[1:], strict=False):
+        along = (two - one) / np.linalg.norm(two - one)
+        slender = mass * np.linalg.norm(two - one) ** 2 / 12.0
+        frame = np.column_stack([along, [0.0, 1.0, 0.0], np.cross(along, [0.0, 1.0, 0.0])])
+        bodies.append(
+            system.add(
+                mb.RigidBody(
+                    name, mass=mass, inertia=(0.01, slender, slender), position=(one + two) / 2.0, rotation=frame
+                )
+            )
+        )
+    bodies.append(system.ground)
+    for name, kind, i, j, at in zip("ABCD", joints, bodies, bodies[1:], points, strict=False):
+        system.add(kind(name, i, j, at=at, axis=(0.0, 1.0, 0.0)))
+    return system
+
+
+REVOLUTES = (mb.RevoluteJoint,) * 4  # 20 equations for 18 - 1 velocities: three too many
+INDEPENDENT = (mb.RevoluteJoint, mb.RevoluteJoint, mb.SphericalJoint, UniversalJoint)  # 17
+
+
+def test_planar_four_bar_of_spatial_hinges(formulation: mb.Formulation) -> None:
+    t = np.linspace(0.0, 4.0, 81)
+    result = mb.simulate(four_bar(REVOLUTES), 4.0, formulation=formulation, **PRECISE, t_eval=t)
+    assert any("constraints depend" in w for w in result.info.warnings), result.info.warnings
+    energy = result.energy
+    assert energy.kinetic.max() > 5.0
+    assert np.ptp(energy.total) <= 1e-9 * energy.kinetic.max()
+    assert result.violation.position.max() <= 1e-12
+    for body in ("crank", "coupler", "rocker"):
+        np.testing.assert_allclose(result.position(body)[:, 1], 0.0, atol=1e-12)
+
+
+def test_four_bar_without_redundancy_moves_the_same_way(formulation: mb.Formulation) -> None:
+    """The forces in the plane are unique and agree too; across it nothing acts."""
+    t = np.linspace(0.0, 2.0, 21)
+    redundant, independent = (
+        mb.simulate(four_bar(joints), 2.0, formulation=formulation, **PRECISE, t_eval=t)
+        for joints in (REVOLUTES, INDEPENDENT)
+    )
+    assert not independent.info.warnings
+    for body in ("crank", "coupler", "rocker"):
+        np.testing.assert_allclose(redundant.position(body), independent.position(body), rtol=0.0, atol=1e-9)
+    for joint in "ABCD":
+        one, other = redundant.reaction(joint), independent.reaction(joint)
+        np.testing.assert_allclose(one.force, other.force, rtol=0.0, atol=1e-6)
+        np.testing.assert_allclose(one.torque, 0.0, atol=1e-6)
