@@ -20,6 +20,7 @@ _PLACES = {
     "functions": ["Function"],
     "joints": ["Joint", "RevoluteJoint", "SphericalJoint"],
     "markers": ["Marker"],
+    "measures": ["Angle", "Displacement", "Distance", "Measure"],
     "parameters": ["Element", "parameter"],
     "results": ["Result"],
     "shapes": ["Arrow", "Box", "Cone", "Cylinder", "Mesh", "Shape", "Sphere"],

@@ -1,12 +1,22 @@
-"""Measures: scalars of two markers, each with its rate and its gradient.
+"""Measures: scalars of two markers, each with its gradient in the 24 marker numbers.
 
-Springs, drivers, gears, limits and plots are laws and relations on measures. Each measure is a set of plain functions, so that
-an element's compiled method can call them.
+Springs, drivers, gears, limits and plots are laws and relations on measures. A measure added to a system can be read
+from a result: `result.measure("stroke")`. The functions `distance` and `distance_rate` serve elements whose compiled
+methods need just these.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+from .connections import TwoPointConnection
+from .markers import Marker
+from .parameters import parameter
+
+if TYPE_CHECKING:
+    from .bodies.base import Body
 
 
 def distance(i, j):
@@ -19,6 +29,87 @@ def distance(i, j):
 def distance_rate(i, j):
     """l' = e . (r_i' - r_j')."""
     _, x, y, z = distance(i, j)
-    return (
-        x * (i.velocity[0] - j.velocity[0]) + y * (i.velocity[1] - j.velocity[1]) + z * (i.velocity[2] - j.velocity[2])
-    )
+    u = (i.velocity[0] - j.velocity[0], i.velocity[1] - j.velocity[1], i.velocity[2] - j.velocity[2])
+    return x * u[0] + y * u[1] + z * u[2]
+
+
+class Measure(TwoPointConnection):
+    """A scalar s of two markers. A subclass gives `value(self, t, i, j)` and its `gradient`.
+
+    `gradient(self, t, i, j, g)` fills g[0, :] = ds/dx in the 24 numbers (position_i, axes_i row by row, position_j,
+    axes_j); g comes filled with zeros. The rate is s' = g . x'.
+    """
+
+    axis = parameter((0.0, 0.0, 1.0), kind="axis", help="global direction when described: z of both markers")
+    unit = "m"
+
+    @property
+    def i(self) -> Marker:
+        return self.body_i.marker(self.at_i, self.axis)
+
+    @property
+    def j(self) -> Marker:
+        return self.body_j.marker(self.at_j, self.axis)
+
+    def value(self, t, i, j):
+        """The scalar."""
+        raise NotImplementedError(f"{type(self).__name__} does not define value(self, t, i, j)")
+
+    @classmethod
+    def example(cls, *bodies: Body) -> Measure:
+        return cls("measure", *bodies, at_i=(0.3, -0.2, 0.5), at_j=(1.1, 0.4, -0.6), axis=(1.0, 2.0, -1.0))
+
+
+class Distance(Measure):
+    """Distance of two points, l = |r_i - r_j| > 0."""
+
+    def value(self, t, i, j):
+        length, _, _, _ = distance(i, j)
+        return length
+
+    def gradient(self, t, i, j, g):
+        _, x, y, z = distance(i, j)
+        g[0, 0], g[0, 1], g[0, 2] = x, y, z
+        g[0, 12], g[0, 13], g[0, 14] = -x, -y, -z
+
+
+class Displacement(Measure):
+    """Displacement of the second point along the first marker's z axis, s = d_z . (r_j - r_i)."""
+
+    def value(self, t, i, j):
+        return (
+            i.axes[0, 2] * (j.position[0] - i.position[0])
+            + i.axes[1, 2] * (j.position[1] - i.position[1])
+            + i.axes[2, 2] * (j.position[2] - i.position[2])
+        )
+
+    def gradient(self, t, i, j, g):
+        for r in range(3):
+            g[0, r] = -i.axes[r, 2]
+            g[0, 12 + r] = i.axes[r, 2]
+            g[0, 3 + 3 * r + 2] = j.position[r] - i.position[r]
+
+
+class Angle(Measure):
+    """Angle of the second marker about the first one's z axis, from the first's x to the second's.
+
+    theta = atan2(e_x . d_y, e_x . d_x), between -pi and pi; a result unwraps it over turns. Undefined where e_x is
+    parallel to d_z.
+    """
+
+    unit = "rad"
+
+    def value(self, t, i, j):
+        return np.arctan2(
+            j.axes[0, 0] * i.axes[0, 1] + j.axes[1, 0] * i.axes[1, 1] + j.axes[2, 0] * i.axes[2, 1],
+            j.axes[0, 0] * i.axes[0, 0] + j.axes[1, 0] * i.axes[1, 0] + j.axes[2, 0] * i.axes[2, 0],
+        )
+
+    def gradient(self, t, i, j, g):
+        s = j.axes[0, 0] * i.axes[0, 1] + j.axes[1, 0] * i.axes[1, 1] + j.axes[2, 0] * i.axes[2, 1]
+        c = j.axes[0, 0] * i.axes[0, 0] + j.axes[1, 0] * i.axes[1, 0] + j.axes[2, 0] * i.axes[2, 0]
+        square = s * s + c * c
+        for r in range(3):
+            g[0, 3 + 3 * r] = -s * j.axes[r, 0] / square
+            g[0, 3 + 3 * r + 1] = c * j.axes[r, 0] / square
+            g[0, 15 + 3 * r] = (c * i.axes[r, 1] - s * i.axes[r, 0]) / square

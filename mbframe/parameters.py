@@ -51,9 +51,9 @@ class Parameter:
     default
         Value if none is given; None makes the parameter optional; left out, a value must be given.
     kind
-        One of `KINDS`: "vector" is any array of numbers, "point", "axis" (not zero) and "free vector" are global ones that
-        move with the model; by default inferred: float number, bool flag, int integer, str with choices choice, sequence of
-        numbers vector, callable function, other sequences list, SciPy rotation rotation.
+        One of `KINDS`: "vector" is any array of numbers, "point", "axis" (not zero) and "free vector" are global ones
+        that move with the model; by default inferred: float number, bool flag, int integer, str with choices choice,
+        sequence of numbers vector, callable function, other sequences list, SciPy rotation rotation.
     unit
         SI unit, for messages and the inspector.
     minimum, maximum, above
@@ -498,11 +498,9 @@ class Element:
         return found
 
     @classmethod
-    def example(cls) -> Any:
-        """A small system (or element) that shows the class in use; tests run it for every class."""
-        raise NotImplementedError(
-            f"{cls.__name__} has no example yet: override the class method example() to return a small system with it"
-        )
+    def example(cls, *bodies: Any) -> Any:
+        """An instance in general position, between the given bodies if it connects any; tests use every class's."""
+        raise NotImplementedError(f"{cls.__name__} has no example yet: override the class method example()")
 
     @classmethod
     def row_fields(cls) -> list[RowField]:

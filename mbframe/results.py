@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from .bodies.base import Body
 from .errors import ModelError, Problem
 from .markers import POINT, Marker, converted
+from .measures import Measure
 from .state import State, no_such_body
 
 if TYPE_CHECKING:
@@ -153,6 +155,18 @@ class Result:
         if (b := self._numbered(body)) is None:
             return np.zeros((len(self.t), 3))
         return b.formulation.accelerations(self.q[:, b.q_slice], self.v[:, b.v_slice], self.v_rate[:, b.v_slice])[1]
+
+    def measure(self, measure: Measure | str) -> Array:
+        """A measure at every instant; angles are unwrapped."""
+        element = self.system[measure] if isinstance(measure, str) else measure
+        if not isinstance(element, Measure):
+            raise ModelError([element.problem("", "is not a measure; use Distance, Displacement or Angle")])
+        sides = []
+        for marker in (element.i, element.j):
+            position, rotation = self.position(marker), self.rotation(marker).as_matrix()
+            sides.append([SimpleNamespace(position=p, axes=a) for p, a in zip(position, rotation, strict=True)])
+        values = np.array([element.value(t, i, j) for t, i, j in zip(self.t, *sides, strict=True)])
+        return np.unwrap(values) if element.unit == "rad" else values
 
     def state(self, index: int) -> State:
         """The state at a stored instant, for `simulate(..., initial=...)` and analyses."""

@@ -16,6 +16,7 @@ from .errors import ModelError, Problem
 from .forces.base import ForceElement
 from .joints.base import Joint
 from .markers import AXES, POINT, converted
+from .measures import Measure
 from .parameters import Element, parameter
 
 E = TypeVar("E", bound=Element)
@@ -50,9 +51,9 @@ class System(Element):
 
     def add(self, element: E) -> E:
         """Add a body, joint, constraint or force, and return it."""
-        if not isinstance(element, Body | Joint | BasicConstraint | ForceElement):
+        if not isinstance(element, Body | Joint | BasicConstraint | ForceElement | Measure):
             remedy = "include(...) takes systems" if isinstance(element, System) else "pass an object of such a class"
-            message = f"found {element!r}; only bodies, joints, constraints and forces can be added; {remedy}"
+            message = f"found {element!r}; only bodies, joints, constraints, forces and measures can be added; {remedy}"
             raise ModelError([self.problem("", message)])
         self._check_free(element, element.name)
         if isinstance(element, Connection):
@@ -135,6 +136,11 @@ class System(Element):
     def forces(self) -> list[ForceElement]:
         """The force elements (gravity apart)."""
         return [e for e in self if isinstance(e, ForceElement)]
+
+    @property
+    def measures(self) -> list[Measure]:
+        """The measures."""
+        return [e for e in self if isinstance(e, Measure)]
 
     def include(
         self,

@@ -88,7 +88,7 @@ virtual_environment_is_good() {
 # install_project EXTRA: an editable installation, repeated only when its description has changed.
 install_project() {
     local extra=$1 stamp=".venv/installed-$1" description
-    description=$(cksum pyproject.toml setup.py)
+    description=$(cksum pyproject.toml)
     [[ -f "$stamp" && "$(<"$stamp")" == "$description" ]] && return
     say "Installing mbframe[$extra] into .venv"
     .venv/bin/python -m pip install --quiet --editable ".[$extra]" </dev/null >&2

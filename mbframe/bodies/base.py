@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 class Body(Element):
-    """Base class of bodies. `position`, `velocity` are those of the origin; `rotation` takes local to global components.
+    """Base class of bodies. `position` and `velocity` are those of the origin; `rotation` takes local to global axes.
 
     A subclass gives `mass_properties()`; a rigid body of another kind (a shape with a density, say) needs nothing else.
     """

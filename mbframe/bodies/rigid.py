@@ -15,8 +15,9 @@ Array = NDArray[np.float64]
 class RigidBody(Body):
     """A rigid body.
 
-    `inertia` is about the centre of mass in body axes: (Ixx, Iyy, Izz), (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or 3 x 3, where Ixy is the element
-    of the tensor. `formulation` chooses its coordinates; without one it is the default of the analysis (`NewtonEuler`).
+    `inertia` is about the centre of mass in body axes: (Ixx, Iyy, Izz), (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or 3 x 3,
+    where Ixy is the element of the tensor. `formulation` chooses its coordinates; without one it is the default of
+    the analysis (`NewtonEuler`).
     """
 
     mass = parameter(kind="number", unit="kg", above=0.0, help="mass")

@@ -21,17 +21,19 @@ class BasicConstraint(PointConnection):
             def residual(self, t, i, j):
                 return [i.axes[:, 0] @ j.axes[:, 1]]
 
-    `i` and `j` are marker states with `position` (3,), `axes` (3, 3; columns are the axes x, y, z), global. The method is compiled unchanged
-    if it can be, and called by Python otherwise; its derivatives are then taken automatically.
+    `i` and `j` are marker states with `position` (3,), `axes` (3, 3; columns are the axes x, y, z), global. The
+    method is compiled unchanged if it can be, and called by Python otherwise; its derivatives are then taken
+    automatically.
 
-    A constraint may give its derivatives itself, in the 24 numbers x = (position_i, axes_i row by row, position_j, axes_j):
+    A constraint may give its derivatives itself, in the 24 numbers x = (position_i, axes_i row by row, position_j,
+    axes_j):
 
         gradient(self, t, i, j, g)         g[k, :] = dC_k/dx; g comes filled with zeros
         curvature(self, t, i, j)           x'^T (d2C_k/dx2) x', from `velocity` and `axes_rate` of the markers
         hessian(self, t, i, j, weights, h) h += sum_k weights[k] d2C_k/dx2 (24 x 24)
 
-    It is used in two ways: as a named element, `system.add(Orthogonal("name", i, j, at=..., axis=...))`, or inside a joint between
-    the joint's markers, `Orthogonal(self.i, self.j)`.
+    It is used in two ways: as a named element, `system.add(Orthogonal("name", i, j, at=..., axis=...))`, or inside a
+    joint between the joint's markers, `Orthogonal(self.i, self.j)`.
     """
 
     equations: ClassVar[int]
@@ -58,5 +60,5 @@ class BasicConstraint(PointConnection):
         raise NotImplementedError(f"{type(self).__name__} does not define residual(self, t, i, j)")
 
     @classmethod
-    def example(cls, i: Body, j: Body) -> BasicConstraint:
-        return cls("constraint", i, j, at=(0.2, 0.1, -0.3), axis=(1.0, 2.0, -1.0))
+    def example(cls, *bodies: Body) -> BasicConstraint:
+        return cls("constraint", *bodies, at=(0.2, 0.1, -0.3), axis=(1.0, 2.0, -1.0))

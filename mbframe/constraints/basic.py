@@ -1,4 +1,6 @@
-"""The basic constraints. Notation: r position, d_k axes of a marker; the rows of `gradient` are ordered as in the base class."""
+"""The basic constraints. Notation: r position, d_k axes of a marker; the rows of `gradient` are ordered as in the
+base class.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from .base import BasicConstraint
 class Coincident(BasicConstraint):
     """Two points coincide: C = r_j - r_i (three equations); the spherical constraint.
 
-    With this sign the multiplier is the force that the constraint exerts on the first body, and minus it acts on the second.
+    With this sign the multiplier is the force that the constraint exerts on the first body, and minus it acts on the
+    second.
     """
 
     equations = 3

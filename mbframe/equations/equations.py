@@ -81,7 +81,9 @@ class Equations:
 
     def __init__(self, system: System, formulation: Formulation | None = None) -> None:
         if not system.bodies:
-            raise ModelError(f"System {system.name!r}: there is no body to move; add one with system.add(mb.RigidBody(...))")
+            raise ModelError(
+                f"System {system.name!r}: there is no body to move; add one with system.add(mb.RigidBody(...))"
+            )
         self.system = system
         self.tables = t = Tables(system, formulation)
         self.n_q, self.n_v, self.n_z, self.n_rows = t.n_q, t.n_v, t.n_z, t.n_rows
@@ -107,7 +109,7 @@ class Equations:
                     place = slice(marker.jacobian, marker.jacobian + 12 * n)
                     self.work.jacobians[place] = b.formulation.constant_jacobian(marker).ravel()
 
-    # --- states --------------------------------------------------------------------------------------------------------
+    # --- states ------------------------------------------------------------------------------------------------------
 
     def described(self) -> State:
         """The state in which the model is described."""
@@ -124,7 +126,9 @@ class Equations:
         q, v, z = self.split(y)
         for b in self.tables.bodies:
             m = state.motion(b.body)
-            q[b.q_slice], v[b.v_slice] = b.formulation.coordinates(m.position, m.rotation, m.velocity, m.angular_velocity)
+            q[b.q_slice], v[b.v_slice] = b.formulation.coordinates(
+                m.position, m.rotation, m.velocity, m.angular_velocity
+            )
         for f in self.tables.forces:
             if f.force.states:
                 z[f.states] = state.element_states.get(f.force.name, f.force.initial_states())
@@ -152,7 +156,7 @@ class Equations:
             self.work.z[:] = z
         self.factor_record["valid"] = min(int(self.factor_record["valid"]), 0)
 
-    # --- evaluation ----------------------------------------------------------------------------------------------------
+    # --- evaluation --------------------------------------------------------------------------------------------------
 
     def evaluate(self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None = None) -> Evaluation:
         """Mass, forces and constraints at a state."""
@@ -270,7 +274,7 @@ class Equations:
             entries[b.mass_block : b.mass_block + n * n] = np.eye(n).ravel()
         return entries
 
-    # --- running stages ------------------------------------------------------------------------------------------------
+    # --- running stages ----------------------------------------------------------------------------------------------
 
     def bind(self, role: str, strategy: Strategy) -> None:
         """Make a strategy the one in use; `role` is accelerate, correct, step or interpolate."""
@@ -309,15 +313,17 @@ class Equations:
             return SimulationError(message, t, self.row_label(culprit))
         if status == codes.SINGULAR:
             return SimulationError(
-                "the mass matrix is singular; give the body mass and inertia in all directions", t, self.unknown_label(culprit)
+                "the mass matrix is singular; give the body mass and inertia in all directions",
+                t,
+                self.unknown_label(culprit),
             )
         if status == codes.NOT_FINITE:
             message = "the acceleration is not a finite number; look at the forces on the body and at their parameters"
             return SimulationError(message, t, self.unknown_label(culprit))
         if status == codes.STEP_TOO_SMALL:
             message = (
-                "the step size became too small to go on; a force is too stiff or jumps for this integrator, or the tolerance is "
-                "below rounding"
+                "the step size became too small to go on; a force is too stiff or jumps for this integrator, or the "
+                "tolerance is below rounding"
             )
             return SimulationError(message, t)
         raise AssertionError(f"a stage returned the unknown status {status}")

@@ -1,10 +1,11 @@
 """Which entries a sparse system matrix has, in which order it is eliminated, and what each elimination updates.
 
-Works on blocks (the velocities of a body, the equations of a constraint) to find the order and on scalars to find the fill.
-The order is greedy minimum degree with one rule that keeps pivots regular without pivoting: a constraint may be eliminated
-once the bodies eliminated around it have freedoms left for all its equations. Each eliminated body brings its velocities as
-freedoms, each eliminated equation uses one; bodies joined by eliminated constraints share theirs. On a tree this is the
-elimination from the leaves to the root, with cost linear in the number of bodies; loops need no special case.
+Works on blocks (the velocities of a body, the equations of a constraint) to find the order and on scalars to find the
+fill. The order is greedy minimum degree with one rule that keeps pivots regular without pivoting: a constraint may be
+eliminated once the bodies eliminated around it have freedoms left for all its equations. Each eliminated body brings
+its velocities as freedoms, each eliminated equation uses one; bodies joined by eliminated constraints share theirs.
+On a tree this is the elimination from the leaves to the root, with cost linear in the number of bodies; loops need no
+special case.
 """
 
 from __future__ import annotations

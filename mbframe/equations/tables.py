@@ -1,8 +1,8 @@
 """From the described system to numbered coordinates, rows and tables.
 
-Numbering: coordinates and velocities body by body in the order of the system; constraint rows joint by joint, then the intrinsic rows of
-the bodies, so that a joint's multipliers stand in the same columns in every formulation. Matrix entries: the mass blocks, then
-the blocks of the constraint Jacobian.
+Numbering: coordinates and velocities body by body in the order of the system; constraint rows joint by joint, then
+the intrinsic rows of the bodies, so that a joint's multipliers stand in the same columns in every formulation. Matrix
+entries: the mass blocks, then the blocks of the constraint Jacobian.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Tables:
         self.constraint_tables = list(self._constraint_tables())
         self.force_tables = list(self._force_tables())
 
-    # --- numbering -----------------------------------------------------------------------------------------------------
+    # --- numbering ---------------------------------------------------------------------------------------------------
 
     def _number_links(self) -> None:
         constraints: list[tuple[Joint | BasicConstraint, BasicConstraint]] = []
@@ -172,7 +172,9 @@ class Tables:
         by_body: dict[str, dict[Hashable, Marker]] = defaultdict(dict)
         for marker in markers:
             if marker.body.name not in self.index and marker.body is not self.system.ground:
-                raise ModelError(f"a marker lies on body {marker.body.name!r}, which is not in system {self.system.name!r}")
+                raise ModelError(
+                    f"a marker lies on body {marker.body.name!r}, which is not in system {self.system.name!r}"
+                )
             by_body[marker.body.name].setdefault(_key(marker), marker)
         places: dict[Hashable, int] = {}
         self.ground_markers = list(by_body[self.system.ground.name].values())
@@ -209,7 +211,7 @@ class Tables:
             owner += [k] * len(body.markers)
         return owner
 
-    # --- tables --------------------------------------------------------------------------------------------------------
+    # --- tables ------------------------------------------------------------------------------------------------------
 
     def _marker_table(self) -> np.recarray:
         total = len(self.ground_markers) + sum(len(b.markers) for b in self.bodies)
@@ -222,7 +224,7 @@ class Tables:
         for number, numbered in enumerate(self.bodies):
             for k, marker in enumerate(numbered.markers, numbered.first_marker):
                 table.point[k], table.frame[k] = marker.local_point, marker.local_axes
-                table.body[k], table.n[k], table.v[k] = number, numbered.formulation.n_v, numbered.v
+                table["body"][k], table["n"][k], table["v"][k] = number, numbered.formulation.n_v, numbered.v
                 table.jacobian[k] = offset
                 offset += 12 * numbered.formulation.n_v
         for link, owner in [(c, c.constraint) for c in self.constraints] + [(f, f.force) for f in self.forces]:
@@ -259,7 +261,7 @@ class Tables:
         for numbered in self.constraints:
             groups[type(numbered.constraint)].append(numbered)
         for kind, members in groups.items():
-            own = LINK_FIELDS if has_derivatives(kind) else constraint_fields(kind.equations)
+            own = LINK_FIELDS if has_derivatives(kind) else constraint_fields(members[0].constraint.equations)
             links = [{"i": c.i, "j": c.j, "row": c.row, "block_i": c.block_i, "block_j": c.block_j} for c in members]
             yield Table(kind, _rows(kind, own, [c.constraint for c in members], links), members)
 
@@ -271,7 +273,7 @@ class Tables:
             links = [{"i": f.i, "j": f.j, "z": f.z} for f in members]
             yield Table(kind, _rows(kind, LINK_FIELDS, [f.force for f in members], links), members)
 
-    # --- structure of the system matrix --------------------------------------------------------------------------------
+    # --- structure of the system matrix ------------------------------------------------------------------------------
 
     def blocks(self) -> list[Block]:
         """Bodies, then constraints, then intrinsic rows, as blocks of unknowns."""
@@ -333,7 +335,9 @@ def _rows(kind: type, own: list[tuple], elements: list[Any], links: list[dict[st
     taken = {entry[0] for entry in own}
     for entry in parameters:
         if entry[0] in taken:
-            raise ModelError(f"{kind.__name__}.{entry[0]}: this name is used by the tables; choose another parameter name")
+            raise ModelError(
+                f"{kind.__name__}.{entry[0]}: this name is used by the tables; choose another parameter name"
+            )
     rows = np.zeros(len(elements), np.dtype(own + parameters, align=True)).view(np.recarray)
     for k, (element, link) in enumerate(zip(elements, links, strict=True)):
         for name, value in (link | element.row_values()).items():

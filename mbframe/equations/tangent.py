@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..kernels import bindings
 from ..kernels import tangent as kernels
 from .stages import is_ours
-from .tables import Table, has_derivatives
+from .tables import NumberedConstraint, NumberedForce, Table, has_derivatives
 from .user import Differentiated, configuration, motion, residual_function, wrench_function
 from .workspace import Record
 
@@ -29,7 +29,8 @@ class Tangent:
     """Derivatives of F = M v' - Q + J^T lambda at fixed v' and lambda.
 
     stiffness
-        dF along dq = T d, as a matrix for d (n_v x n_v); with N = T P the product dF/dq N of a linearization is stiffness P.
+        dF along dq = T d, as a matrix for d (n_v x n_v); with N = T P the product dF/dq N of a linearization is
+        stiffness P.
     damping
         dF/dv.
     mass, jacobian
@@ -53,7 +54,8 @@ class TangentAssembly:
         owner = tables.marker_bodies()
         for k in range(len(tables.bodies)):
             self._block(k, k)
-        for link in (*tables.constraints, *tables.forces):
+        links: list[NumberedConstraint | NumberedForce] = [*tables.constraints, *tables.forces]
+        for link in links:
             a, b = owner[link.i], owner[link.j]
             if a >= 0 and b >= 0:
                 self._block(a, b)
@@ -177,9 +179,7 @@ class TangentAssembly:
         return sparse.coo_array((np.concatenate(data), coordinates), shape=shape).tocsr()
 
 
-def tangent(
-    eq: Equations, t: float, q: ArrayLike, v: ArrayLike, v_rate: ArrayLike, multipliers: ArrayLike
-) -> Tangent:
+def tangent(eq: Equations, t: float, q: ArrayLike, v: ArrayLike, v_rate: ArrayLike, multipliers: ArrayLike) -> Tangent:
     """The tangent of `eq` at a state with given accelerations and multipliers."""
     evaluation = eq.evaluate(t, q, v)
     assembly = eq.tangent_assembly

@@ -1,8 +1,8 @@
 """Elements that a user wrote in plain Python: compiled where they compile, called by Python where they do not.
 
-Derivatives that the user did not give come from the compiled method by complex step if that agrees with `jets` at the described
-configuration (complex step is silently wrong through abs, norm, arctan2, max), from `jets` otherwise, and from
-extrapolated differences for a method that cannot take `jets`.
+Derivatives that the user did not give come from the compiled method by complex step if that agrees with `jets` at the
+described configuration (complex step is silently wrong through abs, norm, arctan2, max), from `jets` otherwise, and
+from extrapolated differences for a method that cannot take `jets`.
 """
 
 from __future__ import annotations
@@ -141,7 +141,9 @@ class PythonConstraints:
         found = self.rows.copy()
         self.fill(t, 1)
         return all(
-            np.allclose(found[name], self.rows[name], rtol=AGREEMENT, atol=AGREEMENT * (1.0 + np.abs(found[name]).max()))
+            np.allclose(
+                found[name], self.rows[name], rtol=AGREEMENT, atol=AGREEMENT * (1.0 + np.abs(found[name]).max())
+            )
             for name in ("value", "drift", "gradient", "curvature")
         )
 
@@ -153,7 +155,8 @@ def _checked(constraint: BasicConstraint, value: Any) -> Array:
             [
                 constraint.problem(
                     "residual",
-                    f"returned shape {array.shape}, but the class says equations = {constraint.equations}; return that many numbers",
+                    f"returned shape {array.shape}, but the class says equations = {constraint.equations}; return that "
+                    "many numbers",
                 )
             ]
         )
@@ -164,7 +167,13 @@ class PythonForces:
     """Fills force and torque of all rows of a force type by calling the user's method."""
 
     def __init__(
-        self, forces: Sequence[ForceElement], rows: np.recarray, out: np.recarray, markers: np.recarray, z: Array, z_rate: Array
+        self,
+        forces: Sequence[ForceElement],
+        rows: np.recarray,
+        out: np.recarray,
+        markers: np.recarray,
+        z: Array,
+        z_rate: Array,
     ) -> None:
         self.forces, self.rows, self.out, self.markers = forces, rows, out, markers
         self.z, self.z_rate = z, z_rate

@@ -63,10 +63,25 @@ class Workspace(Record):
     """State, rates, marker table, matrix entries: everything one evaluation reads and writes."""
 
     def __init__(
-        self, n_q: int, n_v: int, n_z: int, n_rows: int, n_holonomic: int, n_entries: int, markers: NDArray, n_jacobians: int
+        self,
+        n_q: int,
+        n_v: int,
+        n_z: int,
+        n_rows: int,
+        n_holonomic: int,
+        n_entries: int,
+        markers: NDArray,
+        n_jacobians: int,
     ) -> None:
         super().__init__(WORK)
-        sizes = {"n_q": n_q, "n_v": n_v, "n_z": n_z, "n_y": n_q + n_v + n_z, "n_rows": n_rows, "n_holonomic": n_holonomic}
+        sizes = {
+            "n_q": n_q,
+            "n_v": n_v,
+            "n_z": n_z,
+            "n_y": n_q + n_v + n_z,
+            "n_rows": n_rows,
+            "n_holonomic": n_holonomic,
+        }
         for field, size in sizes.items():
             self[field] = size
         self["n_entries"], self["n_markers"] = n_entries, len(markers)

@@ -16,7 +16,8 @@ TRANSVERSE, AXIAL = 4.0e-4, 6.0e-4  # kg m^2 about the centre of mass
 def heavy_top(spin: float = 150.0, lean: float = 0.4) -> System:
     """A spinning top on a fixed point, with its axis let go at the angle `lean` (rad) from the vertical.
 
-    It precesses and nutates; energy, the vertical angular momentum and the spin about its axis are kept. `spin` is in rad/s.
+    It precesses and nutates; energy, the vertical angular momentum and the spin about its axis are kept. `spin` is in
+    rad/s.
     """
     axis = np.array([np.sin(lean), 0.0, np.cos(lean)])
     across = np.array([np.cos(lean), 0.0, -np.sin(lean)])

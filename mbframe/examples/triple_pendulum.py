@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bodies import RigidBody
+from ..bodies import Body, RigidBody
 from ..joints import SphericalJoint
 from ..shapes import Box
 from ..system import System
@@ -12,7 +12,8 @@ from ..system import System
 HALF_LENGTH, BREADTH, WIDTH = 2.0, 0.2, 0.2
 # [PappalardoGuida2018b], Table 1: mass in kg; Ixx, Iyy, Izz in kg m^2, x along the bar
 BARS = [(2.0, (0.053, 2.693, 2.693)), (3.0, (0.080, 4.040, 4.040)), (4.0, (0.107, 5.387, 5.387))]
-# The figure with the initial configuration is not part of the text at hand: the bars zig-zag along +x, +y, +x, from rest.
+# The figure with the initial configuration is not part of the text at hand: the bars zig-zag along +x, +y, +x, from
+# rest.
 DIRECTIONS = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)]
 
 
@@ -22,7 +23,8 @@ def triple_pendulum() -> System:
     Body `bar 3` carries the tip D at its local point (2, 0, 0).
     """
     system = System("triple pendulum")
-    previous, start = system.ground, np.zeros(3)
+    previous: Body = system.ground
+    start = np.zeros(3)
     for number, ((mass, inertia), direction, joint) in enumerate(zip(BARS, DIRECTIONS, "ABC", strict=True), 1):
         along = np.array(direction)
         across = np.cross([0.0, 0.0, 1.0], along)

@@ -22,17 +22,19 @@ class ForceElement(TwoPointConnection):
                 d = i.position - j.position
                 return self.strength * d / np.linalg.norm(d) ** 3, np.zeros(3)
 
-    `i`, `j` are marker states: `position`, `velocity`, `angular_velocity` (3,) and `axes` (3, 3; columns), all global. `wrench` returns force and
-    torque on j's body at j; the opposite acts on i's body at the same point, so momentum is kept. The method is compiled unchanged
-    if it can be, and called by Python otherwise.
+    `i`, `j` are marker states: `position`, `velocity`, `angular_velocity` (3,) and `axes` (3, 3; columns), all
+    global. `wrench` returns force and torque on j's body at j; the opposite acts on i's body at the same point, so
+    momentum is kept. The method is compiled unchanged if it can be, and called by Python otherwise.
 
-    Give `energy(self, t, i, j)` if the force is conservative: its potential, so that the power on the bodies is minus its rate.
+    Give `energy(self, t, i, j)` if the force is conservative: its potential, so that the power on the bodies is minus
+    its rate.
 
-    Elements with own first-order states set `states` to their number; then `wrench(self, t, i, j, z)` takes them, `state_rate(self, t, i, j, z)`
-    returns z', and `initial_states(self)` their start (zeros by default).
+    Elements with own first-order states set `states` to their number; then `wrench(self, t, i, j, z)` takes them,
+    `state_rate(self, t, i, j, z)` returns z', and `initial_states(self)` their start (zeros by default).
 
-    A force may give its derivatives itself: `wrench_gradient(self, t, i, j, g)` fills g (6 x 36), rows force then torque, columns
-    (position_i, axes_i row by row, velocity_i, angular_velocity_i) and the same for j; g comes filled with zeros.
+    A force may give its derivatives itself: `wrench_gradient(self, t, i, j, g)` fills g (6 x 36), rows force then
+    torque, columns (position_i, axes_i row by row, velocity_i, angular_velocity_i) and the same for j; g comes filled
+    with zeros.
     """
 
     states: ClassVar[int] = 0
@@ -46,5 +48,5 @@ class ForceElement(TwoPointConnection):
         return [0.0] * self.states
 
     @classmethod
-    def example(cls, i: Body, j: Body) -> ForceElement:
-        return cls("force", i, j, at_i=(0.3, -0.2, 0.5), at_j=(1.1, 0.4, -0.6))
+    def example(cls, *bodies: Body) -> ForceElement:
+        return cls("force", *bodies, at_i=(0.3, -0.2, 0.5), at_j=(1.1, 0.4, -0.6))

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class SpringDamper(ForceElement):
     """Linear spring and damper along the line between two points.
 
-    Tension s = k (l - l0) + c l' (positive pulls the points together), with the distance l > 0. The force on the second body is s e,
-    e being the unit vector from its point to the first body's point. Energy k (l - l0)^2 / 2.
+    Tension s = k (l - l0) + c l' (positive pulls the points together), with the distance l > 0. The force on the
+    second body is s e, e being the unit vector from its point to the first body's point. Energy k (l - l0)^2 / 2.
     """
 
     stiffness = parameter(0.0, unit="N/m", minimum=0.0, help="k")
@@ -33,7 +33,8 @@ class SpringDamper(ForceElement):
         return 0.5 * self.stiffness * (length - self.free_length) ** 2
 
     def wrench_gradient(self, t, i, j, g):
-        # F = s e with ds = k dl + c dl', dl = e.d, de = (d - e e.d)/l, dl' = de.u + e.u' for a change d of r_i - r_j, rate u
+        # F = s e with ds = k dl + c dl', dl = e.d, de = (d - e e.d)/l, dl' = de.u + e.u' for a change d of r_i - r_j,
+        # rate u
         length, x, y, z = distance(i, j)
         rate = distance_rate(i, j)
         s = self.stiffness * (length - self.free_length) + self.damping * rate
@@ -51,6 +52,7 @@ class SpringDamper(ForceElement):
                 g[a, 30 + b] = -by_velocity
 
     @classmethod
-    def example(cls, i: Body, j: Body) -> SpringDamper:
-        points = {"at_i": (0.3, -0.2, 0.5), "at_j": (1.1, 0.4, -0.6)}
-        return cls("spring", i, j, **points, stiffness=120.0, damping=3.0, free_length=0.7)
+    def example(cls, *bodies: Body) -> SpringDamper:
+        spring = cls("spring", *bodies, stiffness=120.0, damping=3.0, free_length=0.7)
+        spring.update(at_i=(0.3, -0.2, 0.5), at_j=(1.1, 0.4, -0.6))
+        return spring

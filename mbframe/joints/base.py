@@ -18,11 +18,13 @@ class Joint(PointConnection):
 
         class OffsetHinge(mb.Joint):
             def constraints(self):
-                return [mb.Coincident(self.i, self.j), mb.Perpendicular(self.i.z, self.j.x), mb.Perpendicular(self.i.z, self.j.y)]
+                i, j = self.i, self.j
+                return [mb.Coincident(i, j), mb.Perpendicular(i.z, j.x), mb.Perpendicular(i.z, j.y)]
 
         system.add(OffsetHinge("hinge", system.ground, bar, at=(0, 0, 0), axis=(0, 1, 0)))
 
-    The *reaction* of a joint is the force and moment that it exerts on its second body, at marker j, in global components.
+    The *reaction* of a joint is the force and moment that it exerts on its second body, at marker j, in global
+    components.
     """
 
     def constraints(self) -> list[BasicConstraint]:
@@ -30,5 +32,5 @@ class Joint(PointConnection):
         raise NotImplementedError(f"{type(self).__name__} does not define constraints(self)")
 
     @classmethod
-    def example(cls, i: Body, j: Body) -> Joint:
-        return cls("joint", i, j, at=(0.2, 0.1, -0.3), axis=(1.0, 2.0, -1.0))
+    def example(cls, *bodies: Body) -> Joint:
+        return cls("joint", *bodies, at=(0.2, 0.1, -0.3), axis=(1.0, 2.0, -1.0))

@@ -15,7 +15,9 @@ class SphericalJoint(Joint):
 
 
 class RevoluteJoint(Joint):
-    """A hinge about `axis`: the points coincide and the axes stay parallel (five equations, one relative rotation free)."""
+    """A hinge about `axis`: the points coincide and the axes stay parallel (five equations, one relative rotation
+    free).
+    """
 
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -11,57 +12,64 @@ from . import loops, tangent, user
 from .compile import Stage, jitted, specialize
 
 
-def body_stages(kernels: type, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
+def body_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
     """Evaluation and displacement of all bodies of a formulation; `kernels` is the class with its static methods."""
-    sizes = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v}  # type: ignore[attr-defined]
+    sizes = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v}
     methods = {name: jitted(getattr(kernels, name)) for name in ("prepare", "place", "inertia", "rates", "intrinsic")}
-    evaluation = specialize(loops.bodies, kernels, cached, N_INTRINSIC=kernels.n_intrinsic, **sizes, **methods)  # type: ignore[attr-defined]
+    evaluation = specialize(loops.bodies, kernels, cached, N_INTRINSIC=kernels.n_intrinsic, **sizes, **methods)
     displacement = specialize(
-        loops.moves, kernels, cached, rates=methods["rates"], normalize=jitted(kernels.normalize), **sizes  # type: ignore[attr-defined]
+        loops.moves,
+        kernels,
+        cached,
+        rates=methods["rates"],
+        normalize=jitted(kernels.normalize),
+        **sizes,
     )
     return evaluation, displacement
 
 
-def constraint_stage(kernels: type, cached: bool, row: np.dtype, equations: int) -> Stage:
+def constraint_stage(kernels: Any, cached: bool, row: np.dtype, equations: int) -> Stage:
     """Constraints of a type that gives its derivatives."""
     methods = {name: jitted(getattr(kernels, name)) for name in ("residual", "gradient", "curvature")}
     return specialize(loops.constraints, kernels, cached, ROW=row, EQUATIONS=equations, **methods)
 
 
-def residual_stage(kernels: type, row: np.dtype, equations: int) -> Stage:
+def residual_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Rows of a user's constraint type, filled by its compiled `residual`."""
-    method = jitted(kernels.residual)  # type: ignore[attr-defined]
+    method = jitted(kernels.residual)
     return specialize(user.residual_rows, kernels, False, ROW=row, EQUATIONS=equations, residual=method)
 
 
-def projection_stage(kernels: type, row: np.dtype, equations: int) -> Stage:
+def projection_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """What uses the rows of a user's constraint type."""
     return specialize(user.projected_rows, kernels, False, ROW=row, EQUATIONS=equations)
 
 
-def force_stage(kernels: type, cached: bool, row: np.dtype, states: int) -> Stage:
+def force_stage(kernels: Any, cached: bool, row: np.dtype, states: int) -> Stage:
     """Forces of a type; what is not ours may raise and is guarded."""
-    methods = {"wrench": jitted(kernels.wrench)}  # type: ignore[attr-defined]
+    methods = {"wrench": jitted(kernels.wrench)}
     if states:
-        methods["state_rate"] = jitted(kernels.state_rate)  # type: ignore[attr-defined]
+        methods["state_rate"] = jitted(kernels.state_rate)
         return specialize(loops.forces_with_states, kernels, cached, ROW=row, STATES=states, **methods)
     return specialize(loops.forces if cached else loops.guarded_forces, kernels, cached, ROW=row, **methods)
 
 
-def energy_stage(kernels: type, cached: bool, row: np.dtype) -> Stage:
+def energy_stage(kernels: Any, cached: bool, row: np.dtype) -> Stage:
     """Potential energy of all elements of a type."""
-    return specialize(loops.energies, kernels, cached, ROW=row, energy=jitted(kernels.energy))  # type: ignore[attr-defined]
+    return specialize(loops.energies, kernels, cached, ROW=row, energy=jitted(kernels.energy))
 
 
-def body_tangent_stages(kernels: type, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
+def body_tangent_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
     """Tangent of the bodies of a formulation: inertia and marker rates first, the change of loads last."""
-    sizes = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v, "prepare": jitted(kernels.prepare)}  # type: ignore[attr-defined]
-    methods = {name: jitted(getattr(kernels, name)) for name in ("inertia_tangent", "place_tangent", "intrinsic_tangent")}
-    first = specialize(tangent.bodies, kernels, cached, N_INTRINSIC=kernels.n_intrinsic, **sizes, **methods)  # type: ignore[attr-defined]
-    return first, specialize(tangent.loads, kernels, cached, load_tangent=jitted(kernels.load_tangent), **sizes)  # type: ignore[attr-defined]
+    sizes = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v, "prepare": jitted(kernels.prepare)}
+    methods = {
+        name: jitted(getattr(kernels, name)) for name in ("inertia_tangent", "place_tangent", "intrinsic_tangent")
+    }
+    first = specialize(tangent.bodies, kernels, cached, N_INTRINSIC=kernels.n_intrinsic, **sizes, **methods)
+    return first, specialize(tangent.loads, kernels, cached, load_tangent=jitted(kernels.load_tangent), **sizes)
 
 
-def constraint_tangent_stage(kernels: type, cached: bool, row: np.dtype, equations: int) -> Stage:
+def constraint_tangent_stage(kernels: Any, cached: bool, row: np.dtype, equations: int) -> Stage:
     """Tangent of constraints of a type that gives its derivatives."""
     methods = {name: jitted(getattr(kernels, name)) for name in ("gradient", "hessian")}
     return specialize(tangent.constraints, kernels, cached, ROW=row, EQUATIONS=equations, **methods)
@@ -72,7 +80,7 @@ def constraint_rows_stage(row: np.dtype, equations: int) -> Stage:
     return specialize(tangent.constraint_rows, str(equations), True, ROW=row, EQUATIONS=equations)
 
 
-def force_tangent_stage(kernels: type, cached: bool, row: np.dtype) -> Stage:
+def force_tangent_stage(kernels: Any, cached: bool, row: np.dtype) -> Stage:
     """Tangent of forces of a type that gives its derivatives."""
     methods = {name: jitted(getattr(kernels, name)) for name in ("wrench", "wrench_gradient")}
     return specialize(tangent.forces, kernels, cached, ROW=row, **methods)

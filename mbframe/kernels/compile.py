@@ -5,8 +5,8 @@ Every piece of the simulation loop is a *stage*: a function with the one signatu
     int32 stage(double t, intp work, intp data, intp n)
 
 called by address, so that what is in the loop is data and the loop itself compiles once. `work` is the address of the
-workspace record, `data` that of the stage's own table or record, `n` its number of rows; the returned status is 0 or one of
-the codes in `kernels.workspace`.
+workspace record, `data` that of the stage's own table or record, `n` its number of rows; the returned status is 0 or
+one of the codes in `kernels.workspace`.
 
 Formulas are written once, as plain Python methods of the elements. `jitted` compiles such a method unchanged (and the
 plain functions it calls); `specialize` binds it into a loop template, which then runs over all elements of a type.
@@ -73,8 +73,8 @@ def records(address, n, dtype):
 def cache_directory() -> Path:
     """Where compiled code is kept: one folder per version of the sources.
 
-    numba's own cache does not notice that a function *called* from another file was edited, so the folder's name contains
-    a hash of all sources of the package. `MBFRAME_CACHE_DIR` overrides the place.
+    numba's own cache does not notice that a function *called* from another file was edited, so the folder's name
+    contains a hash of all sources of the package. `MBFRAME_CACHE_DIR` overrides the place.
     """
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     package = Path(__file__).resolve().parent.parent
@@ -106,19 +106,20 @@ def _user_cache() -> Path:
 @contextmanager
 def _caching_in(directory: Path) -> Iterator[None]:
     # numba looks at its configuration when a function is decorated; a user's own numba code keeps its own place.
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(directory)
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(directory)
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before
+        settings.CACHE_DIR = before
 
 
 _dispatchers: dict[Callable, Any] = {}
 
 
 def jitted(function: Callable) -> Any:
-    """`function` compiled unchanged when first called, together with the plain functions of its module that it calls."""
+    """`function` compiled unchanged when first called, with the plain functions of its module that it calls."""
     if function not in _dispatchers:
         callees = {
             name: jitted(value)
@@ -183,7 +184,9 @@ class Stage:
 
 @cache
 def _announce() -> None:
-    log.warning("mbframe is compiling its solver for first use; this is kept for the next time (or run: mbframe warmup)")
+    log.warning(
+        "mbframe is compiling its solver for first use; this is kept for the next time (or run: mbframe warmup)"
+    )
 
 
 _specialized: dict[tuple, Stage] = {}
@@ -192,9 +195,9 @@ _specialized: dict[tuple, Stage] = {}
 def specialize(template: Stage, owner: type | str, cached: bool, **names: Any) -> Stage:
     """The loop `template` with some of its global names bound: kernels, row layouts, sizes.
 
-    `owner`, the class that the kernels come from, must identify the bindings completely, because stages are looked up by
-    it. `cached` keeps the stage on disk too, by the owner's name: for our own classes, whose sources are part of the
-    cache's key, and not for a user's.
+    `owner`, the class that the kernels come from, must identify the bindings completely, because stages are looked up
+    by it. `cached` keeps the stage on disk too, by the owner's name: for our own classes, whose sources are part of
+    the cache's key, and not for a user's.
     """
     function = template.function
     key = f"{owner.__module__}.{owner.__qualname__}" if isinstance(owner, type) else owner

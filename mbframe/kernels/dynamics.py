@@ -30,7 +30,11 @@ def evaluate_elements(w, t, work, level):
         force = vector(w.force, w.n_v)
         for k in range(w.n_v):
             force[k] = 0.0
-    stages, tables, counts = integers(w.stages, w.n_stages), integers(w.tables, w.n_stages), integers(w.counts, w.n_stages)
+    stages, tables, counts = (
+        integers(w.stages, w.n_stages),
+        integers(w.tables, w.n_stages),
+        integers(w.counts, w.n_stages),
+    )
     for s in range(w.n_stages):
         status = call(stages[s], t, work, tables[s], counts[s])
         if status != OK:
@@ -73,24 +77,28 @@ def accelerate_augmented(t, work, data, n):
     status = factor_if_stale(w, t, work)
     if status != OK:
         return status
-    size = w.n_v + w.n_rows
-    right, x = vector(w.right, size), vector(w.solution, size)
-    force, gamma = vector(w.force, w.n_v), vector(w.gamma, w.n_rows)
-    for k in range(w.n_v):
+    n_v, n_rows = w.n_v, w.n_rows
+    right, x = vector(w.right, n_v + n_rows), vector(w.solution, n_v + n_rows)
+    force, gamma = vector(w.force, n_v), vector(w.gamma, n_rows)
+    for k in range(n_v):
         right[k] = force[k]
-    for k in range(w.n_rows):
-        right[w.n_v + k] = gamma[k]
+    for k in range(n_rows):
+        right[n_v + k] = gamma[k]
     status = call(w.solve, t, work, w.factor, w.entries)
     if status != OK:
         return status
-    acceleration, multipliers = part(w.rates, w.n_q, w.n_v), vector(w.multipliers, w.n_rows)
-    for k in range(w.n_v):
+    acceleration, multipliers = part(w.rates, w.n_q, n_v), vector(w.multipliers, n_rows)
+    total = 0.0
+    for k in range(n_v):
         acceleration[k] = x[k]
-        if not abs(x[k]) < np.inf:
-            w.culprit = k
-            return NOT_FINITE
-    for k in range(w.n_rows):
-        multipliers[k] = x[w.n_v + k]
+        total += abs(x[k])
+    for k in range(n_rows):
+        multipliers[k] = x[n_v + k]
+    if not total < np.inf:
+        for k in range(n_v):
+            if not abs(x[k]) < np.inf:
+                w.culprit = k
+                return NOT_FINITE
     return OK
 
 
@@ -160,9 +168,9 @@ def constraint_step(w, c, t, work, values, n):
 def correct_directly(t, work, data, n):
     """Remove the violation of C = 0 and of C' = 0, D = 0 by the least (mass-weighted) change.
 
-    q := q - T W^-1 J^T (J W^-1 J^T)^-1 C until |C| <= tolerance, then the same for v. The iteration starts with the factors
-    at hand, which belong to a neighbouring state; they are renewed when it is slow. The factors left behind belong to the
-    corrected q: the next acceleration uses them again.
+    q := q - T W^-1 J^T (J W^-1 J^T)^-1 C until |C| <= tolerance, then the same for v. The iteration starts with the
+    factors at hand, which belong to a neighbouring state; they are renewed when it is slow. The factors left behind
+    belong to the corrected q: the next acceleration uses them again.
     """
     w = workspace(work)
     c = records(data, 1, CORRECTION)[0]

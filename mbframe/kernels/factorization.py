@@ -1,16 +1,18 @@
 """Static sparse factorization of the system matrix: LDL^T, and LU on the same symmetric pattern.
 
-The pattern, the order of elimination and the list of updates are worked out once (`equations.structure`); here only numbers
-move. There is no pivoting: the order makes every pivot regular unless constraints depend on each other, and each pivot is
-compared with the largest contribution it was summed from. If one is lost in rounding the matrix is regularized,
+The pattern, the order of elimination and the list of updates are worked out once (`equations.structure`); here only
+numbers move. There is no pivoting: the order makes every pivot regular unless constraints depend on each other, and
+each pivot is compared with the largest contribution it was summed from. If one is lost in rounding the matrix is
+regularized,
 
     [ M   J^T ] [ a ]   [ Q                 ]
     [ J   -E  ] [ l ] = [ gamma - E l_before ]
 
-with E = EPSILON diag(J M^-1 J^T), and the solve repeated (proximal iteration) until J a = gamma; accelerations are then exact and
-the multipliers those of minimum norm in these weights.
+with E = EPSILON diag(J M^-1 J^T), and the solve repeated (proximal iteration) until J a = gamma; accelerations are
+then exact and the multipliers those of minimum norm in these weights.
 
-The functions on plain arrays (`factor_symmetric`, `factor_general`, `substitute_…`) are generic over real and complex numbers.
+The functions on plain arrays (`factor_symmetric`, `factor_general`, `substitute_…`) are generic over real and complex
+numbers.
 """
 
 from __future__ import annotations
@@ -31,23 +33,23 @@ PROXIMAL_RESIDUAL = 1e-13
 def factor_symmetric(n, values, start, rows, targets, scale):
     """L D L^T in place. Returns the smallest relative pivot and its index.
 
-    `values` holds D, then L by columns; `targets` lists for each pivot the entries updated by the pairs of its column.
-    A lost pivot is replaced by its scale, so that all scales are known afterwards.
+    `values` holds D (on return its inverse), then L by columns; `targets` lists for each pivot the entries updated by
+    the pairs of its column. A lost pivot is replaced by its scale, so that all scales are known afterwards.
     """
-    worst, worst_pivot = np.uint64(0), 1.0
+    worst, smallest, beside = np.uint64(0), 1.0, 1.0  # the worst pivot so far is smallest / beside
     p = np.uint64(0)
     one = np.uint64(1)
     for k in range(np.uint64(n)):
         d = values[k]
-        if scale[k] < abs(d):
-            scale[k] = abs(d)
-        ratio = abs(d) / scale[k] if scale[k] > 0.0 else 0.0
-        if not ratio >= worst_pivot:
-            worst, worst_pivot = k, ratio
-        if not ratio > PIVOT_LOST:
-            d = values.dtype.type(scale[k] if scale[k] > 0.0 else 1.0)
-            values[k] = d
+        size = abs(d)
+        reference = max(scale[k], size)
+        scale[k] = reference
+        if not size * beside >= smallest * reference:
+            worst, smallest, beside = k, size, reference
+        if not size > PIVOT_LOST * reference:
+            d = values.dtype.type(reference if reference > 0.0 else 1.0)
         inverse = 1.0 / d
+        values[k] = inverse
         last = start[k + one]
         for a in range(start[k], last):
             column = values[a]
@@ -60,27 +62,29 @@ def factor_symmetric(n, values, start, rows, targets, scale):
                 values[targets[p]] -= factor * values[b]
                 p += one
             values[a] = factor
-    return worst, worst_pivot
+    return worst, smallest / beside if beside > 0.0 else 0.0
 
 
 @inner
 def factor_general(n, values, upper, start, rows, targets, scale):
-    """L U in place on the symmetric pattern; `values` holds D and L, `upper` holds U at the places of L's transpose."""
-    worst, worst_pivot = np.uint64(0), 1.0
+    """L U in place on the symmetric pattern; `values` holds D (on return its inverse) and L, `upper` holds U
+    at the places of L's transpose.
+    """
+    worst, smallest, beside = np.uint64(0), 1.0, 1.0  # the worst pivot so far is smallest / beside
     p = np.uint64(0)
     one = np.uint64(1)
     shift = np.uint64(n)
     for k in range(np.uint64(n)):
         d = values[k]
-        if scale[k] < abs(d):
-            scale[k] = abs(d)
-        ratio = abs(d) / scale[k] if scale[k] > 0.0 else 0.0
-        if not ratio >= worst_pivot:
-            worst, worst_pivot = k, ratio
-        if not ratio > PIVOT_LOST:
-            d = values.dtype.type(scale[k] if scale[k] > 0.0 else 1.0)
-            values[k] = d
+        size = abs(d)
+        reference = max(scale[k], size)
+        scale[k] = reference
+        if not size * beside >= smallest * reference:
+            worst, smallest, beside = k, size, reference
+        if not size > PIVOT_LOST * reference:
+            d = values.dtype.type(reference if reference > 0.0 else 1.0)
         inverse = 1.0 / d
+        values[k] = inverse
         first, last = start[k], start[k + one]
         for a in range(first, last):
             values[a] *= inverse
@@ -95,7 +99,7 @@ def factor_general(n, values, upper, start, rows, targets, scale):
                 values[targets[p]] -= values[b] * upper[a - shift]
                 upper[targets[p] - shift] -= values[a] * upper[b - shift]
                 p += one
-    return worst, worst_pivot
+    return worst, smallest / beside if beside > 0.0 else 0.0
 
 
 @inner
@@ -109,7 +113,7 @@ def substitute_symmetric(n, values, start, rows, x):
             x[rows[a - shift]] -= values[a] * xk
     for step in range(shift):
         k = shift - one - step
-        s = x[k] / values[k]
+        s = x[k] * values[k]
         for a in range(start[k], start[k + one]):
             s -= values[a] * x[rows[a - shift]]
         x[k] = s
@@ -129,7 +133,7 @@ def substitute_general(n, values, upper, start, rows, x):
         s = x[k]
         for a in range(start[k], start[k + one]):
             s -= upper[a - shift] * x[rows[a - shift]]
-        x[k] = s / values[k]
+        x[k] = s * values[k]
 
 
 @inner
@@ -263,4 +267,3 @@ def solve(t, work, data, entries_address):
         for k in range(f.n):
             x[k] += correction[k]
     return OK
-

@@ -108,7 +108,9 @@ def first_step(w, r, work, y, y0, k):
 
 @Stage
 def runge_kutta(t, work, data, n):
-    """One accepted step of an explicit Runge-Kutta method from (w.t, w.y); the error is estimated before any correction."""
+    """One accepted step of an explicit Runge-Kutta method from (w.t, w.y); the error is estimated before any
+    correction.
+    """
     w = workspace(work)
     r = records(data, 1, RUNGE_KUTTA)[0]
     total = r.stages + r.extra

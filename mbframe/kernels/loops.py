@@ -25,7 +25,9 @@ from .workspace import (
 # Bound by `specialize`; the values here only tell a reader (and a linter) which names there are.
 ROW: np.dtype = np.dtype("f8")
 N_Q = N_V = N_INTRINSIC = EQUATIONS = STATES = 0
-prepare = place = inertia = rates = normalize = intrinsic = residual = gradient = curvature = wrench = state_rate = energy = None
+prepare = place = inertia = rates = normalize = intrinsic = residual = gradient = curvature = wrench = state_rate = (
+    energy
+) = None
 
 
 @Stage
@@ -65,8 +67,8 @@ def bodies(t, work, table, n):
 def constraints(t, work, table, n):
     """All holonomic basic constraints of one type that give their derivatives.
 
-    Binds ROW, EQUATIONS and the methods residual, gradient, curvature. With g = dC/dx in the 24 numbers of both markers:
-    J = g B, C' = g x', gamma = -(x'^T C_xx x' + g x''_bias).
+    Binds ROW, EQUATIONS and the methods residual, gradient, curvature. With g = dC/dx in the 24 numbers of both
+    markers: J = g B, C' = g x', gamma = -(x'^T C_xx x' + g x''_bias).
     """
     w = workspace(work)
     rows = records(table, n, ROW)
@@ -107,30 +109,42 @@ def project(t, work, link, n):
     rate, gamma = part(w.constraint_rate, e.row, n), part(w.gamma, e.row, n)
     for side in range(2):
         marker = markers[e.j if side else e.i]
-        jacobian = block(w.jacobians, marker.jacobian, 12, marker.n)
-        out = block(w.entries, e.block_j if side else e.block_i, n, marker.n)
-        first = 12 * side
+        columns, oriented, first = marker.n, marker.oriented, 12 * side
+        jacobian = block(w.jacobians, marker.jacobian, 12, columns)
+        out = block(w.entries, e.block_j if side else e.block_i, n, columns)
         for r in range(n):
-            for c in range(marker.n):
-                out[r, c] = 0.0
-            for x in range(3):
+            speed, bend, empty = 0.0, 0.0, True
+            for x in range(12 if oriented else 3):
                 s = g[r, first + x]
                 if s != 0.0:
-                    rate[r] += s * marker.velocity[x]
-                    gamma[r] -= s * marker.bias[x]
-                    for c in range(marker.n):
-                        out[r, c] += s * jacobian[x, c]
-            if marker.oriented == 0:
-                continue
-            for x in range(3):
-                for a in range(3):
-                    s = g[r, first + 3 + 3 * x + a]
-                    if s != 0.0:
-                        rate[r] += s * marker.axes_rate[x, a]
-                        gamma[r] -= s * marker.axes_bias[x, a]
-                        for c in range(marker.n):
-                            out[r, c] += s * jacobian[3 + 3 * x + a, c]
+                    if x < 3:
+                        speed += s * marker.velocity[x]
+                        bend += s * marker.bias[x]
+                    else:
+                        speed += s * marker.axes_rate[(x - 3) // 3, (x - 3) % 3]
+                        bend += s * marker.axes_bias[(x - 3) // 3, (x - 3) % 3]
+                    add_row(out, r, s, jacobian, x, columns, empty)
+                    empty = False
+            if empty:
+                add_row(out, r, 0.0, jacobian, 0, columns, True)
+            rate[r] += speed
+            gamma[r] -= bend
     return OK
+
+
+@inner
+def add_row(out, r, s, jacobian, x, columns, empty):
+    """Row r of out := (0 if empty, else itself) + s times row x of a Jacobian.
+
+    The frequent case of six velocities has a fixed number of turns: the loop is then unrolled and costs half as much.
+    """
+    keep = 0.0 if empty else 1.0
+    if columns == 6:
+        for c in range(6):
+            out[r, c] = keep * out[r, c] + s * jacobian[x, c]
+    else:
+        for c in range(columns):
+            out[r, c] = keep * out[r, c] + s * jacobian[x, c]
 
 
 @Stage
@@ -209,8 +223,8 @@ def hand_over(w, force, torque):
 def apply(t, work, link, n):
     """Force and torque on j's body at j, and their opposites on i's body at the same point, as generalized forces.
 
-    With omega = 1/2 sum_k d_k x d_k', a torque m contributes (m x d_k)/2 to the axis d_k: Q += B^T (force, (m x d_k)/2).
-    Shared by all types and called by address, so that it is compiled once.
+    With omega = 1/2 sum_k d_k x d_k', a torque m contributes (m x d_k)/2 to the axis d_k: Q += B^T (force, (m x
+    d_k)/2). Shared by all types and called by address, so that it is compiled once.
     """
     w = workspace(work)
     e = records(link, 1, LINK)[0]

@@ -69,7 +69,9 @@ def emit(w, m, work):
 
 @Stage
 def march(t, work, data, n):
-    """At most n steps: step, correct, store. Returns OK (call again), FULL (empty the output first), DONE, or a failure."""
+    """At most n steps: step, correct, store. Returns OK (call again), FULL (empty the output first), DONE, or a
+    failure.
+    """
     w = workspace(work)
     m = records(data, 1, MARCH)[0]
     y, y0 = vector(w.y, w.n_y), vector(m.y0, w.n_y)

@@ -1,8 +1,8 @@
 """The tangent: exact derivatives of F = M v' - Q + J^T lambda, assembled from derivatives per element.
 
-Taken along the velocities: a change of configuration is dq = T d, so that a marker's x changes by B d and its x' by Y d + B dv.
-K d + R dv is the change of F at fixed v' and lambda. Elements add what the change of their own load does and leave the load itself
-with the markers; a last pass over the bodies adds what the change of B does to it.
+Taken along the velocities: a change of configuration is dq = T d, so that a marker's x changes by B d and its x' by Y
+d + B dv. K d + R dv is the change of F at fixed v' and lambda. Elements add what the change of their own load does
+and leave the load itself with the markers; a last pass over the bodies adds what the change of B does to it.
 """
 
 from __future__ import annotations

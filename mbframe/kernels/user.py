@@ -52,8 +52,8 @@ FORCE_ROW = np.dtype([*LINK_FIELDS, ("force", "f8", (3,)), ("torque", "f8", (3,)
 def residual_rows(t, work, table, n):
     """Fill the rows of a user's constraint from its compiled `residual`. Binds ROW, EQUATIONS, residual.
 
-    First derivatives by complex step. The second derivative along the motion is the derivative of the first one by a central
-    difference of order eight: errors of 1e-13 for functions of moderate size.
+    First derivatives by complex step. The second derivative along the motion is the derivative of the first one by a
+    central difference of order eight: errors of 1e-13 for functions of moderate size.
     """
     w = workspace(work)
     rows = records(table, n, ROW)
@@ -64,8 +64,8 @@ def residual_rows(t, work, table, n):
     for k in range(n):
         e = rows[k]
         reach = REACH / max(1.0, largest_rate(markers[e.i]), largest_rate(markers[e.j]))
-        # Sample 0 is the state itself, 1 … 24 change one of the marker numbers, 25 changes t, the rest move along the motion.
-        # One call for all of them: each place from which the user's method is called would be compiled apart.
+        # Sample 0 is the state itself, 1 … 24 change one of the marker numbers, 25 changes t, the rest move along the
+        # motion. One call for all of them: each place from which the user's method is called would be compiled apart.
         for sample in range(samples):
             s, time, step, sign = 0.0j, t + 0.0j, 0, 1
             if sample > 25:

@@ -1,4 +1,6 @@
-"""What accelerations, stabilizations and integrators have in common: a Python method, and a compiled stage for our own."""
+"""What accelerations, stabilizations and integrators have in common: a Python method, and a compiled stage for our
+own.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from ..parameters import Element
 class SolverStrategy(Element):
     """Base class of strategies. Their parameters are declared like those of elements; they need no name.
 
-    `method` names the Python method that a user's subclass overrides. Our own classes give `stage(eq)` instead, which binds a
-    compiled stage; a subclass that overrides the method below such a class is called from the compiled loop.
+    `method` names the Python method that a user's subclass overrides. Our own classes give `stage(eq)` instead, which
+    binds a compiled stage; a subclass that overrides the method below such a class is called from the compiled loop.
     """
 
     method: ClassVar[str]
@@ -38,7 +40,6 @@ class SolverStrategy(Element):
                 python = PythonStage(self.callback(eq))
                 return Strategy(python.address, python=python, label=f"{type(self).__name__}.{self.method}")
         raise TypeError(f"{type(self).__name__} defines neither {self.method} nor stage")
-
 
     def callback(self, eq: Equations) -> Callable[[float, int], None]:
         """The Python method as a stage: reads the current state of `eq`, writes the new one."""

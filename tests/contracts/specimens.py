@@ -1,4 +1,4 @@
-"""What the contract tests share: the walk over all classes of a family, and bodies, states and markers in general position."""
+"""What the contract tests share: the walk over all classes of a family; bodies, states, markers in general position."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STEP = 1e-30
 GRAVITY = np.array([0.7, -1.1, -9.81])  # oblique, so that a missing component shows
 SEEDS = (1, 2, 3)
 
-# --- the walk ------------------------------------------------------------------------------------------------------------
+# --- the walk ---------------------------------------------------------------------------------------------------------
 
 
 def walk(base: type[T]) -> list[type[T]]:
@@ -63,7 +63,7 @@ def name_of(cls: Any) -> str:
     return (cls if isinstance(cls, type) else type(cls)).__name__
 
 
-# --- numbers -------------------------------------------------------------------------------------------------------------
+# --- numbers ----------------------------------------------------------------------------------------------------------
 
 
 def along(function: Callable[[complex], Any]) -> Array:
@@ -94,12 +94,14 @@ def random_motion(rng: np.random.Generator) -> Motion:
     return Motion(rng.normal(size=3), rotation_of(rng), rng.normal(size=3), rng.normal(size=3))
 
 
-# --- markers -------------------------------------------------------------------------------------------------------------
+# --- markers ----------------------------------------------------------------------------------------------------------
 
 
 def new_markers(count: int, scalar: str = "c16") -> np.recarray:
-    """An empty marker table."""
-    return np.zeros(count, marker_dtype(scalar)).view(np.recarray)
+    """A marker table with nothing placed yet."""
+    markers = np.zeros(count, marker_dtype(scalar)).view(np.recarray)
+    markers.oriented[:] = 1
+    return markers
 
 
 def random_markers(rng: np.random.Generator, scalar: str = "c16") -> np.recarray:
@@ -148,7 +150,7 @@ def shifted(markers: np.recarray, fields: tuple[str, ...], change: NDArray) -> n
     return moved
 
 
-# --- bodies and formulations ---------------------------------------------------------------------------------------------
+# --- bodies and formulations ------------------------------------------------------------------------------------------
 
 
 def general_body(name: str, motion: Motion, rng: np.random.Generator) -> mb.RigidBody:
@@ -221,9 +223,10 @@ class Specimen:
         self.formulation.prepare(self.row, np.asarray(q, complex), frame)
         return frame
 
-    def place(self, q: NDArray, v: NDArray, level: int = 2) -> tuple[Any, NDArray]:
+    def place(self, q: NDArray, v: NDArray, level: int = 2, oriented: int = 1) -> tuple[Any, NDArray]:
         """The placed marker and its B."""
         marker = self.new_marker()
+        marker.oriented = oriented
         jacobian = self.formulation.constant_jacobian(marker).astype(complex)
         q, v = np.asarray(q, complex), np.asarray(v, complex)
         self.formulation.place(self.row, q, v, self.frame_at(q), marker, jacobian, level)
@@ -250,10 +253,6 @@ class Specimen:
         """v of another twist in the same pose."""
         return self.formulation.coordinates(self.motion.position, self.motion.rotation, velocity, angular_velocity)[1]
 
-    def center(self) -> Specimen:
-        """The same body and state with the marker at the centre of mass."""
-        return Specimen(self.formulation, self.body, self.motion, self.body.center_of_mass, np.eye(3))
-
 
 def specimens(formulation: Formulation) -> list[Specimen]:
     """Bodies, markers and states: general ones, and those whose zeros a formulation may use (and so get wrong)."""
@@ -271,7 +270,7 @@ def specimens(formulation: Formulation) -> list[Specimen]:
     return found
 
 
-# --- systems -------------------------------------------------------------------------------------------------------------
+# --- systems ----------------------------------------------------------------------------------------------------------
 
 
 def numbers(eq: mb.Equations, state: State) -> tuple[Array, Array]:
@@ -283,9 +282,9 @@ def numbers(eq: mb.Equations, state: State) -> tuple[Array, Array]:
 def random_state(eq: mb.Equations, seed: int = 5) -> State:
     """The described poses with random velocities that the constraints allow."""
     rng = np.random.default_rng(seed)
-    described = eq.described()
     motions = {
-        name: Motion(m.position, m.rotation, rng.normal(size=3), rng.normal(size=3)) for name, m in described.motions.items()
+        name: Motion(m.position, m.rotation, rng.normal(size=3), rng.normal(size=3))
+        for name, m in eq.described().motions.items()
     }
     q, v = numbers(eq, State(0.0, motions))
     evaluation = eq.evaluate(0.0, q, v)
@@ -300,13 +299,13 @@ def newton_euler(body: mb.RigidBody, state: State, acceleration: Array, alpha: A
     return body.mass * acceleration, inertia @ alpha + np.cross(omega, inertia @ omega)
 
 
-# --- compiled against interpreted ----------------------------------------------------------------------------------------
+# --- compiled against interpreted -------------------------------------------------------------------------------------
 
 
 def assert_compiles(method: Callable, *arguments: Any, tolerance: float = 1e-13) -> None:
     """The compiled method returns and writes what the interpreted one does.
 
-    A pair (element, row) among the arguments is the element for the interpreter and its table row for the compiled method.
+    A pair (element, row) among the arguments is the element for the interpreter, its table row for the compiled method.
     """
     pairs = [a if isinstance(a, tuple) else (_copied(a), _copied(a)) for a in arguments]
     expected = method(*(a for a, _ in pairs))

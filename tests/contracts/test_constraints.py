@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mbframe as mb
-from mbframe.equations.tables import has_derivatives
+from mbframe.equations.tables import Tables, has_derivatives
 
 from .specimens import (
     SEEDS,
@@ -17,10 +17,7 @@ from .specimens import (
     assert_close,
     assert_compiles,
     name_of,
-    numbers,
-    place_of,
     random_markers,
-    random_state,
     rate_of,
     shifted,
     two_bodies,
@@ -34,7 +31,7 @@ TIME = 0.4
 
 
 def variants(constraint: mb.BasicConstraint) -> Iterator[mb.BasicConstraint]:
-    """The constraint with each value of its integer parameters that their bounds allow, one parameter after the other."""
+    """The constraint with each value that the bounds of its integer parameters allow, one parameter at a time."""
     yield constraint
     for name, p in type(constraint).parameters().items():
         if p.kind == "integer" and p.minimum is not None and p.maximum is not None:
@@ -72,9 +69,7 @@ def test_gives_its_derivatives(constraint: mb.BasicConstraint) -> None:
 
 def test_gradient_is_the_derivative_of_the_residual(constraint: Any, markers: np.recarray) -> None:
     for c in variants(constraint):
-        expected = [
-            along(lambda h, d=d, c=c: c.residual(TIME, *shifted(markers, PLACE, h * d))) for d in np.eye(24)
-        ]
+        expected = [along(lambda h, d=d, c=c: c.residual(TIME, *shifted(markers, PLACE, h * d))) for d in np.eye(24)]
         assert_close(gradient(c, markers), np.transpose(expected), EXACT)
 
 
@@ -98,17 +93,19 @@ def test_hessian_is_the_derivative_of_the_gradient(constraint: Any, markers: np.
         assert_close(found, before + np.transpose(expected), EXACT)
 
 
+def test_axes_are_used_only_if_the_class_says_so(constraint: Any, markers: np.recarray) -> None:
+    """Where `uses_axes` is False the axes may not even be computed."""
+    axes = np.r_[3:12, 15:24]
+    assert constraint.uses_axes or not gradient(constraint, markers)[:, axes].any()
+
+
 @pytest.mark.boundscheck
 @pytest.mark.parametrize("cls", CLASSES, ids=name_of)
 def test_compiled_equals_interpreted(cls: Any) -> None:
     system, i, j = two_bodies()
     constraint = system.add(cls.example(i, j))
-    eq = mb.Equations(system)
-    eq.evaluate(0.0, *numbers(eq, random_state(eq)))
-    (table,) = eq.tables.constraint_tables
-    row, markers = table.rows[0], eq.tables.markers
-    at = (constraint, row), TIME, markers[row.i], markers[row.j]
-    assert np.all(place_of(markers[row.j]) != 0.0)
+    (table,) = Tables(system, None).constraint_tables
+    at = (constraint, table.rows[0]), TIME, *random_markers(np.random.default_rng(1), "f8")
     assert_compiles(cls.residual, *at)
     assert_compiles(cls.gradient, *at, np.zeros((cls.equations, 24)))
     assert_compiles(cls.curvature, *at)

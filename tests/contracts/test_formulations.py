@@ -46,7 +46,7 @@ def columns(n: int) -> np.ndarray:
     return np.eye(n)
 
 
-# --- the marker table ----------------------------------------------------------------------------------------------------
+# --- the marker table -------------------------------------------------------------------------------------------------
 
 
 def test_markers_move_as_points_of_a_rigid_body(s: Specimen) -> None:
@@ -67,13 +67,18 @@ def test_angular_velocity_follows_from_the_axes(s: Specimen) -> None:
     assert_close(marker.angular_velocity, 0.5 * cross(marker.axes, marker.axes_rate).sum(axis=1), EXACT)
 
 
-def test_lower_levels_write_the_same_numbers(s: Specimen) -> None:
+def test_less_work_writes_the_same_numbers(s: Specimen) -> None:
+    """Lower levels leave out rates; a marker that is not oriented, axes."""
     marker, jacobian = s.place(s.q, s.v, level=2)
     rates_only, same_jacobian = s.place(s.q, s.v, level=1)
     place_only, _ = s.place(s.q, s.v, level=0)
     assert_close(rate_of(rates_only), rate_of(marker), 0.0)
     assert_close(same_jacobian, jacobian, 0.0)
     assert_close(place_of(place_only), place_of(marker), 0.0)
+    point_only, point_jacobian = s.place(s.q, s.v, oriented=0)
+    for name in ("position", "velocity", "bias"):
+        assert_close(point_only[name], marker[name], 0.0)
+    assert_close(point_jacobian[:3], jacobian[:3], 0.0)
 
 
 def test_rate_is_the_derivative_of_the_place(s: Specimen) -> None:
@@ -109,7 +114,7 @@ def test_load_tangent(s: Specimen, rng: np.random.Generator) -> None:
     assert_close(found, before + np.transpose(expected), EXACT)
 
 
-# --- mass and inertia forces ---------------------------------------------------------------------------------------------
+# --- mass and inertia forces ------------------------------------------------------------------------------------------
 
 
 def test_mass_matrix_gives_the_kinetic_energy(s: Specimen) -> None:
@@ -180,7 +185,7 @@ def test_inertia_tangent(s: Specimen, rng: np.random.Generator) -> None:
     assert_close(damping, before[1] + np.transpose(by_velocity), EXACT)
 
 
-# --- intrinsic constraints -----------------------------------------------------------------------------------------------
+# --- intrinsic constraints --------------------------------------------------------------------------------------------
 
 
 def test_intrinsic_constraints_hold(s: Specimen) -> None:
@@ -214,7 +219,7 @@ def test_intrinsic_tangent(s: Specimen, rng: np.random.Generator) -> None:
     assert_close(found, before + np.transpose(expected), EXACT)
 
 
-# --- patterns ------------------------------------------------------------------------------------------------------------
+# --- patterns ---------------------------------------------------------------------------------------------------------
 
 
 def test_patterns_cover_all_that_differs_from_zero(s: Specimen) -> None:
@@ -228,7 +233,7 @@ def test_patterns_cover_all_that_differs_from_zero(s: Specimen) -> None:
     assert not np.any((rows != 0.0) & ~f.intrinsic_pattern())
 
 
-# --- coordinates and motions ---------------------------------------------------------------------------------------------
+# --- coordinates and motions ------------------------------------------------------------------------------------------
 
 
 def test_coordinates_and_motions_are_inverse(s: Specimen) -> None:
@@ -264,7 +269,7 @@ def test_normalizing_does_not_move_the_body(s: Specimen, rng: np.random.Generato
     assert_close(again, q, 1e-15)
 
 
-# --- compiled kernels ----------------------------------------------------------------------------------------------------
+# --- compiled kernels -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.boundscheck

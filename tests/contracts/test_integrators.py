@@ -27,15 +27,17 @@ SPIN, LEAN, END = 40.0, 1.0, 0.4
 ROUNDING = 1e-12
 
 
-# --- the heavy top in Euler angles ---------------------------------------------------------------------------------------
+# --- the heavy top in Euler angles ------------------------------------------------------------------------------------
 
 
 def axis_of_the_top(t: np.ndarray) -> np.ndarray:
     """Direction of the top's axis, from Lagrange's equations in nutation and precession angle; (n, 3).
 
-    The momenta of precession and spin are constant, p = A spin cos(lean) and A spin; B is the moment of inertia across the axis at
-    the fixed point: phi' = (p_phi - p_psi cos theta)/(B sin^2 theta),
-    B theta'' = B phi'^2 sin theta cos theta - p_psi phi' sin theta + m g l sin theta.
+    With the axial moment of inertia A and the one across the axis at the fixed point B, the momenta of spin and precession
+    are constant, p_psi = A spin, p_phi = p_psi cos(lean), and
+
+        phi' = (p_phi - p_psi cos theta)/(B sin^2 theta),
+        B theta'' = B phi'^2 sin theta cos theta - p_psi phi' sin theta + m g l sin theta.
     """
     across = TRANSVERSE + MASS * LENGTH**2
     p_psi = AXIAL * SPIN
@@ -61,7 +63,7 @@ def errors(integrator: mb.Integrator, t: np.ndarray, dt: float | None = None) ->
     return np.linalg.norm(result.position("top", local_point=(0.0, 0.0, 1.0)) - axis_of_the_top(t), axis=1)
 
 
-# --- observed order ------------------------------------------------------------------------------------------------------
+# --- observed order ---------------------------------------------------------------------------------------------------
 
 
 def fixed_step(cls: type[mb.Integrator]) -> mb.Integrator:
@@ -120,7 +122,7 @@ def test_ends_where_it_should(cls: type[mb.Integrator]) -> None:
     assert_close(sampled.q[-1], steps.q[-1], 1e-9)
 
 
-# --- tableaus ------------------------------------------------------------------------------------------------------------
+# --- tableaus ---------------------------------------------------------------------------------------------------------
 # A rooted tree is the tuple of the subtrees at its root. A method has order p if for all trees of up to p vertices
 # sum_i b_i Phi_i(tree) = 1/gamma(tree) (Butcher; Hairer, Norsett, Wanner, Solving ODE I, theorem II.2.13).
 

@@ -100,7 +100,7 @@ def test_rows_are_independent(joined: Joined) -> None:
 
 @pytest.mark.boundscheck
 def test_rows_are_derivatives_of_the_residual(joined: Joined) -> None:
-    """Compiled J, C' and gamma against complex steps of the interpreted residual, at velocities that violate the joint."""
+    """Compiled J, C' and gamma against complex steps of the interpreted residual, at velocities off the constraint."""
     eq, q = joined.eq, joined.q
     v = np.random.default_rng(9).normal(size=eq.n_v)
     found = eq.evaluate(0.0, q, v)
@@ -127,7 +127,7 @@ def test_common_motion_is_free(joined: Joined) -> None:
 
 
 def test_reaction_moves_the_bodies(joined: Joined) -> None:
-    """Newton and Euler for each body under gravity and the reaction: on the second as it is, on the first its opposite."""
+    """Newton and Euler for both bodies under gravity and the reaction, which acts on the first with opposite sign."""
     force, torque, point = joined.reaction
     assert np.linalg.norm(np.concatenate([force, torque])) > 1e-3
     for body, sign in ((joined.i, -1.0), (joined.j, 1.0)):
@@ -166,3 +166,23 @@ def test_sparse_solution_is_the_dense_one(joined: Joined) -> None:
     assert_close(np.concatenate([v_rate, multipliers]), expected, 1e-11)
     joined.eq.factor()
     assert_close(joined.eq.solve(matrix @ np.ones(len(matrix))), np.ones(len(matrix)), 1e-11)
+
+
+def test_a_state_that_cannot_be_evaluated_leaves_no_trace(joined: Joined) -> None:
+    """Adaptive integrators try states far outside; what they leave in the tables must not stay there."""
+    before = joined.eq.evaluate(0.0, joined.q, joined.v)
+    joined.eq.evaluate(0.0, np.nan * joined.q, joined.v)
+    after = joined.eq.evaluate(0.0, joined.q, joined.v)
+    for name in ("force", "gamma", "residual", "constraint_rate"):
+        assert np.array_equal(getattr(after, name), getattr(before, name))
+    assert np.array_equal(after.mass.toarray(), before.mass.toarray())
+    assert np.array_equal(after.jacobian.toarray(), before.jacobian.toarray())
+
+
+def test_acceleration_recovers_from_a_state_that_cannot_be_evaluated(joined: Joined) -> None:
+    before = joined.eq.accelerate(0.0, joined.q, joined.v)
+    with pytest.raises(mb.SimulationError, match="not a finite number"):
+        joined.eq.accelerate(0.0, np.nan * joined.q, joined.v)
+    for found, expected in zip(joined.eq.accelerate(0.0, joined.q, joined.v), before, strict=True):
+        assert_close(found, expected, 1e-11)
+    assert not joined.eq.factor_record["regularized"]  # the rows are independent, whatever that state looked like

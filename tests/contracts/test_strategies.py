@@ -44,8 +44,8 @@ def test_accelerations_satisfy_the_equations(cls: Any, eq: mb.Equations) -> None
 def disturbed(eq: mb.Equations) -> tuple[np.ndarray, np.ndarray]:
     """A state that violates the constraints a little."""
     q, v = numbers(eq, random_state(eq))
-    rng = np.random.default_rng(12)
-    return q + 1e-3 * rng.normal(size=len(q)), v + 1e-3 * rng.normal(size=len(v))
+    away, faster = 1e-3 * np.random.default_rng(12).normal(size=(2, eq.n_v))
+    return q + eq.coordinate_rates(q, away), v + faster
 
 
 @pytest.mark.parametrize("cls", walk(mb.Stabilization), ids=name_of)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[2]
-SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "mbframe", "gui", "assets")
+SOURCES = ("pyproject.toml", "README.md", "LICENSE", "mbframe", "gui", "assets")
 FOLDERS = {"mbframe": "mbframe", "gui": "mbframe_gui", "assets": "mbframe_assets"}
 
 

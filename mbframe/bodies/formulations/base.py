@@ -1,13 +1,14 @@
 """What a coordinate formulation of a body gives.
 
-A formulation chooses the coordinates q and velocities v of a body and writes the *marker table*: for each marker its 12 numbers
-x = (point, three axes), x', the bias acceleration and B = dx'/dv. Joints and forces read that table and nothing else, so a new
-formulation works at once with every joint and force.
+A formulation chooses the coordinates q and velocities v of a body and writes the *marker table*: for each marker its
+12 numbers x = (point, three axes), x', the bias acceleration and B = dx'/dv. Joints and forces read that table and
+nothing else, so a new formulation works at once with every joint and force.
 
-To add one, subclass `Formulation`, set `n_q`, `n_v`, `n_intrinsic`, and write the kernels. Kernels are static methods in plain
-Python on numbers, small arrays and records (`body`, `marker`), written with loops: they are compiled unchanged, and called with
-complex numbers by the tests. `frame` is the rotation matrix A of the body's frame. Array arguments named last are outputs.
-The directional derivatives of the tangent kernels are taken along the velocities: dq = T d.
+To add one, subclass `Formulation`, set `n_q`, `n_v`, `n_intrinsic`, and write the kernels. Kernels are static methods
+in plain Python on numbers, small arrays and records (`body`, `marker`), written with loops: they are compiled
+unchanged, and called with complex numbers by the tests. `frame` is the rotation matrix A of the body's frame. Array
+arguments named last are outputs. The directional derivatives of the tangent kernels are taken along the velocities:
+dq = T d.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Formulation:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
 
-    # --- described once, at assembly -----------------------------------------------------------------------------------
+    # --- described once, at assembly ---------------------------------------------------------------------------------
 
     def row(self, body: Body, gravity: Array) -> dict[str, Any]:
         """Values of `fields` for a body."""
@@ -76,9 +77,11 @@ class Formulation:
         """Which entries of the intrinsic constraint rows can differ from zero."""
         return np.ones((self.n_intrinsic, self.n_v), bool)
 
-    # --- between coordinates and motions: arrays with one row per instant ----------------------------------------------
+    # --- between coordinates and motions: arrays with one row per instant --------------------------------------------
 
-    def coordinates(self, position: Array, rotation: Array, velocity: Array, angular_velocity: Array) -> tuple[Array, Array]:
+    def coordinates(
+        self, position: Array, rotation: Array, velocity: Array, angular_velocity: Array
+    ) -> tuple[Array, Array]:
         """q and v of one pose (rotation 3 x 3) and twist (global)."""
         raise NotImplementedError
 
@@ -94,7 +97,7 @@ class Formulation:
         """Accelerations of the origin and angular accelerations, global, (n, 3) each."""
         raise NotImplementedError
 
-    # --- kernels -------------------------------------------------------------------------------------------------------
+    # --- kernels -----------------------------------------------------------------------------------------------------
 
     @staticmethod
     def prepare(body, q, frame):

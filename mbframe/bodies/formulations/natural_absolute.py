@@ -14,8 +14,9 @@ SECOND = np.array([0, 1, 2, 1, 2, 2])
 class NaturalAbsolute(Formulation):
     """Coordinates q = (r, a, b, c), velocities v = q': 12 / 12 per body, six intrinsic constraints.
 
-    a, b, c are the body's axes in global components. The mass matrix is constant and there are no inertia forces quadratic in the
-    velocities; with the first moments m c and the second moments J = 1/2 tr(I) 1 - I about the origin
+    a, b, c are the body's axes in global components. The mass matrix is constant and there are no inertia forces
+    quadratic in the velocities; with the first moments m c and the second moments J = 1/2 tr(I) 1 - I about the
+    origin
 
         M = [m, m c^T; m c, J] (x) 1_3,    C = (a.a - 1, b.b - 1, c.c - 1, a.b, a.c, b.c).
 

@@ -11,14 +11,14 @@ from .base import Formulation
 class NewtonEuler(Formulation):
     r"""Coordinates q = (r, p), velocities v = (r', \bar\omega): 7 / 6 per body, no intrinsic constraint.
 
-    p' = 1/2 p o (0, \bar\omega); the rotation matrix is that of p/|p|, so the length of p has no influence. With c the centre of
-    mass, A the rotation matrix and I the inertia about the origin, in body axes:
+    p' = 1/2 p o (0, \bar\omega); the rotation matrix is that of p/|p|, so the length of p has no influence. With c
+    the centre of mass, A the rotation matrix and I the inertia about the origin, in body axes:
 
         m (r'' + A (w' x c + w x (w x c))) = f
         m c x A^T r'' + I w' + w x I w    = moment about the origin, in body axes
 
-    The generalized Newton-Euler equations of [Pappalardo, lecture notes on flexible multibody dynamics], section 2.2, for a rigid
-    body.
+    The generalized Newton-Euler equations of [Pappalardo, lecture notes on flexible multibody dynamics], section 2.2,
+    for a rigid body.
     """
 
     n_q = 7
@@ -224,7 +224,8 @@ class NewtonEuler(Formulation):
 
     @staticmethod
     def place_tangent(body, v, frame, marker, rate_tangent):
-        # x' of a vector s fixed to the body is A (w x l), s = A l; along a local rotation d it changes by A (d x (w x l)).
+        # x' of a vector s fixed to the body is A (w x l), s = A l; along a local rotation d it changes by A (d x (w x
+        # l)).
         a = frame
         for x in range(12):
             for c in range(6):
@@ -243,7 +244,8 @@ class NewtonEuler(Formulation):
 
     @staticmethod
     def load_tangent(body, frame, marker, load, stiffness):
-        # The rotational part of B^T f is l x A^T f for each vector l fixed to the body; along d it changes by l x (A^T f x d).
+        # The rotational part of B^T f is l x A^T f for each vector l fixed to the body; along d it changes by l x
+        # (A^T f x d).
         a = frame
         for k in range(4):
             if k == 0:

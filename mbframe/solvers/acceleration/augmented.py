@@ -10,8 +10,9 @@ from .base import Acceleration
 class AugmentedFormulation(Acceleration):
     """Accelerations and multipliers from one linear system, [M J^T; J 0] [v'; lambda] = [Q; gamma].
 
-    [PappalardoGuida2018b], eqs. 24-27. Solved by a static sparse LDL^T factorization; dependent constraints are recognized by a
-    lost pivot, and the system is then solved in regularized form: accelerations stay exact, multipliers are those of minimum norm.
+    [PappalardoGuida2018b], eqs. 24-27. Solved by a static sparse LDL^T factorization; dependent constraints are
+    recognized by a lost pivot, and the system is then solved in regularized form: accelerations stay exact,
+    multipliers are those of minimum norm.
     """
 
     def stage(self, eq: Equations) -> Strategy:

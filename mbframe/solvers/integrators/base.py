@@ -48,8 +48,8 @@ class Integrator(SolverStrategy):
     def callback(self, eq: Equations) -> Callable[[float, int], None]:
         if eq.n_z:
             raise ModelError(
-                f"{type(self).__name__} integrates q and v only, but elements of system {eq.system.name!r} have own states; "
-                "use a built-in integrator"
+                f"{type(self).__name__} integrates q and v only, but elements of system {eq.system.name!r} have own "
+                "states; use a built-in integrator"
             )
         start, end, dt = self._start, self._end, self._dt
         assert dt is not None

@@ -56,8 +56,8 @@ class RungeKutta4(RungeKutta):
 class DormandPrince(RungeKutta):
     """Adaptive methods of Dormand and Prince; order 8 is 8(5,3) with dense output of order 7 [HairerNorsettWanner1993].
 
-    The error per step is kept below atol + rtol |y|, component by component in the root mean square. `dt` of `simulate`, if given, is the
-    first step tried.
+    The error per step is kept below atol + rtol |y|, component by component in the root mean square. `dt` of
+    `simulate`, if given, is the first step tried.
     """
 
     order = parameter(8, minimum=8, maximum=8, help="8: 8(5,3)")

@@ -17,8 +17,11 @@ class Tableau:
     """An explicit method y1 = y0 + h sum b_i k_i, k_i = f(t0 + c_i h, y0 + h sum_j a_ij k_j).
 
     Rows of `a` and `c` beyond the length of `b` are further stages for the dense output
-    y(t0 + theta h) = y0 + h sum_i k_i sum_j dense_ij theta^(j + 1). `error` has two rows: the weights of the error estimate and those of an
-    auxiliary one (zero if there is none); `error_order` is the order of the estimate.
+
+        y(t0 + theta h) = y0 + h sum_i k_i sum_j dense_ij theta^(j + 1).
+
+    `error` has two rows: the weights of the error estimate and those of an auxiliary one (zero if there is none);
+    `error_order` is the order of the estimate.
     """
 
     a: Array
@@ -59,8 +62,8 @@ def _matrix(rows: Sequence[Mapping[int, float]], columns: int) -> Array:
 
 
 # The method of order 8(5,3) of Dormand and Prince with dense output of order 7: coefficients of the code DOP853 of
-# Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, 2nd edition, Springer 1993. Rows 0-11 are the stages of a
-# step, row 12 is the solution itself, rows 13-15 serve the dense output.
+# Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, 2nd edition, Springer 1993. Rows 0-11 are the
+# stages of a step, row 12 is the solution itself, rows 13-15 serve the dense output.
 _A = [
     {},
     {0: 0.05260015195876773},

@@ -14,13 +14,18 @@ ITERATIONS = 25
 class DirectCorrection(Stabilization):
     """Project positions and velocities onto the constraints after every step.
 
-    dq = -W^-1 J^T (J W^-1 J^T)^-1 C, repeated until |C| <= tolerance, then the same once for the velocities. The weight W is the mass
-    matrix, so heavy bodies move least, or the identity (`mass_weighted=False`). [MarquesSoutoFlores2017], eqs. 50-51, with the
-    inverse of the mass matrix as the weight; [PappalardoGuida2018a], direct correction, for unit weights.
-    Rounding limits what can be reached: 64 eps times the largest coordinate, per row, is accepted where it exceeds the tolerance.
+    dq = -W^-1 J^T (J W^-1 J^T)^-1 C, repeated until |C| <= tolerance, then the same for the velocities. The weight W is
+    the mass matrix, so heavy bodies move least, or the identity (`mass_weighted=False`). [MarquesSoutoFlores2017], eqs.
+    50-51, with the inverse of the mass matrix as the weight; [PappalardoGuida2018a], direct correction, with unit
+    weights.
+
+    Rounding limits what can be reached: 64 eps times the largest coordinate, per row, is accepted where it exceeds the
+    tolerance.
     """
 
-    tolerance = parameter(1e-12, above=0.0, help="largest norm of the constraint residuals; ten times that for their rates")
+    tolerance = parameter(
+        1e-12, above=0.0, help="largest norm of the constraint residuals; ten times that for their rates"
+    )
     mass_weighted = parameter(True, help="weight of the correction: mass matrix, or identity")
 
     def stage(self, eq: Equations) -> Strategy:
