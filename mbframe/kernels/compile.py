@@ -69,6 +69,10 @@ def records(address, n, dtype):
     return carray(pointer(address), n, dtype)
 
 
+# What has no part in compiled code: changing it keeps the cache. A name missing here only costs compilation.
+NEVER_COMPILED = {"analysis", "examples", "files", "render", "solvers", "cli.py", "errors.py", "results.py", "state.py"}
+
+
 @cache
 def cache_directory() -> Path:
     """Where compiled code is kept: one folder per version of the sources.
@@ -79,7 +83,8 @@ def cache_directory() -> Path:
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     package = Path(__file__).resolve().parent.parent
     for source in sorted(package.rglob("*.py")):
-        digest.update(source.read_bytes())
+        if source.relative_to(package).parts[0] not in NEVER_COMPILED:
+            digest.update(source.read_bytes())
     given = os.environ.get("MBFRAME_CACHE_DIR")
     base = Path(given) if given else _user_cache() / "mbframe"
     directory = base / digest.hexdigest()[:16]

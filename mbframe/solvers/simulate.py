@@ -32,6 +32,7 @@ Array = NDArray[np.float64]
 
 CHUNK_SECONDS = 0.05  # how long the compiled loop runs before it comes back: Ctrl-C, progress, cancelling
 BUFFER_NUMBERS = 1_000_000
+LARGEST_BUFFER_NUMBERS = 100_000_000  # where the number of steps is known, one buffer holds them all up to this size
 CLOSED = 1e-10  # a described state with smaller violations is taken as it is
 LARGEST_GAP = 1e-2  # of the model's size: larger gaps are mistakes, smaller ones are assembled
 
@@ -407,7 +408,7 @@ class Output:
         if instants is not None:
             capacity = len(instants)
         elif dt is not None:
-            capacity = math.ceil((t_end - t) / dt) + 2
+            capacity = min(math.ceil((t_end - t) / dt) + 2, max(64, LARGEST_BUFFER_NUMBERS // n))
         else:
             capacity = max(64, BUFFER_NUMBERS // n)
         self._taken: list[tuple[Array, Array]] = []

@@ -33,7 +33,7 @@ ROUNDING = 1e-12
 def axis_of_the_top(t: np.ndarray) -> np.ndarray:
     """Direction of the top's axis, from Lagrange's equations in nutation and precession angle; (n, 3).
 
-    With the axial moment of inertia A and the one across the axis at the fixed point B, the momenta of spin and precession
+    With the moments of inertia A about the axis and B across it at the fixed point, the momenta of spin and precession
     are constant, p_psi = A spin, p_phi = p_psi cos(lean), and
 
         phi' = (p_phi - p_psi cos theta)/(B sin^2 theta),

@@ -181,7 +181,7 @@ def test_a_state_that_cannot_be_evaluated_leaves_no_trace(joined: Joined) -> Non
 
 def test_acceleration_recovers_from_a_state_that_cannot_be_evaluated(joined: Joined) -> None:
     before = joined.eq.accelerate(0.0, joined.q, joined.v)
-    with pytest.raises(mb.SimulationError, match="not a finite number"):
+    with pytest.raises(mb.SimulationError):
         joined.eq.accelerate(0.0, np.nan * joined.q, joined.v)
     for found, expected in zip(joined.eq.accelerate(0.0, joined.q, joined.v), before, strict=True):
         assert_close(found, expected, 1e-11)

@@ -16,7 +16,9 @@ def machine(formulations: tuple[mb.Formulation, ...]) -> mb.System:
     """Three bars on a hinge, a ball joint and a hinge, with a spring-damper between the first and the last."""
     system = mb.System("machine")
     bars = [
-        system.add(mb.RigidBody(f"bar {k}", mass=1.0 + k, inertia=(0.08, 0.1 + 0.02 * k, 0.1), position=place, formulation=f))
+        system.add(
+            mb.RigidBody(f"bar {k}", mass=1.0 + k, inertia=(0.08, 0.1 + 0.02 * k, 0.1), position=place, formulation=f)
+        )
         for k, (f, place) in enumerate(zip(formulations, [(0.5, 0, 0), (1.5, 0.2, 0), (2.5, 0, 0)], strict=True))
     ]
     system.add(mb.RevoluteJoint("A", system.ground, bars[0], at=(0, 0, 0), axis=(0, 1, 0.2)))

@@ -13,7 +13,9 @@ Array = NDArray[np.float64]
 PRECISE = {"integrator": mb.DormandPrince(rtol=1e-12), "stabilization": mb.DirectCorrection()}
 MASS, GRAVITY = 1.7, 9.81
 CENTER = np.array([0.0, 0.15, -0.6])  # from the hinge, when the pendulum hangs down: off the plane of swing as well
-INERTIA = np.array([[0.30, 0.02, -0.03], [0.02, 0.25, 0.05], [-0.03, 0.05, 0.12]])  # about the centre, when it hangs down
+INERTIA = np.array(
+    [[0.30, 0.02, -0.03], [0.02, 0.25, 0.05], [-0.03, 0.05, 0.12]]
+)  # about the centre, when it hangs down
 HINGE = np.array([0.4, -0.2, 1.0])
 # about the hinge (parallel axes)
 ABOUT_HINGE = INERTIA + MASS * (CENTER @ CENTER * np.eye(3) - np.outer(CENTER, CENTER))
@@ -90,9 +92,7 @@ def test_event_direction_and_end(formulation: mb.Formulation) -> None:
     # The centre starts at negative x, so it passes upwards at T/4.
     passage = mb.Event(lambda t, s: s.position("body", local)[0] - HINGE[0], direction=-1, name="back")
     standstill = mb.Event(lambda t, s: s.angular_velocity("body")[1], direction=-1, terminal=True, name="still")
-    result = mb.simulate(
-        system, 3.0 * period, formulation=formulation, **PRECISE, events=[passage, standstill]
-    )
+    result = mb.simulate(system, 3.0 * period, formulation=formulation, **PRECISE, events=[passage, standstill])
     assert [e.name for e in result.events] == ["back", "still"]
     np.testing.assert_allclose([e.t for e in result.events], [0.75 * period, period], rtol=1e-9)
     assert result.t[-1] == result.events[-1].t

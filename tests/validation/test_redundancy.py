@@ -22,14 +22,14 @@ def moving() -> mb.Result:
     return mb.simulate(mb.examples.triple_pendulum(), 2.0, **PRECISE, t_eval=[1.0, 2.0])
 
 
-def test_doubled_joints_leave_accelerations_and_share_reactions(
-    moving: mb.Result, formulation: mb.Formulation
-) -> None:
+def test_doubled_joints_leave_accelerations_and_share_reactions(moving: mb.Result, formulation: mb.Formulation) -> None:
     plain = mb.evaluate(mb.examples.triple_pendulum(), moving.state(0), formulation=formulation)
     doubled = mb.evaluate(doubled_pendulum(), moving.state(0), formulation=formulation)
     for bar in ("bar 1", "bar 2", "bar 3"):
         np.testing.assert_allclose(doubled.acceleration(bar), plain.acceleration(bar), rtol=0.0, atol=1e-9)
-        np.testing.assert_allclose(doubled.angular_acceleration(bar), plain.angular_acceleration(bar), rtol=0.0, atol=1e-9)
+        np.testing.assert_allclose(
+            doubled.angular_acceleration(bar), plain.angular_acceleration(bar), rtol=0.0, atol=1e-9
+        )
     for joint in "ABC":
         half = plain.reaction(joint).force / 2.0
         assert np.linalg.norm(half) > 10.0

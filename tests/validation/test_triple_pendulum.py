@@ -108,7 +108,9 @@ def test_violations_stay_within_the_tolerance_at_every_step(formulation: mb.Form
     system = mb.examples.triple_pendulum()
     result = mb.simulate(system, 3.0, formulation=formulation, **PRECISE)
     assert len(result.t) == result.info.steps + 1
-    assert not np.isin(result.t[1:-1], run(formulation).t).any(), "the instants of the other tests should lie between steps"
+    assert not np.isin(result.t[1:-1], run(formulation).t).any(), (
+        "the instants of the other tests should lie between steps"
+    )
     assert result.violation.position.max() <= 1e-12
     assert result.violation.velocity.max() <= 1e-11
 
