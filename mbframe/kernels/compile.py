@@ -73,21 +73,29 @@ def records(address, n, dtype):
 NEVER_COMPILED = {"analysis", "examples", "files", "render", "solvers", "cli.py", "errors.py", "results.py", "state.py"}
 
 
+def source_hash(package: Path) -> str:
+    """Identifies all sources that compiled code or the layout of its tables can come from."""
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    for source in sorted(package.rglob("*.py")):
+        if source.relative_to(package).parts[0] not in NEVER_COMPILED:
+            digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+# Taken when the sources are loaded: an edit made later must not file the old code under the new name.
+SOURCES = source_hash(Path(__file__).resolve().parent.parent)
+
+
 @cache
 def cache_directory() -> Path:
     """Where compiled code is kept: one folder per version of the sources.
 
     numba's own cache does not notice that a function *called* from another file was edited, so the folder's name
-    contains a hash of all sources of the package. `MBFRAME_CACHE_DIR` overrides the place.
+    contains a hash of the sources. `MBFRAME_CACHE_DIR` overrides the place.
     """
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    package = Path(__file__).resolve().parent.parent
-    for source in sorted(package.rglob("*.py")):
-        if source.relative_to(package).parts[0] not in NEVER_COMPILED:
-            digest.update(source.read_bytes())
     given = os.environ.get("MBFRAME_CACHE_DIR")
     base = Path(given) if given else _user_cache() / "mbframe"
-    directory = base / digest.hexdigest()[:16]
+    directory = base / SOURCES
     try:
         directory.mkdir(parents=True, exist_ok=True)
         if not os.access(directory, os.W_OK):

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage, inner
-from .workspace import OK, SINGULAR, factorization, indices, vector, workspace
+from .workspace import NOT_FINITE, OK, SINGULAR, factorization, indices, vector, workspace
 
 PIVOT_LOST = 1e-11  # relative pivot below which constraints count as dependent
 PIVOT_WEAK = 1e-4  # relative pivot below which a solution is refined once
@@ -181,6 +181,12 @@ def factorize(t, work, data, entries_address):
     worst, pivot = factor_symmetric(f.n, values, start, rows, targets, scale)
     if f.regularized == 0 and not pivot > PIVOT_LOST:
         order = indices(f.order, f.n)
+        total = 0.0
+        for k in range(w.n_entries):
+            total += abs(entries[k])
+        if not total < np.inf:  # then the pivot says nothing about the constraints
+            w.culprit = order[worst]
+            return NOT_FINITE
         if order[worst] < f.n_plain:
             w.culprit = order[worst]
             return SINGULAR
@@ -188,9 +194,6 @@ def factorize(t, work, data, entries_address):
         for k in range(f.n):
             if order[k] >= f.n_plain and scale[k] > largest:
                 largest = scale[k]
-        if not largest < np.inf:
-            w.culprit = order[worst]
-            return SINGULAR
         for k in range(f.n):
             weight[k] = EPSILON * (scale[k] if scale[k] > 0.0 else largest)
         f.regularized = 1

@@ -138,13 +138,12 @@ def add_row(out, r, s, jacobian, x, columns, empty):
 
     The frequent case of six velocities has a fixed number of turns: the loop is then unrolled and costs half as much.
     """
-    keep = 0.0 if empty else 1.0
     if columns == 6:
         for c in range(6):
-            out[r, c] = keep * out[r, c] + s * jacobian[x, c]
+            out[r, c] = (0.0 if empty else out[r, c]) + s * jacobian[x, c]
     else:
         for c in range(columns):
-            out[r, c] = keep * out[r, c] + s * jacobian[x, c]
+            out[r, c] = (0.0 if empty else out[r, c]) + s * jacobian[x, c]
 
 
 @Stage

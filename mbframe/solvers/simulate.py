@@ -204,7 +204,7 @@ def _checked(start: float, t_end: Any, dt: Any, integrator: Integrator, t_eval: 
 def assembled(eq: Equations, state: State) -> tuple[Array, list[str]]:
     """y of a state, made consistent with the constraints, and what had to be moved for that.
 
-    A gap of more than `LARGEST_GAP` times the size of the model is an error that names the joint.
+    A gap of more than `LARGEST_GAP` times the size of the model is an error that names the joint (the ten worst).
     """
     y = eq.coordinates(state)
     residual, rate = eq.violation(state.t, y)
@@ -220,7 +220,7 @@ def assembled(eq: Equations, state: State) -> tuple[Array, list[str]]:
             "does not close: its equations are violated by {:.3g} (m, or rad), where the model measures {:.3g} m; "
             "move a body or the joint's points so that they meet"
         )
-        open_joints = [(owner, value) for owner, value in gaps if value > gaps[0][1] / 10]
+        open_joints = [(owner, value) for owner, value in gaps[:10] if value > gaps[0][1] / 10]
         raise ModelError([Problem(str(owner), "at", message.format(value, size)) for owner, value in open_joints])
     try:
         q, v = DirectCorrection().correct(eq, state.t, *eq.split(y)[:2])

@@ -56,8 +56,8 @@ def test_momentum_starts_as_defined(formulation: mb.Formulation) -> None:
 def euler_top(t: Array, first: float, third: float) -> Array:
     """Body angular velocity of the torque-free top that starts with (first, 0, third), I1 < I2 < I3.
 
-    Landau, Lifshitz, Mechanics (1976), section 37, eqs. 37.8-37.10; where M^2 < 2 E I2 the axes 1 and 3 change their roles. The second
-    component grows first in both cases: I2 omega2' = (I3 - I1) omega3 omega1.
+    Landau, Lifshitz, Mechanics (3rd ed., 1976), section 37, eq. 37.10; where M^2 < 2 E I2 the axes 1 and 3 change their
+    roles. The second component grows first in both cases: I2 omega2' = (I3 - I1) omega3 omega1.
     """
     energy2 = MOMENTS[0] * first**2 + MOMENTS[2] * third**2  # 2 E
     square = (MOMENTS[0] * first) ** 2 + (MOMENTS[2] * third) ** 2  # M^2
@@ -131,7 +131,7 @@ def test_centre_of_mass_flies_a_parabola(formulation: mb.Formulation) -> None:
 
 
 def test_tennis_racket_flips() -> None:
-    """The example: a spin about the intermediate axis reverses in the body (Landau, Lifshitz, Mechanics, section 37)."""
+    """The example: a spin about the intermediate axis is unstable, and reverses as seen from the body."""
     result = mb.simulate(mb.examples.free_body(), 10.0, **PRECISE)
     along = result.rotation("racket").inv().apply(result.angular_velocity("racket"))[:, 1]
     assert along.max() > 5.9

@@ -1,4 +1,7 @@
-"""The heavy symmetric top [GoldsteinPooleSafko2002, section 5.7]: conserved quantities, steady precession, nutation."""
+"""The heavy symmetric top: conserved quantities, steady precession, nutation.
+
+Formulas: Goldstein, Poole, Safko, Classical Mechanics (3rd ed., 2002), section 5.7.
+"""
 
 import numpy as np
 import pytest
@@ -36,7 +39,7 @@ def precession_rates(spin: float, lean: float) -> tuple[float, float]:
 
 
 def steady_top(spin: float, rate: float, lean: float = LEAN) -> mb.System:
-    """The example's top with the angular velocity of steady precession: `rate` about z and the rest of `spin` about its axis."""
+    """The example's top in steady precession: `rate` about z, and about its axis what remains of `spin`."""
     system = mb.examples.heavy_top(spin, lean)
     top = system["top"]
     axis = top.rotation[:, 2]
@@ -58,7 +61,7 @@ def test_steady_precession(formulation: mb.Formulation, which: int) -> None:
 
 
 def test_point_carries_weight_and_centripetal_force(formulation: mb.Formulation) -> None:
-    """In steady precession the centre of mass runs in a circle of radius l sin(lean): F = m g z - m p^2 l sin(lean) e."""
+    """The centre of mass runs in a circle of radius l sin(lean): F = m g z - m p^2 l sin(lean) e."""
     spin = 220.0
     rate = precession_rates(spin, LEAN)[1]
     t = np.linspace(0.0, 0.2, 11)
@@ -71,7 +74,7 @@ def test_point_carries_weight_and_centripetal_force(formulation: mb.Formulation)
 
 
 def test_nutation_turns_at_the_roots_of_the_cubic(formulation: mb.Formulation) -> None:
-    """u = cos(lean) moves between roots of (1 - u^2)(alpha - beta u) - (b - a u)^2, here from a start with its own nutation."""
+    """u = cos(lean) moves between two roots of (1 - u^2)(alpha - beta u) - (b - a u)^2, from a pushed start."""
     spin, push = 150.0, np.array([3.0, 1.0, 2.0])
     system = mb.examples.heavy_top(spin, LEAN)
     top = system["top"]
@@ -102,7 +105,7 @@ def test_nutation_turns_at_the_roots_of_the_cubic(formulation: mb.Formulation) -
 
 
 def test_sleeping_top_stays_upright_only_if_it_spins_fast_enough() -> None:
-    """Upright spin is stable for (C spin)^2 > 4 A m g l [GoldsteinPooleSafko2002, eq. 5.79]."""
+    """Upright spin is stable for (C spin)^2 > 4 A m g l."""
     critical = np.sqrt(4.0 * A * WEIGHT * LENGTH) / AXIAL
     leans = []
     for factor in (0.9, 1.1):

@@ -55,7 +55,7 @@ def swing(t: Array, amplitude: float) -> tuple[Array, Array, Array]:
 
 
 def hinge_load(t: Array, amplitude: float) -> tuple[Array, Array]:
-    """Force and moment about the hinge that hold the pendulum: m (a_c - g), and d/dt(I omega) - r_c x m g, in global components."""
+    """Force and moment about the hinge that hold the pendulum: m (a_c - g) and d(I omega)/dt - r_c x m g, global."""
     angle, rate, acceleration = swing(t, amplitude)
     turn = Rotation.from_rotvec(np.outer(angle, [0.0, 1.0, 0.0]))
     y = np.array([0.0, 1.0, 0.0])
@@ -196,7 +196,7 @@ def test_result_takes_markers_and_names() -> None:
     """A marker, a body with a local point, and the body's name say the same."""
     system = compound_pendulum(1.0)
     body = system["body"]
-    marker = body.marker(at=HINGE + [0.1, 0.2, -0.3], axis=(1.0, 1.0, 0.0))
+    marker = body.marker(at=HINGE + np.array([0.1, 0.2, -0.3]), axis=(1.0, 1.0, 0.0))
     result = mb.simulate(system, 1.0)
     for name in ("position", "velocity", "acceleration"):
         by_marker, by_point = getattr(result, name)(marker), getattr(result, name)("body", marker.local_point)

@@ -55,7 +55,7 @@ class UniversalJoint(mb.Joint):
 
 
 def four_bar(joints: tuple[type[mb.Joint], ...]) -> mb.System:
-    """A crank-rocker in the plane y = 0: crank 1 m, coupler 2.2 m, rocker 1.8 m, pivots 2.5 m apart; released at rest."""
+    """A crank-rocker in the plane y = 0: crank 1 m, coupler 2.2 m, rocker 1.8 m, pivots 2.5 m apart; at rest."""
     base, crank, coupler, rocker, start = 2.5, 1.0, 2.2, 1.8, 1.0
     b = crank * np.exp(1j * start)  # the plane as complex numbers x + i z
     line = base - b

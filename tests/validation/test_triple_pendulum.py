@@ -1,4 +1,4 @@
-"""The triple pendulum of [PappalardoGuida2018b], Table 1: two formulations, and a third one written here, agree on its motion."""
+"""The triple pendulum of [PappalardoGuida2018b], Table 1: our formulations agree, also with one written here."""
 
 from functools import cache
 
@@ -28,7 +28,7 @@ def tip_at(result: mb.Result, t: float) -> Array:
     return result.position(*TIP)[np.flatnonzero(result.t == t)[0]]
 
 
-# --- an independent reference --------------------------------------------------------------------------------------------
+# --- an independent reference -----------------------------------------------------------------------------------------
 
 LENGTH, GRAVITY = 4.0, np.array([0.0, 0.0, -9.81])
 MASSES = np.array([2.0, 3.0, 4.0])
@@ -44,8 +44,8 @@ def skew(a: Array) -> Array:
 def kane(t: float, y: Array) -> Array:
     """Kane's equations of the chain in its nine angular velocities: no constraints, nothing that could drift.
 
-    The centre of bar k lies at r_k = sum_j c_kj u_j with the bars' directions u_j and c_kj = L for j < k, L/2 for j = k; hence
-    r_k' = sum_j c_kj omega_j x u_j, and the partial velocities are V_kj = -c_kj skew(u_j).
+    The centre of bar k lies at r_k = sum_j c_kj u_j, u_j the bars' directions, c_kj = L for j < k, L/2 for j = k;
+    hence r_k' = sum_j c_kj omega_j x u_j, and the partial velocities are V_kj = -c_kj skew(u_j).
     """
     frames, omegas = y[:27].reshape(3, 3, 3), y[27:].reshape(3, 3)
     mass, right = np.zeros((9, 9)), np.zeros(9)

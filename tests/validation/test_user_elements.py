@@ -1,4 +1,4 @@
-"""Elements and strategies that a user writes in plain Python: the classes of the documentation, and what can go wrong in them."""
+"""Elements and strategies that a user writes: the classes of the documentation, and what can go wrong in them."""
 
 import traceback
 
@@ -17,7 +17,7 @@ PRECISE = {"integrator": mb.DormandPrince(rtol=1e-12), "stabilization": mb.Direc
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
-# --- as documented -------------------------------------------------------------------------------------------------------
+# --- as documented ----------------------------------------------------------------------------------------------------
 
 
 class Magnet(mb.ForceElement):
@@ -76,7 +76,7 @@ def test_the_documented_model_runs(formulation: mb.Formulation) -> None:
     assert np.abs(result.angular_velocity(bar)[-1]).max() < 1e-3
 
 
-# --- forces --------------------------------------------------------------------------------------------------------------
+# --- forces -----------------------------------------------------------------------------------------------------------
 
 MOVING = {
     "rotation": (0.5, 0.5, -0.5, 0.5),
@@ -87,7 +87,7 @@ MOVING = {
 
 
 def newton_euler(body: mb.RigidBody, force: Array, at: Array) -> tuple[Array, Array]:
-    """Accelerations of the origin and of rotation of a free body under a force at a global point and gravity, by hand."""
+    """Accelerations of a free body (origin, rotation) under gravity and a force at a global point, by hand."""
     frame, omega = body.rotation, body.angular_velocity
     arm = frame @ body.center_of_mass
     inertia = frame @ body.inertia @ frame.T
@@ -151,7 +151,7 @@ def stiffness_at_rest(system: mb.System, formulation: mb.Formulation) -> Array:
 
 
 def test_derivatives_of_the_magnet_are_right_despite_the_norm(formulation: mb.Formulation) -> None:
-    """d(s d/|d|^3)/dd = s (1 - 3 e e^T)/|d|^3 with d = r_i - r_j; minus that, and minus the sign of Q, is the stiffness."""
+    """With d = r_i - r_j and e = d/|d|: -dQ/dr_j = d(s d/|d|^3)/dd = s (1 - 3 e e^T)/|d|^3."""
     system, bar = bar_system()
     system.add(Magnet("magnet", system.ground, bar, at_i=(0.5, 1.0, 3.0), strength=3.0))
     d = np.array([0.5, 1.0, 3.0]) - [2.0, 0.0, 0.0]
@@ -324,7 +324,7 @@ class InPlace(mb.ForceElement):
 
 
 def test_a_method_cannot_spoil_the_markers() -> None:
-    """F = r_i - r_j with unit stiffness: twice at the same state it is the same force, whatever the method did to its arguments."""
+    """F = r_i - r_j, twice at the same state: whatever the method did to its arguments, the force is the same."""
     system, bar = bar_system()
     system.add(InPlace("pull", system.ground, bar, at_i=(0.0, 3.0, 0.0)))
     eq = mb.Equations(system)
@@ -363,7 +363,7 @@ def test_several_elements_of_a_type_have_their_own_parameters(formulation: mb.Fo
     np.testing.assert_allclose(acceleration, total / bar.mass + GRAVITY, rtol=1e-12, atol=1e-12)
 
 
-# --- constraints ---------------------------------------------------------------------------------------------------------
+# --- constraints ------------------------------------------------------------------------------------------------------
 
 
 def test_offset_hinge_swings_as_a_pendulum(formulation: mb.Formulation) -> None:
@@ -506,7 +506,7 @@ def test_constraint_that_depends_on_time(formulation: mb.Formulation) -> None:
     np.testing.assert_allclose(result.reaction("shaker").force[:, 2], 2.0 * (9.81 - 9.0 * motion), rtol=0.0, atol=1e-8)
 
 
-# --- errors --------------------------------------------------------------------------------------------------------------
+# --- errors -----------------------------------------------------------------------------------------------------------
 
 
 class Fuse(mb.ForceElement):
@@ -600,7 +600,7 @@ def test_exception_in_a_potential_is_shown() -> None:
     system, bar = bar_system()
     system.add(Leaky("leak", system.ground, bar))
     result = mb.simulate(system, 0.1, dt=0.01)
-    with pytest.raises(mb.SimulationError, match="Leaky 'leak'.*no energy left"):
+    with pytest.raises(mb.SimulationError, match=r"Leaky 'leak'.*no energy left"):
         _ = result.energy
 
 
@@ -621,7 +621,7 @@ class DifferentiatedStop(mb.Coincident):
 def test_exception_in_a_constraint_with_derivatives_is_shown() -> None:
     system, bar = bar_system()
     system.add(DifferentiatedStop("stop", system.ground, bar, at=(2, 0, 0)))
-    with pytest.raises(mb.SimulationError, match="DifferentiatedStop 'stop'.*the fuse has blown"):
+    with pytest.raises(mb.SimulationError, match=r"DifferentiatedStop 'stop'.*the fuse has blown"):
         mb.simulate(system, 1.0, dt=0.01)
 
 
@@ -669,11 +669,11 @@ def test_force_that_is_not_a_number_names_the_body() -> None:
     """A magnet on its own place divides by zero."""
     system, bar = bar_system()
     system.add(Magnet("magnet", system.ground, bar, at_i=(2, 0, 0), at_j=(2, 0, 0)))
-    with pytest.raises(mb.SimulationError, match="bar.*finite"):
+    with pytest.raises(mb.SimulationError, match=r"bar.*finite"):
         mb.simulate(system, 0.1, dt=0.01)
 
 
-# --- own states ----------------------------------------------------------------------------------------------------------
+# --- own states -------------------------------------------------------------------------------------------------------
 
 
 class LowPassActuator(mb.ForceElement):
@@ -726,7 +726,7 @@ def test_element_with_its_own_states(formulation: mb.Formulation, kind: type[Low
     )
 
 
-# --- strategies ----------------------------------------------------------------------------------------------------------
+# --- strategies -------------------------------------------------------------------------------------------------------
 
 
 class SymplecticEuler(mb.Integrator):
@@ -845,7 +845,7 @@ def test_user_integrator_refuses_element_states() -> None:
         mb.simulate(system, 0.1, dt=0.01, integrator=SymplecticEuler())
 
 
-# --- bodies --------------------------------------------------------------------------------------------------------------
+# --- bodies -----------------------------------------------------------------------------------------------------------
 
 
 class SolidSphere(mb.Body):
