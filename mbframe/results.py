@@ -160,7 +160,7 @@ class Result:
         """A measure at every instant; angles are unwrapped."""
         element = self.system[measure] if isinstance(measure, str) else measure
         if not isinstance(element, Measure):
-            raise ModelError([element.problem("", "is not a measure; use Distance, Displacement or Angle")])
+            raise ModelError([Problem(str(element), "", "is not a measure; use Distance, Displacement or Angle")])
         sides = []
         for marker in (element.i, element.j):
             position, rotation = self.position(marker), self.rotation(marker).as_matrix()

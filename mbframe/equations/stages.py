@@ -9,17 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..bodies.formulations import Formulation
-from ..errors import SimulationError
+from ..errors import MbframeError, SimulationError
 from ..kernels import bindings, loops, user
 from ..kernels.compile import PythonStage, run_stage
-from .tables import NumberedConstraint, Table, Tables, has_derivatives
-from .user import PythonConstraints, PythonForces
+from .tables import NumberedConstraint, Table, Tables, given_with, has_derivatives, is_ours
+from .user import Caller, PythonConstraints, PythonForces, check_shapes
 from .workspace import Workspace
-
-
-def is_ours(cls: type) -> bool:
-    """Whether a class belongs to the package: only then its compiled stage may be kept on disk."""
-    return cls.__module__.startswith("mbframe.")
 
 
 @dataclass
@@ -32,6 +27,7 @@ class BoundStage:
     elements: list[Any] = field(default_factory=list)
     method: str = ""
     python: PythonStage | None = None
+    caller: Caller | None = None
 
 
 class Stages:
@@ -72,27 +68,28 @@ class Stages:
         kind, rows = table.type, table.rows
         equations: int = kind.equations  # type: ignore[attr-defined]
         elements = [c.constraint for c in table.elements]
-        if has_derivatives(kind):
-            stage = bindings.constraint_stage(kind, is_ours(kind), rows.dtype, equations)
+        if is_ours(kind) and has_derivatives(kind):
+            stage = bindings.constraint_stage(kind, True, rows.dtype, equations)
             self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, "residual"))
             return
         interpreted = PythonConstraints(elements, rows, self.tables.markers)
         self.interpreted[kind] = interpreted
         self._sample_motion()
         self.notices += interpreted.settle()
-        compiled = bindings.residual_stage(kind, rows.dtype, equations)
-        reason = bindings.refusal(lambda: compiled)
+        make = bindings.given_stage if has_derivatives(kind) else bindings.residual_stage
+        compiled = make(kind, rows.dtype, equations)
+        reason = bindings.refusal(compiled)
         if reason is None:
             self.work["level"] = 1
             status = run_stage(compiled.address, 0.0, self.work.address, rows.ctypes.data, len(rows))
-            if status != 0 or not interpreted.agree(0.0):
-                reason = "complex numbers give it wrong derivatives"
+            if status == 0 and not interpreted.agree(0.0):
+                reason = "its compiled derivatives are wrong"
         if reason is None:
             self.evaluation.append(BoundStage(compiled.address, rows, len(rows), elements, "residual"))
         else:
             self.notices.append(f"{kind.__name__}.residual is called from Python, about 1 ms a time: {reason}")
             work = self.work
-            self._python(lambda t, n: interpreted.fill(t, int(work["level"])), elements, "residual")
+            self._python(lambda t, n: interpreted.fill(t, int(work["level"])), interpreted, elements, "residual")
         projection = bindings.projection_stage(kind, rows.dtype, equations)
         self.evaluation.append(BoundStage(projection.address, rows, len(rows), elements))
 
@@ -113,8 +110,12 @@ class Stages:
         kind, rows = table.type, table.rows
         states: int = kind.states  # type: ignore[attr-defined]
         elements = [f.force for f in table.elements]
+        if not is_ours(kind):
+            self._sample_motion()
+            for row, element in zip(rows, elements, strict=True):
+                check_shapes(element, self.tables.markers[row.i].copy(), self.tables.markers[row.j].copy())
         stage = bindings.force_stage(kind, is_ours(kind), rows.dtype, states)
-        reason = bindings.refusal(lambda: stage)
+        reason = bindings.refusal(stage)
         if reason is None:
             self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, "wrench"))
             return
@@ -123,30 +124,33 @@ class Stages:
         out.i, out.j = rows.i, rows.j
         work = self.work
         forces = PythonForces(elements, rows, out, self.tables.markers, work.z, work.z_rate)
-        self._python(lambda t, n: forces.fill(t) if work["level"] == 2 else None, elements, "wrench")
+        self._python(lambda t, n: forces.fill(t) if work["level"] == 2 else None, forces, elements, "wrench")
         self.evaluation.append(BoundStage(user.applied_rows.address, out, len(out), elements))
 
     def _energy(self, table: Table) -> None:
         kind, rows = table.type, table.rows
-        if not hasattr(kind, "energy"):
+        if not given_with(kind, "wrench", "energy"):
             return
         elements = [f.force for f in table.elements]
         stage = bindings.energy_stage(kind, is_ours(kind), rows.dtype)
-        if bindings.refusal(lambda: stage) is None:
+        if bindings.refusal(stage) is None:
             self.energies.append(BoundStage(stage.address, rows, len(rows), elements, "energy"))
             return
         work, markers = self.work, self.tables.markers
 
+        caller = Caller(elements[0])
+
         def add(t: float, n: int) -> None:
-            for element, row in zip(elements, rows, strict=True):
-                work["potential"] = work["potential"] + element.energy(t, markers[row.i], markers[row.j])
+            for caller.current, row in zip(elements, rows, strict=True):
+                i, j = markers[row.i].copy(), markers[row.j].copy()
+                work["potential"] = work["potential"] + caller.current.energy(t, i, j)
 
         python = PythonStage(add)
-        self.energies.append(BoundStage(python.address, None, 0, elements, "energy", python))
+        self.energies.append(BoundStage(python.address, None, 0, elements, "energy", python, caller))
 
-    def _python(self, function: Callable[[float, int], None], elements: list[Any], method: str) -> None:
+    def _python(self, function: Callable[[float, int], None], caller: Caller, elements: list[Any], method: str) -> None:
         python = PythonStage(function)
-        self.evaluation.append(BoundStage(python.address, None, 0, elements, method, python))
+        self.evaluation.append(BoundStage(python.address, None, 0, elements, method, python, caller))
 
     def gradient(self, numbered: NumberedConstraint, t: float, i: Any, j: Any) -> np.ndarray:
         """dC/dx of a constraint, interpreted."""
@@ -159,25 +163,29 @@ class Stages:
 
     def user_error(self, t: float) -> SimulationError:
         """The error that a user's method raised, with its own traceback as the cause."""
-        stage = self.evaluation[int(self.work["culprit_stage"])]
+        all_stages = self.evaluation + self.energies
+        stage = all_stages[int(self.work["culprit_stage"])]
         cause: BaseException | None = None
         if stage.python is not None:
+            assert stage.caller is not None
+            element = stage.caller.current
             cause = stage.python.raised.pop()
             if not isinstance(cause, Exception):
                 raise cause  # Ctrl-C and the like
-            names = ", ".join(str(e) for e in stage.elements)
+            if isinstance(cause, MbframeError):
+                raise cause
         else:
             assert stage.table is not None
-            element, row = stage.elements[int(self.work["culprit"])], stage.table[int(self.work["culprit"])]
-            names = str(element)
-            arguments = [t, self.tables.markers[row.i], self.tables.markers[row.j]]
+            row = stage.table[int(self.work["culprit"])]
+            element = stage.elements[int(self.work["culprit"])]
+            arguments = [t, self.tables.markers[row.i].copy(), self.tables.markers[row.j].copy()]
             if getattr(element, "states", 0):
-                arguments.append(self.work.z[row.z : row.z + element.states])
+                arguments.append(self.work.z[row.z : row.z + element.states].copy())
             try:
                 getattr(element, stage.method)(*arguments)
             except Exception as error:  # the compiled method failed here: interpreted it shows where
                 cause = error
         what = f"{type(cause).__name__}: {cause}" if cause is not None else "an error that Python does not repeat"
-        failure = SimulationError(f"{stage.method} raised {what}", time=t, culprit=names)
+        failure = SimulationError(f"{stage.method} raised {what}", time=t, culprit=str(element))
         failure.__cause__ = cause
         return failure

@@ -104,12 +104,26 @@ class Table:
     elements: list[Any]
 
 
-def has_derivatives(constraint: type[BasicConstraint]) -> bool:
-    """Whether a constraint class gives its own derivatives, at the level at which it gives its residual."""
-    return all(hasattr(constraint, name) for name in ("gradient", "curvature", "hessian")) and not any(
-        "residual" in vars(c)
-        for c in constraint.__mro__[: next(k for k, c in enumerate(constraint.__mro__) if "gradient" in vars(c))]
-    )
+def given_with(cls: type, method: str, *companions: str) -> bool:
+    """Whether a class gives companions of a method at the level at which it gives the method, or below.
+
+    A subclass that overrides the method alone leaves inherited companions (derivatives, an energy) behind.
+    """
+
+    def level(name: str) -> int:
+        return next((k for k, c in enumerate(cls.__mro__) if name in vars(c)), len(cls.__mro__))
+
+    return all(level(name) <= min(level(method), len(cls.__mro__) - 1) for name in companions)
+
+
+def has_derivatives(constraint: type) -> bool:
+    """Whether a constraint class gives its own derivatives."""
+    return given_with(constraint, "residual", "gradient", "curvature", "hessian")
+
+
+def is_ours(cls: type) -> bool:
+    """Whether a class belongs to the package: its methods do not raise, and its compiled stage may be kept on disk."""
+    return cls.__module__.startswith("mbframe.")
 
 
 class Tables:
@@ -261,7 +275,8 @@ class Tables:
         for numbered in self.constraints:
             groups[type(numbered.constraint)].append(numbered)
         for kind, members in groups.items():
-            own = LINK_FIELDS if has_derivatives(kind) else constraint_fields(members[0].constraint.equations)
+            simple = is_ours(kind) and has_derivatives(kind)
+            own = LINK_FIELDS if simple else constraint_fields(members[0].constraint.equations)
             links = [{"i": c.i, "j": c.j, "row": c.row, "block_i": c.block_i, "block_j": c.block_j} for c in members]
             yield Table(kind, _rows(kind, own, [c.constraint for c in members], links), members)
 
@@ -331,7 +346,13 @@ class Tables:
 
 def _rows(kind: type, own: list[tuple], elements: list[Any], links: list[dict[str, int]]) -> np.recarray:
     """The rows of a type: the fields of the link, then the declared parameters."""
-    parameters = kind.row_fields()  # type: ignore[attr-defined]
+    declared = kind.parameters()  # type: ignore[attr-defined]
+    parameters = [
+        entry
+        for entry in kind.row_fields()  # type: ignore[attr-defined]
+        if is_ours(kind) or _means_the_same(declared[entry[0]], [getattr(e, entry[0]) for e in elements])
+    ]
+    fields = {entry[0] for entry in own + parameters}
     taken = {entry[0] for entry in own}
     for entry in parameters:
         if entry[0] in taken:
@@ -341,8 +362,17 @@ def _rows(kind: type, own: list[tuple], elements: list[Any], links: list[dict[st
     rows = np.zeros(len(elements), np.dtype(own + parameters, align=True)).view(np.recarray)
     for k, (element, link) in enumerate(zip(elements, links, strict=True)):
         for name, value in (link | element.row_values()).items():
-            rows[name][k] = value
+            if name in fields:
+                rows[name][k] = value
     return rows
+
+
+def _means_the_same(parameter: Any, values: list[Any]) -> bool:
+    """Whether a user's method that reads a parameter means the same in a row: there a choice is a number, None is nan.
+
+    What does not is left out of the row: the method then does not compile and is called from Python.
+    """
+    return parameter.kind != "choice" and not any(value is None for value in values)
 
 
 def _key(marker: Marker) -> Hashable:

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..kernels import bindings
 from ..kernels import tangent as kernels
-from .stages import is_ours
-from .tables import NumberedConstraint, NumberedForce, Table, has_derivatives
+from .tables import NumberedConstraint, NumberedForce, Table, given_with, has_derivatives, is_ours
 from .user import Differentiated, configuration, motion, residual_function, wrench_function
 from .workspace import Record
 
@@ -104,7 +103,7 @@ class TangentAssembly:
 
     def _constraints(self, table: Table, owner: list[int]) -> None:
         kind, equations = table.type, table.type.equations  # type: ignore[attr-defined]
-        if has_derivatives(kind):
+        if is_ours(kind) and has_derivatives(kind):
             self._locate(table.rows, owner)
             stage = bindings.constraint_tangent_stage(kind, is_ours(kind), table.rows.dtype, equations)
             self._add(stage, table.rows)
@@ -129,7 +128,7 @@ class TangentAssembly:
 
     def _forces(self, table: Table, owner: list[int]) -> None:
         kind = table.type
-        if hasattr(kind, "wrench_gradient") and not kind.states:  # type: ignore[attr-defined]
+        if is_ours(kind) and given_with(kind, "wrench", "wrench_gradient") and not kind.states:  # type: ignore[attr-defined]
             self._locate(table.rows, owner)
             self._add(bindings.force_tangent_stage(kind, is_ours(kind), table.rows.dtype), table.rows)
             return

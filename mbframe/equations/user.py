@@ -100,10 +100,18 @@ def wrench_function(force: ForceElement, t: float, *states: Array) -> Callable[.
     return function
 
 
-class PythonConstraints:
+class Caller:
+    """Something that calls users' methods; `current` is the element whose turn it is."""
+
+    def __init__(self, first: Any) -> None:
+        self.current = first
+
+
+class PythonConstraints(Caller):
     """Fills the rows of a constraint type by calling the user's method."""
 
     def __init__(self, constraints: Sequence[BasicConstraint], rows: np.recarray, markers: np.recarray) -> None:
+        super().__init__(constraints[0])
         self.constraints, self.rows, self.markers = constraints, rows, markers
         self.functions = [Differentiated(residual_function(c)) for c in constraints]
 
@@ -120,7 +128,8 @@ class PythonConstraints:
     def fill(self, t: float, level: int) -> None:
         """Values, and for level > 0 derivatives, of all rows."""
         for constraint, row, function in zip(self.constraints, self.rows, self.functions, strict=True):
-            i, j = self.markers[row.i], self.markers[row.j]
+            self.current = constraint
+            i, j = self.markers[row.i].copy(), self.markers[row.j].copy()
             if level == 0:
                 row.value[:] = _checked(constraint, constraint.residual(t, i, j))
                 continue
@@ -163,7 +172,35 @@ def _checked(constraint: BasicConstraint, value: Any) -> Array:
     return array
 
 
-class PythonForces:
+def check_shapes(force: ForceElement, i: Any, j: Any) -> None:
+    """Refuse a wrench or state rate of the wrong size, which a compiled loop would read out of bounds.
+
+    A method that raises here is left alone: it says so itself when it is needed.
+    """
+    z = [np.array(force.initial_states(), float)] if force.states else []
+    try:
+        push, turn = force.wrench(0.0, i, j, *z)
+        found = {"force": np.shape(push), "torque": np.shape(turn)}
+        wanted = {"force": (3,), "torque": (3,)}
+        if force.states:
+            found["state_rate"] = np.shape(force.state_rate(0.0, i, j, *z))  # type: ignore[attr-defined]
+            wanted["state_rate"] = (force.states,)
+    except Exception:
+        return
+    wrong = [name for name in wanted if found[name] != wanted[name]]
+    if wrong:
+        raise ModelError(
+            [
+                force.problem(
+                    "state_rate" if name == "state_rate" else "wrench",
+                    f"returned a {name} of shape {found[name]}; allowed is {wanted[name]}; return that many numbers",
+                )
+                for name in wrong
+            ]
+        )
+
+
+class PythonForces(Caller):
     """Fills force and torque of all rows of a force type by calling the user's method."""
 
     def __init__(
@@ -175,13 +212,15 @@ class PythonForces:
         z: Array,
         z_rate: Array,
     ) -> None:
+        super().__init__(forces[0])
         self.forces, self.rows, self.out, self.markers = forces, rows, out, markers
         self.z, self.z_rate = z, z_rate
 
     def fill(self, t: float) -> None:
         """Force and torque of all rows, and the rates of own states."""
         for force, row, out in zip(self.forces, self.rows, self.out, strict=True):
-            i, j = self.markers[row.i], self.markers[row.j]
+            self.current = force
+            i, j = self.markers[row.i].copy(), self.markers[row.j].copy()
             if force.states:
                 own = slice(row.z, row.z + force.states)
                 z = self.z[own].copy()

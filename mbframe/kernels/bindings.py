@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,6 +37,12 @@ def residual_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Rows of a user's constraint type, filled by its compiled `residual`."""
     method = jitted(kernels.residual)
     return specialize(user.residual_rows, kernels, False, ROW=row, EQUATIONS=equations, residual=method)
+
+
+def given_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
+    """Rows of a user's constraint type, filled by its compiled residual and derivatives."""
+    methods = {name: jitted(getattr(kernels, name)) for name in ("residual", "gradient", "curvature")}
+    return specialize(user.given_rows, kernels, False, ROW=row, EQUATIONS=equations, **methods)
 
 
 def projection_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
@@ -86,13 +91,19 @@ def force_tangent_stage(kernels: Any, cached: bool, row: np.dtype) -> Stage:
     return specialize(tangent.forces, kernels, cached, ROW=row, **methods)
 
 
-def refusal(make: Callable[[], Stage]) -> str | None:
-    """None if the stage compiles, otherwise the first line of the reason."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            _ = make().address
-        except Exception as error:  # numba raises many kinds for a method that it cannot compile
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            return lines[-1] if lines else type(error).__name__
-    return None
+_refusals: dict[Stage, str] = {}
+_NOISE = ("Failed in", "During:", "File ", "^", "-", "This error", "raised from", "Please report")
+
+
+def refusal(stage: Stage) -> str | None:
+    """None if the stage compiles, otherwise the reason in a line; asked for once per stage."""
+    if stage not in _refusals:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                _ = stage.address
+            except Exception as error:  # numba raises many kinds for a method that it cannot compile
+                lines = [line.strip() for line in str(error).splitlines()]
+                telling = [line for line in lines if line and not line.startswith(_NOISE)]
+                _refusals[stage] = telling[0] if telling else type(error).__name__
+    return _refusals.get(stage)

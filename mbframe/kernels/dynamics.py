@@ -114,7 +114,7 @@ CORRECTION = np.dtype(
     align=True,
 )
 
-ROUNDING = 64 * np.finfo(np.float64).eps
+ROUNDING = 16 * np.finfo(np.float64).eps
 SLOW = 0.2  # a chord iteration that gains less than this per turn gets new factors
 
 
@@ -174,7 +174,13 @@ def correct_directly(t, work, data, n):
     """
     w = workspace(work)
     c = records(data, 1, CORRECTION)[0]
-    residual = vector(w.residual, w.n_holonomic)
+    residual, q = vector(w.residual, w.n_holonomic), vector(w.y, w.n_q)
+    largest = 1.0
+    for k in range(w.n_q):
+        largest = max(largest, abs(q[k]))
+    floor = ROUNDING * largest * np.sqrt(1.0 + w.n_holonomic)
+    # Whatever exceeds rounding is corrected at least once, so that small violations do not add up to the tolerance.
+    enough = floor
     before = np.inf
     fresh = False
     if factorization(c.factor).valid < 0:
@@ -187,23 +193,19 @@ def correct_directly(t, work, data, n):
         if status != OK:
             return status
         now = norm(residual, w.n_holonomic)
-        if now <= c.tolerance:
+        if now <= enough:
             break
-        if not now < SLOW * before:
-            if fresh:
-                largest = 0.0
-                q = vector(w.y, w.n_q)
-                for k in range(w.n_q):
-                    largest = max(largest, abs(q[k]))
-                if now <= max(c.tolerance, ROUNDING * max(1.0, largest) * np.sqrt(1.0 + w.n_holonomic)):
-                    break
+        enough = max(c.tolerance, floor)
+        if turn == c.limit or not now < np.inf or (fresh and not now < before):
+            w.culprit = largest_row(residual, w.n_holonomic)
+            return NO_CONVERGENCE
+        if not now < SLOW * before and not fresh:
             status = correction_factors(w, c, t, work)
             if status != OK:
                 return status
             fresh = True
-        if turn == c.limit or not now < np.inf:
-            w.culprit = largest_row(residual, w.n_holonomic)
-            return NO_CONVERGENCE
+        elif fresh:
+            fresh = False  # Newton's method from here on: new factors when these become slow
         before = now
         status = constraint_step(w, c, t, work, residual, w.n_holonomic)
         if status == OK:
@@ -214,10 +216,12 @@ def correct_directly(t, work, data, n):
     if status != OK:
         return status
     rate, v = vector(w.constraint_rate, w.n_rows), part(w.y, w.n_q, w.n_v)
-    floor = max(c.velocity_tolerance, ROUNDING * max(1.0, norm(v, w.n_v)) * np.sqrt(1.0 + w.n_rows))
+    floor = ROUNDING * max(1.0, norm(v, w.n_v)) * np.sqrt(1.0 + w.n_rows)
+    enough = floor
     for _ in range(c.limit):
-        if norm(rate, w.n_rows) <= floor:
+        if norm(rate, w.n_rows) <= enough:
             return OK
+        enough = max(c.velocity_tolerance, floor)
         status = constraint_step(w, c, t, work, rate, w.n_rows)
         if status != OK:
             return status
@@ -227,7 +231,7 @@ def correct_directly(t, work, data, n):
         status = evaluate_elements(w, t, work, VELOCITY)
         if status != OK:
             return status
-    if norm(rate, w.n_rows) <= floor:
+    if norm(rate, w.n_rows) <= enough:
         return OK
     w.culprit = largest_row(rate, w.n_rows)
     return NO_CONVERGENCE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage, call, inner, records
-from .workspace import OK, STEP_TOO_SMALL, factorization, matrix, vector, workspace
+from .workspace import OK, STEP_TOO_SMALL, USER_METHOD, factorization, matrix, vector, workspace
 
 RUNGE_KUTTA = np.dtype(
     [
@@ -166,7 +166,7 @@ def runge_kutta(t, work, data, n):
                 growth = min(1.0, growth)
             r.h_next = r.h * growth
             break
-        if status < 0:  # Python code raised: not a matter of step size
+        if status < 0 or status == USER_METHOD:  # a user's code raised: not a matter of step size
             return status
         rejected = True
         w.rejected += 1

@@ -12,6 +12,7 @@ from .workspace import (
     DYNAMICS,
     GRADIENT_AT,
     LINK,
+    MARKER,
     OK,
     POSITION,
     USER_METHOD,
@@ -165,17 +166,22 @@ def forces(t, work, table, n):
 
 @Stage
 def guarded_forces(t, work, table, n):
-    """As `forces`, for a method that may raise: a user's. The interpreted method is then called to show the error."""
+    """As `forces`, for a user's method: it may raise, and gets copies of the markers, which it may overwrite.
+
+    The interpreted method is called afterwards to show the error.
+    """
     w = workspace(work)
     if w.level < DYNAMICS:
         return OK
     rows = records(table, n, ROW)
     markers = marker_table(w)
+    pair = records(w.scratch, 2, MARKER)
     for k in range(n):
         e = rows[k]
-        i, j = markers[e.i], markers[e.j]
+        pair[0] = markers[e.i]
+        pair[1] = markers[e.j]
         try:
-            force, torque = wrench(e, t, i, j)
+            force, torque = wrench(e, t, pair[0], pair[1])
             hand_over(w, force, torque)
         except Exception:
             w.culprit = k
@@ -192,9 +198,12 @@ def forces_with_states(t, work, table, n):
         return OK
     rows = records(table, n, ROW)
     markers = marker_table(w)
+    pair = records(w.scratch, 2, MARKER)
     for k in range(n):
         e = rows[k]
-        i, j = markers[e.i], markers[e.j]
+        pair[0] = markers[e.i]
+        pair[1] = markers[e.j]
+        i, j = pair[0], pair[1]
         z, z_rate = part(w.y, w.n_q + w.n_v + e.z, STATES), part(w.rates, w.n_q + w.n_v + e.z, STATES)
         try:
             rate = state_rate(e, t, i, j, z)
@@ -213,9 +222,9 @@ def forces_with_states(t, work, table, n):
 def hand_over(w, force, torque):
     """Put force and torque where `apply` finds them."""
     out = part(w.scratch, WRENCH_AT, 6)
-    for x in range(3):
-        out[x] = force[x]
-        out[3 + x] = torque[x]
+    # Constant indices, because a user's triple may mix whole and other numbers.
+    out[0], out[1], out[2] = force[0], force[1], force[2]
+    out[3], out[4], out[5] = torque[0], torque[1], torque[2]
 
 
 @Stage
@@ -285,7 +294,14 @@ def energies(t, work, table, n):
     w = workspace(work)
     rows = records(table, n, ROW)
     markers = marker_table(w)
+    pair = records(w.scratch, 2, MARKER)
     for k in range(n):
         e = rows[k]
-        w.potential += energy(e, t, markers[e.i], markers[e.j])
+        pair[0] = markers[e.i]
+        pair[1] = markers[e.j]
+        try:
+            w.potential += energy(e, t, pair[0], pair[1])
+        except Exception:
+            w.culprit = k
+            return USER_METHOD
     return OK

@@ -91,9 +91,6 @@ def march(t, work, data, n):
         if status == OK:
             status = call(w.correct, w.t, work, w.correct_data, 0)
         if status != OK:
-            w.t = m.t0
-            for c in range(w.n_y):
-                y[c] = y0[c]
             return status
         if m.n_eval == 0:
             store(w, m, w.t)
@@ -198,6 +195,7 @@ def replay(t, work, data, n):
         for e in range(r.n_energy):
             status = call(stages[e], times[k], work, tables[e], counts[e])
             if status != OK:
+                w.culprit_stage = w.n_stages + e
                 return status
         potential[k] = w.potential
         r.done = k + 1

@@ -13,6 +13,7 @@ from .workspace import (
     DYNAMICS,
     GRADIENT_AT,
     LINK_FIELDS,
+    MARKER,
     OK,
     POSITION,
     USER_METHOD,
@@ -31,7 +32,7 @@ CENTRAL = np.array([4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0])
 
 ROW: np.dtype = np.dtype("f8")
 EQUATIONS = 0
-residual = None
+residual = gradient = curvature = None
 
 
 def constraint_fields(equations: int) -> list[tuple]:
@@ -126,6 +127,39 @@ def largest_rate(marker):
         for c in range(3):
             largest = max(largest, abs(marker.axes_rate[r, c]))
     return largest
+
+
+@Stage
+def given_rows(t, work, table, n):
+    """Fill the rows of a user's constraint that gives its own derivatives.
+
+    Binds ROW, EQUATIONS, residual, gradient, curvature.
+    """
+    w = workspace(work)
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    pair = records(w.scratch, 2, MARKER)
+    for k in range(n):
+        e = rows[k]
+        pair[0] = markers[e.i]
+        pair[1] = markers[e.j]
+        for r in range(EQUATIONS):
+            e.drift[r] = 0.0
+            for x in range(24):
+                e.gradient[r, x] = 0.0
+        try:
+            value = residual(e, t, pair[0], pair[1])
+            for r in range(EQUATIONS):
+                e.value[r] = value[r]
+            if w.level > POSITION:
+                gradient(e, t, pair[0], pair[1], e.gradient)
+                bend = curvature(e, t, pair[0], pair[1])
+                for r in range(EQUATIONS):
+                    e.curvature[r] = bend[r]
+        except Exception:
+            w.culprit = k
+            return USER_METHOD
+    return OK
 
 
 @Stage

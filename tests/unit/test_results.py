@@ -49,6 +49,8 @@ def mechanism() -> mb.System:
     system.add(mb.SphericalJoint("ball", system.ground, upper, at=(0, 0, 0)))
     system.add(mb.RevoluteJoint("hinge", upper, lower, at=(1, 0, 0), axis=(0.2, 1.0, 0.3)))
     system.add(mb.SpringDamper("spring", system.ground, lower, at_i=(1, 1, 0), stiffness=40.0, free_length=0.5))
+    system.add(mb.Distance("length", system.ground, lower, at_i=(1, 1, 0)))
+    system.add(mb.Displacement("height", system.ground, lower, at_i=(0, 0, 0), axis=(0, 0, 2)))
     return system
 
 
@@ -127,6 +129,21 @@ def test_elements_by_object_or_name(result):
         method = getattr(result, quantity)
         np.testing.assert_array_equal(method("upper"), method(system["upper"]))
     np.testing.assert_array_equal(result.reaction("hinge").force, result.reaction(system["hinge"]).force)
+
+
+def test_measures(result):
+    lower = result.position("lower")
+    np.testing.assert_allclose(result.measure("length"), np.linalg.norm(lower - [1, 1, 0], axis=1), rtol=1e-14)
+    np.testing.assert_allclose(result.measure(result.system["height"]), lower[:, 2], atol=1e-14)
+
+
+def test_an_angle_counts_turns():
+    system = mb.System("wheel", gravity=(0, 0, 0))
+    wheel = system.add(mb.RigidBody("wheel", mass=1.0, inertia=(1, 1, 1.5), angular_velocity=(0, 0, -7)))
+    system.add(mb.RevoluteJoint("axle", system.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mb.Angle("turns", system.ground, wheel, axis=(0, 0, 1)))
+    result = mb.simulate(system, 3.0, t_eval=np.linspace(0, 3, 61), **PRECISE)
+    np.testing.assert_allclose(result.measure("turns"), -7.0 * result.t, atol=1e-9)
 
 
 def test_joints_hold_and_the_violation_says_how_well(result):
@@ -332,6 +349,7 @@ def test_a_result_keeps_the_masses_and_the_gravity_of_its_run():
         (lambda r: r.reaction("hing"), r"System 'mechanism': there is no element 'hing'; did you mean 'hinge'\?"),
         (lambda r: r.reaction("spring"), "SpringDamper 'spring': has no reaction: it is not a joint"),
         (lambda r: r.element_states("ball"), "SphericalJoint 'ball': has no own states: it is not a force element"),
+        (lambda r: r.measure("ball"), "SphericalJoint 'ball': is not a measure; use Distance, Displacement or Angle"),
         (lambda r: r.element_states("bal"), r"there is no element 'bal'; did you mean 'ball'\?"),
     ],
 )

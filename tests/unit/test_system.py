@@ -53,6 +53,7 @@ def pendulum(gravity=(0.0, 0.0, -9.81)) -> mb.System:
     system.add(Orthogonal("square", upper, lower, at=(1, 0, 0), axis=(1, 1, 3)))
     system.add(mb.SpringDamper("spring", system.ground, lower, at_i=(0, 1, 0), stiffness=30.0, damping=2.0))
     system.add(Mount("mount", upper, lower, at_i=(1, 0, -0.5)))
+    system.add(mb.Displacement("stroke", upper, lower, at_i=(0, 0, 0), axis=(1, 2, 3)))
     return system
 
 
@@ -65,8 +66,9 @@ def test_elements_are_found_by_name_and_kind():
     assert [e.name for e in system.bodies] == ["upper", "lower"]
     assert [e.name for e in system.joints] == ["hinge", "ball", "square"]
     assert [e.name for e in system.forces] == ["spring", "mount"]
+    assert [e.name for e in system.measures] == ["stroke"]
     assert system["ground"] is system.ground
-    assert len(system) == 8
+    assert len(system) == 9
     assert next(iter(system)) is system.ground
 
 
@@ -94,7 +96,7 @@ def test_a_name_is_given_once():
     )
     with pytest.raises(mb.ModelError, match="taken by Ground 'ground'"):
         system.add(bar("ground"))
-    assert len(system) == 8
+    assert len(system) == 9
 
 
 def test_an_unknown_name_suggests_the_nearest():
@@ -130,6 +132,7 @@ def test_removal():
     system = pendulum()
     spring = system["spring"]
     system.remove("spring")
+    system.remove("stroke")
     system.remove(system["mount"])
     assert system.forces == []
     with pytest.raises(mb.ModelError, match="'lower': cannot be removed; remove first what is attached: ball, square"):
@@ -149,7 +152,7 @@ def test_only_elements_with_bodies_of_the_system_are_added():
     system = mb.System("s")
     body, stranger = system.add(bar("a")), bar("b")
     for wrong in ("a", mb.RigidBody, None):
-        with pytest.raises(mb.ModelError, match="only bodies, joints, constraints and forces can be added"):
+        with pytest.raises(mb.ModelError, match="only bodies, joints, constraints, forces and measures can be added"):
             system.add(wrong)
     with pytest.raises(mb.ModelError, match=r"include\(...\) takes systems"):
         system.add(mb.System("other"))
@@ -186,7 +189,7 @@ def test_included_elements_are_prefixed_copies_that_refer_to_each_other():
     part, system = pendulum(), mb.System("whole")
     copies = system.include(part, "left ")
     system.include(part, "right ", position=SHIFT, rotation=TURN)
-    assert [e.name for e in system][1:8] == [f"left {e.name}" for e in part][1:]
+    assert [e.name for e in system][1:9] == [f"left {e.name}" for e in part][1:]
     assert set(copies) == {e.name for e in part}
     assert copies["ball"] is system["left ball"]
     assert copies["ball"].body_i is system["left upper"]
@@ -236,6 +239,7 @@ def test_a_moved_copy_moves_as_the_original_seen_from_a_moved_frame():
         np.testing.assert_allclose(moved.velocity(f"p {name}"), TURN.apply(original.velocity(name)), atol=1e-8)
         difference = moved.rotation(f"p {name}") * (TURN * original.rotation(name)).inv()
         assert difference.magnitude().max() < 1e-8
+    np.testing.assert_allclose(moved.measure("p stroke"), original.measure("stroke"), atol=1e-8)
     for name in ("hinge", "ball", "square"):
         for quantity in ("force", "torque"):
             found = getattr(moved.reaction(f"p {name}"), quantity)
@@ -256,7 +260,7 @@ def test_assemblies_nest():
 def test_a_system_may_include_itself():
     system = pendulum()
     system.include(system, "second ")
-    assert len(system) == 15
+    assert len(system) == 17
     assert system["second ball"].body_i is system["second upper"]
 
 

@@ -138,9 +138,3 @@ def test_tennis_racket_flips() -> None:
     assert along.min() < -5.9
     angular = result.momentum.angular
     assert np.abs(angular - angular[0]).max() <= 1e-11
-
-
-def test_lamina_is_refused_where_the_coordinates_cannot_describe_it() -> None:
-    """The racket is flat (Ixx + Iyy = Izz): its mass matrix in natural coordinates is singular, not its inertia."""
-    with pytest.raises(mb.MbframeError, match="NaturalAbsolute"):
-        mb.simulate(mb.examples.free_body(), 1.0, formulation=mb.NaturalAbsolute())
