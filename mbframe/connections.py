@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .bodies.base import Body
 from .errors import Problem
@@ -47,6 +48,10 @@ class Connection(Element):
         """Marker on the second body."""
         raise NotImplementedError
 
+    def marker(self, body: Body, at: ArrayLike, axis: ArrayLike) -> Marker:
+        """A marker of this connection on a body: its z axis is `axis`, its x axis follows from `frame`."""
+        return Marker(body, at=at, axes=self.frame @ frame_with_axis(self.frame.T @ np.asarray(axis, float)))
+
 
 class PointConnection(Connection):
     """A connection at one point and along one axis, both global in the configuration in which the model is described.
@@ -59,14 +64,11 @@ class PointConnection(Connection):
 
     @property
     def i(self) -> Marker:
-        return self._marker(self.body_i)
+        return self.marker(self.body_i, self.at, self.axis)
 
     @property
     def j(self) -> Marker:
-        return self._marker(self.body_j)
-
-    def _marker(self, body: Body) -> Marker:
-        return Marker(body, at=self.at, axes=self.frame @ frame_with_axis(self.frame.T @ self.axis))
+        return self.marker(self.body_j, self.at, self.axis)
 
 
 class TwoPointConnection(Connection):
@@ -79,9 +81,19 @@ class TwoPointConnection(Connection):
     at_j = parameter(None, kind="point", unit="m", help="global point on the second body when described")
 
     @property
+    def point_i(self) -> NDArray[np.float64]:
+        """Global point on the first body when described."""
+        return self.body_i.position if self.at_i is None else self.at_i
+
+    @property
+    def point_j(self) -> NDArray[np.float64]:
+        """Global point on the second body when described."""
+        return self.body_j.position if self.at_j is None else self.at_j
+
+    @property
     def i(self) -> Marker:
-        return Marker(self.body_i, at=self.body_i.position if self.at_i is None else self.at_i, axes=self.frame)
+        return Marker(self.body_i, at=self.point_i, axes=self.frame)
 
     @property
     def j(self) -> Marker:
-        return Marker(self.body_j, at=self.body_j.position if self.at_j is None else self.at_j, axes=self.frame)
+        return Marker(self.body_j, at=self.point_j, axes=self.frame)

@@ -45,11 +45,15 @@ class Measure(TwoPointConnection):
 
     @property
     def i(self) -> Marker:
-        return self.body_i.marker(self.at_i, self.axis)
+        return self.marker(self.body_i, self.point_i, self.axis)
 
     @property
     def j(self) -> Marker:
-        return self.body_j.marker(self.at_j, self.axis)
+        return self.marker(self.body_j, self.point_j, self.axis)
+
+    def gradient(self, t, i, j, g):
+        """g[0, :] = ds/dx."""
+        raise NotImplementedError(f"{type(self).__name__} does not define gradient(self, t, i, j, g)")
 
     def value(self, t, i, j):
         """The scalar."""

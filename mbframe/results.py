@@ -157,16 +157,34 @@ class Result:
         return b.formulation.accelerations(self.q[:, b.q_slice], self.v[:, b.v_slice], self.v_rate[:, b.v_slice])[1]
 
     def measure(self, measure: Measure | str) -> Array:
-        """A measure at every instant; angles are unwrapped."""
+        """A measure at every instant; an angle is unwrapped over turns.
+
+        Its rates at both ends of an interval tell the number of turns in it, so the instants may lie far apart.
+        """
         element = self.system[measure] if isinstance(measure, str) else measure
         if not isinstance(element, Measure):
-            raise ModelError([Problem(str(element), "", "is not a measure; use Distance, Displacement or Angle")])
-        sides = []
-        for marker in (element.i, element.j):
-            position, rotation = self.position(marker), self.rotation(marker).as_matrix()
-            sides.append([SimpleNamespace(position=p, axes=a) for p, a in zip(position, rotation, strict=True)])
-        values = np.array([element.value(t, i, j) for t, i, j in zip(self.t, *sides, strict=True)])
-        return np.unwrap(values) if element.unit == "rad" else values
+            raise ModelError([element.problem("", "is not a measure; use Distance, Displacement or Angle")])
+        i, j = self._marker_states(element.i), self._marker_states(element.j)
+        values = np.array([element.value(*sample) for sample in zip(self.t, i, j, strict=True)])
+        if element.unit != "rad":
+            return values
+        rates = np.zeros(len(values))
+        for k, (t, a, b) in enumerate(zip(self.t, i, j, strict=True)):
+            g = np.zeros((1, 24))
+            element.gradient(t, a, b, g)
+            rates[k] = g[0] @ np.concatenate([a.velocity, a.axes_rate.ravel(), b.velocity, b.axes_rate.ravel()])
+        expected = 0.5 * np.diff(self.t) * (rates[1:] + rates[:-1])
+        turns = np.round((expected - np.diff(values)) / (2.0 * np.pi))
+        return values + 2.0 * np.pi * np.concatenate([[0.0], np.cumsum(turns)])
+
+    def _marker_states(self, marker: Marker) -> list[SimpleNamespace]:
+        """What a measure sees of a marker, instant by instant."""
+        position, axes = self.position(marker), self.rotation(marker).as_matrix()
+        velocity, rates = self.velocity(marker), np.cross(self.angular_velocity(marker)[:, :, None], axes, axis=1)
+        return [
+            SimpleNamespace(position=p, axes=a, velocity=v, axes_rate=r)
+            for p, a, v, r in zip(position, axes, velocity, rates, strict=True)
+        ]
 
     def state(self, index: int) -> State:
         """The state at a stored instant, for `simulate(..., initial=...)` and analyses."""
@@ -198,10 +216,9 @@ class Result:
         The marker force is -g^T lambda with g = dC/dx; its part on the axes d_k gives the moment sum d_k x f_k.
         """
         element = self.system[joint if isinstance(joint, str) else joint.name]
-        parts = self._eq.constraints_of(element)
-        if not parts:
+        if element.name not in self._eq.tables.joint_points:
             raise ModelError([element.problem("", "has no reaction: it is not a joint")])
-        return Reaction(*self._eq.reactions(parts, element.j, self.t, self._y, self.multipliers))
+        return Reaction(*self._eq.reactions(element.name, self.t, self._y, self.multipliers))
 
     @cached_property
     def violation(self) -> Violation:

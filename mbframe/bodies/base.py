@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import Problem
 from ..markers import Marker
 from ..parameters import Element, parameter
 
@@ -41,6 +43,11 @@ class Body(Element):
 
 class Ground(Body):
     """The fixed frame. Every system has one: `system.ground`."""
+
+    def check(self) -> Iterator[Problem]:
+        for field in ("position", "rotation", "velocity", "angular_velocity"):
+            if np.any(getattr(self, field) != type(self).parameters()[field].default):
+                yield self.problem(field, "the ground stays where it is; move the bodies instead")
 
     @classmethod
     def example(cls) -> Ground:

@@ -15,12 +15,11 @@ from ..kernels import dynamics, factorization
 from ..kernels import workspace as codes
 from ..kernels.compile import PythonStage, run_stage
 from ..kernels.march import REPLAY, replay
-from ..markers import Marker
 from ..state import Motion, State
 from ..system import System
 from .stages import Stages
 from .structure import Structure, analyze
-from .tables import NumberedConstraint, Tables
+from .tables import Tables
 from .workspace import Record, Workspace, factor_record
 
 if TYPE_CHECKING:
@@ -235,23 +234,33 @@ class Equations:
         self.run(replay.address, 0.0, data.address)
         return out
 
-    def reactions(
-        self, parts: list[NumberedConstraint], at: Marker, t: Array, y: Array, multipliers: Array
-    ) -> tuple[Array, Array]:
-        """Force and moment about the marker `at` that some constraints exert on their second bodies, (n, 3) each."""
+    def reactions(self, joint: str, t: Array, y: Array, multipliers: Array) -> tuple[Array, Array]:
+        """Force and moment about its marker j that a joint exerts on its second body, (n, 3) each."""
         force, torque = np.zeros((len(t), 3)), np.zeros((len(t), 3))
+        parts = [c for c in self.tables.constraints if c.owner_name == joint]
+        body, point = self.tables.joint_points[joint]
         markers = self.tables.markers
         for k in range(len(t)):
             self.set_state(*self.split(y[k]))
-            self.run(dynamics.evaluate.address, t[k], n=codes.POSITION)
-            joint = markers[self.tables.place(at)].position.copy()
+            self.run(dynamics.evaluate.address, t[k], n=codes.VELOCITY)
+            at = self._place(body, point, y[k])
             for c in parts:
                 i, j = markers[c.i], markers[c.j]
-                load = -multipliers[k, c.rows] @ self.stages.gradient(c, t[k], i, j)[:, 12:]
-                axes = load[3:].reshape(3, 3)
-                force[k] += load[:3]
-                torque[k] += np.cross(j.axes, axes, axis=0).sum(axis=1) + np.cross(j.position - joint, load[:3])
+                loads = -multipliers[k, c.rows] @ self.stages.gradient(c, t[k], i, j)
+                for marker, load in ((i, loads[:12]), (j, loads[12:])):
+                    if marker.body == body:
+                        force[k] += load[:3]
+                        torque[k] += np.cross(marker.axes, load[3:].reshape(3, 3), axis=0).sum(axis=1)
+                        torque[k] += np.cross(marker.position - at, load[:3])
         return force, torque
+
+    def _place(self, body: int, point: Array, y: Array) -> Array:
+        """Global position of a local point of a numbered body; -1 is the ground."""
+        if body < 0:
+            return point
+        b = self.tables.bodies[body]
+        position, rotation = b.formulation.poses(self.split(y)[0][None, b.q_slice])
+        return position[0] + rotation[0] @ point
 
     @cached_property
     def tangent_assembly(self) -> TangentAssembly:
@@ -343,7 +352,3 @@ class Equations:
         if unknown >= self.n_v:
             return self.row_label(unknown - self.n_v)
         return str(next(b.body for b in reversed(self.tables.bodies) if b.v <= unknown))
-
-    def constraints_of(self, joint: Any) -> list[NumberedConstraint]:
-        """The basic constraints of a joint, numbered."""
-        return [c for c in self.tables.constraints if c.owner is joint]

@@ -70,6 +70,7 @@ class NumberedConstraint:
 
     constraint: BasicConstraint
     owner: Joint | BasicConstraint
+    owner_name: str
     row: int
     i: int
     j: int
@@ -149,6 +150,17 @@ class Tables:
     # --- numbering ---------------------------------------------------------------------------------------------------
 
     def _number_links(self) -> None:
+        for link in (*self.system.joints, *self.system.forces):
+            for side in ("body_i", "body_j"):
+                body = getattr(link, side)
+                if body is not self.system.ground and self.index.get(body.name) is None:
+                    message = f"found {body}, which is not in system {self.system.name!r}; add it with system.add(...)"
+                    raise ModelError([link.problem(side, message)])
+        # Where reactions refer to: second body and local point of each joint, as described now.
+        self.joint_points: dict[str, tuple[int, Array]] = {}
+        for joint in self.system.joints:
+            marker = joint.j
+            self.joint_points[joint.name] = (self.index.get(marker.body.name, -1), marker.local_point)
         constraints: list[tuple[Joint | BasicConstraint, BasicConstraint]] = []
         for joint in self.system.joints:
             parts = joint.constraints() if isinstance(joint, Joint) else [joint]
@@ -164,7 +176,7 @@ class Tables:
             if not 0 < part.equations <= MOST_EQUATIONS:
                 message = f"found {part.equations}; allowed are 1 to {MOST_EQUATIONS}; split the constraint"
                 raise ModelError([part.problem("equations", message)])
-            self.constraints.append(NumberedConstraint(part, owner, row, i, j))
+            self.constraints.append(NumberedConstraint(part, owner, owner.name, row, i, j))
             row += part.equations
         for numbered in self.bodies:
             numbered.row = row

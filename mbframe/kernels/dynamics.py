@@ -14,6 +14,7 @@ from .workspace import (
     VELOCITY,
     factorization,
     integers,
+    marker_table,
     part,
     vector,
     workspace,
@@ -110,11 +111,13 @@ CORRECTION = np.dtype(
         ("factor", "i8"),  # factorization used for the correction: the system's own, or one with unit weights
         ("entries", "i8"),
         ("n_mass", "i8"),  # leading entries that belong to the weights
+        ("size", "f8"),  # largest marker coordinate after the last correction
     ],
     align=True,
 )
 
 ROUNDING = 16 * np.finfo(np.float64).eps
+JUMP = 10.0  # by which factor a model may grow in one step
 SLOW = 0.2  # a chord iteration that gains less than this per turn gets new factors
 
 
@@ -124,6 +127,17 @@ def norm(values, n):
     for k in range(n):
         s += values[k] * values[k]
     return np.sqrt(s)
+
+
+@inner
+def extent(w):
+    """The largest coordinate of a marker, at least 1."""
+    markers = marker_table(w)
+    largest = 1.0
+    for m in range(w.n_markers):
+        for x in range(3):
+            largest = max(largest, abs(markers[m].position[x]))
+    return largest
 
 
 @inner
@@ -174,13 +188,8 @@ def correct_directly(t, work, data, n):
     """
     w = workspace(work)
     c = records(data, 1, CORRECTION)[0]
-    residual, q = vector(w.residual, w.n_holonomic), vector(w.y, w.n_q)
-    largest = 1.0
-    for k in range(w.n_q):
-        largest = max(largest, abs(q[k]))
-    floor = ROUNDING * largest * np.sqrt(1.0 + w.n_holonomic)
-    # Whatever exceeds rounding is corrected at least once, so that small violations do not add up to the tolerance.
-    enough = floor
+    residual = vector(w.residual, w.n_holonomic)
+    enough = floor = 0.0
     before = np.inf
     fresh = False
     if factorization(c.factor).valid < 0:
@@ -193,6 +202,13 @@ def correct_directly(t, work, data, n):
         if status != OK:
             return status
         now = norm(residual, w.n_holonomic)
+        if turn == 0:
+            # Whatever exceeds rounding is corrected at least once, so that small violations do not add up to the
+            # tolerance. A state that jumped away must not bring a rounding of its own size along.
+            size = extent(w)
+            if c.size > 0.0:
+                size = min(size, JUMP * c.size)
+            enough = floor = ROUNDING * size * np.sqrt(1.0 + w.n_holonomic)
         if now <= enough:
             break
         enough = max(c.tolerance, floor)
@@ -215,6 +231,7 @@ def correct_directly(t, work, data, n):
     status = correction_factors(w, c, t, work)
     if status != OK:
         return status
+    c.size = extent(w)
     rate, v = vector(w.constraint_rate, w.n_rows), part(w.y, w.n_q, w.n_v)
     floor = ROUNDING * max(1.0, norm(v, w.n_v)) * np.sqrt(1.0 + w.n_rows)
     enough = floor

@@ -374,10 +374,10 @@ def test_a_failure_carries_time_culprit_and_partial_result(options):
     error = caught.value
     assert isinstance(error.__cause__, RuntimeError)
     assert error.culprit == "Rope 'rope'"
-    assert 0.0 < error.time <= 0.6
+    assert 0.5 < error.time < 1.0
     assert not error.result.info.completed
     assert error.result.t[0] == 0.0
-    assert error.result.t[-1] == error.time
+    assert 0.0 < error.result.t[-1] <= 0.5 + 1e-12
     t = error.result.t
     np.testing.assert_allclose(error.result.position("ball")[:, 2], 1 - GRAVITY / 2 * t**2, atol=1e-12)
 
@@ -387,8 +387,8 @@ def test_a_force_that_is_not_a_number_stops_a_run_with_a_fixed_step():
     system.add(Rope("rope", system.ground, system["ball"], breaks=False))
     with pytest.raises(mb.SimulationError, match="RigidBody 'ball': the acceleration is not a finite number") as caught:
         mb.simulate(system, 1.0, dt=0.1)
-    assert caught.value.result.t[-1] == pytest.approx(caught.value.time)
-    assert 0.3 < caught.value.time < 0.6
+    assert 0.5 < caught.value.time <= 0.6
+    assert caught.value.result.t[-1] == pytest.approx(0.5)
 
 
 class Runaway(mb.ForceElement):
@@ -411,7 +411,7 @@ def test_an_adaptive_step_that_vanishes_stops_the_run_near_the_singularity():
 
 
 def test_a_mechanism_that_cannot_close_any_more_names_the_joint():
-    """A rod of fixed length driven away from its support: the constraint has no solution from t = 0.5 on."""
+    """The end of a bar is drawn away from its support: the bar is stretched at t = 0.5, and there is no way on."""
 
     class Leaving(mb.BasicConstraint):
         equations = 1
@@ -420,10 +420,7 @@ def test_a_mechanism_that_cannot_close_any_more_names_the_joint():
             return [j.position[0] - 0.5 - t]
 
     system = pendulum(position=(0.5, 0, -np.sqrt(0.75)))
-    bar = system["bar"]
-    system.remove("pin")
-    system.add(mb.SphericalJoint("pin", system.ground, bar, at=(0, 0, 0)))
-    system.add(Leaving("pull", system.ground, bar, at=bar.position))
+    system.add(Leaving("pull", system.ground, system["bar"], at=system["bar"].position))
     with pytest.raises(mb.SimulationError, match="cannot be closed") as caught:
         mb.simulate(system, 1.0, dt=0.02)
     assert caught.value.culprit in ("SphericalJoint 'pin'", "Leaving 'pull'")
