@@ -22,8 +22,8 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     return {name.partition(".")[0] for name in process.stdout.split()}
 
 
-def test_import_loads_mbframe_and_numpy(loaded: set[str]) -> None:
-    assert {"mbframe", "numpy"} <= loaded
+def test_import_loads_mbframe(loaded: set[str]) -> None:
+    assert "mbframe" in loaded
 
 
 @pytest.mark.parametrize("package", LAZY)
