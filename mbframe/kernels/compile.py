@@ -139,7 +139,8 @@ def jitted(function: Callable) -> Any:
             for name in function.__code__.co_names
             if isinstance(value := function.__globals__.get(name), FunctionType) and value is not function
         }
-        decorate = inner if function.__module__.startswith("mbframe.") else njit(nogil=True)
+        ours = (function.__module__ or "").startswith("mbframe.")  # code run by exec may belong to no module
+        decorate = inner if ours else njit(nogil=True)
         _dispatchers[function] = decorate(_rebound(function, function.__qualname__, callees))
     return _dispatchers[function]
 
