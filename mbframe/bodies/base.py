@@ -32,6 +32,13 @@ class Body(Element):
 
     formulation: Formulation | None = None
 
+    def formulation_for(self, wanted: Formulation | None) -> Formulation | None:
+        """The formulation in which an analysis treats this body if it asks for `wanted`; None: its default.
+
+        A body that is not free to choose overrides this.
+        """
+        return wanted or self.formulation
+
     def mass_properties(self) -> tuple[float, Array, Array]:
         """Mass, centre of mass and inertia about it, in body axes."""
         raise NotImplementedError(f"{type(self).__name__} does not define mass_properties()")

@@ -6,9 +6,9 @@ nothing else, so a new formulation works at once with every joint and force.
 
 To add one, subclass `Formulation`, set `n_q`, `n_v`, `n_intrinsic`, and write the kernels. Kernels are static methods
 in plain Python on numbers, small arrays and records (`body`, `marker`), written with loops: they are compiled
-unchanged, and called with complex numbers by the tests. `frame` is the rotation matrix A of the body's frame. Array
-arguments named last are outputs. The directional derivatives of the tangent kernels are taken along the velocities:
-dq = T d.
+unchanged, and called with complex numbers by the tests. `frame` is the rotation matrix A of the body's frame, followed
+by what else depends on q and several kernels read (`n_frame` columns in all). Array arguments named last are outputs.
+The directional derivatives of the tangent kernels are taken along the velocities: dq = T d.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class Formulation:
     n_q: ClassVar[int]
     n_v: ClassVar[int]
     n_intrinsic: ClassVar[int] = 0
+    n_frame: ClassVar[int] = 3
     fields: ClassVar[list[tuple]] = RIGID_FIELDS
 
     def __eq__(self, other: object) -> bool:
@@ -82,8 +83,12 @@ class Formulation:
     def coordinates(
         self, position: Array, rotation: Array, velocity: Array, angular_velocity: Array
     ) -> tuple[Array, Array]:
-        """q and v of one pose (rotation 3 x 3) and twist (global)."""
+        """q and v of one pose (rotation 3 x 3) and twist (global); a `ValueError` says what pose has none."""
         raise NotImplementedError
+
+    def singular_pose(self, rotation: Array) -> str:
+        """What to say, and to propose, where the kernel `regular` is False."""
+        return "its coordinates are singular in this pose; choose another formulation such as NewtonEuler()"
 
     def poses(self, q: Array) -> tuple[Array, Array]:
         """Positions (n, 3) and rotation matrices (n, 3, 3)."""
@@ -101,8 +106,13 @@ class Formulation:
 
     @staticmethod
     def prepare(body, q, frame):
-        """frame := A(q)."""
+        """frame := A(q), and its further columns."""
         raise NotImplementedError
+
+    @staticmethod
+    def regular(body, q, frame):
+        """Whether the coordinates can describe this pose; where not, a run ends with an error that names the body."""
+        return True
 
     @staticmethod
     def place(body, q, v, frame, marker, jacobian, level):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from .base import Formulation
+from .base import RIGID_FIELDS, Formulation
 
 # The axes whose product each intrinsic constraint fixes.
 FIRST = np.array([0, 1, 2, 0, 0, 1])
 SECOND = np.array([0, 1, 2, 1, 2, 2])
+
+THIN = 1e-3  # ratio of the extreme second moments about the centre of mass below which a body counts as thin
 
 
 class NaturalAbsolute(Formulation):
@@ -21,11 +25,27 @@ class NaturalAbsolute(Formulation):
         M = [m, m c^T; m c, J] (x) 1_3,    C = (a.a - 1, b.b - 1, c.c - 1, a.b, a.c, b.c).
 
     [PappalardoGuida2018b], section 2.2, eqs. 13-21.
+
+    Of a lamina, a thin disk or a rod one or two second moments vanish, and M is singular. The equations of such a
+    thin body get in addition
+
+        alpha A (A^T A)'',    alpha the mean second moment about the centre of mass,
+
+    which is zero, because the intrinsic constraints are A^T A = 1, and changes neither accelerations nor reactions.
+    Its part with v' is alpha J^T W J with J of the intrinsic rows (W = 1/2 for the first three, 1 for the others),
+    and makes M regular, but no longer constant.
     """
 
     n_q = 12
     n_v = 12
     n_intrinsic = 6
+    fields: ClassVar = [*RIGID_FIELDS, ("alpha", "f8")]
+
+    def row(self, body, gravity):
+        inertia = body.mass_properties()[2]
+        moments = 0.5 * np.trace(inertia) - np.linalg.eigvalsh(inertia)
+        thin = moments.min() < THIN * moments.max()
+        return super().row(body, gravity) | {"alpha": moments.mean() if thin else 0.0}
 
     def constant_mass(self, row):
         second = 0.5 * np.trace(row.inertia) * np.eye(3) - row.inertia
@@ -34,7 +54,9 @@ class NaturalAbsolute(Formulation):
         return np.kron(moments, np.eye(3))
 
     def mass_pattern(self, row):
-        return (self.constant_mass(row) != 0.0) | np.eye(12, dtype=bool)
+        pattern = (self.constant_mass(row) != 0.0) | np.eye(12, dtype=bool)
+        pattern[3:, 3:] |= row.alpha != 0.0
+        return pattern
 
     def constant_jacobian(self, marker):
         b = np.zeros((12, 12))
@@ -108,6 +130,25 @@ class NaturalAbsolute(Formulation):
             force[r] += weight
             for k in range(3):
                 force[3 + 3 * k + r] += body.center[k] * weight
+        if body.alpha == 0.0:
+            return
+        i = body.inertia
+        half = 0.5 * (i[0, 0] + i[1, 1] + i[2, 2])
+        for a in range(3):
+            for b in range(3):
+                second = (half if a == b else 0.0) - i[a, b]
+                speeds = 0.0
+                for r in range(3):
+                    speeds += v[3 + 3 * a + r] * v[3 + 3 * b + r]
+                for r in range(3):
+                    force[3 + 3 * a + r] -= 2.0 * body.alpha * q[3 + 3 * b + r] * speeds
+                    for s in range(3):
+                        entry = second if r == s else 0.0
+                        entry += body.alpha * (q[3 + 3 * b + r] * q[3 + 3 * a + s])
+                        if a == b:
+                            for k in range(3):
+                                entry += body.alpha * (q[3 + 3 * k + r] * q[3 + 3 * k + s])
+                        mass[3 + 3 * a + r, 3 + 3 * b + s] = entry
 
     @staticmethod
     def rates(body, q, v, q_rate):
@@ -136,7 +177,24 @@ class NaturalAbsolute(Formulation):
 
     @staticmethod
     def inertia_tangent(body, q, v, v_rate, frame, stiffness, damping):
-        """Nothing: mass matrix and gravity are constant."""
+        if body.alpha == 0.0:
+            return
+        # alpha d_b (d_a.d_b'' + d_b.d_a'' + 2 d_a'.d_b'), summed over b, for each axis d_a
+        for a in range(3):
+            for b in range(3):
+                second = 0.0
+                for r in range(3):
+                    second += q[3 + 3 * a + r] * v_rate[3 + 3 * b + r] + v_rate[3 + 3 * a + r] * q[3 + 3 * b + r]
+                    second += 2.0 * v[3 + 3 * a + r] * v[3 + 3 * b + r]
+                for r in range(3):
+                    x = 3 + 3 * a + r
+                    stiffness[x, 3 + 3 * b + r] += body.alpha * second
+                    for s in range(3):
+                        d = body.alpha * q[3 + 3 * b + r]
+                        stiffness[x, 3 + 3 * a + s] += d * v_rate[3 + 3 * b + s]
+                        stiffness[x, 3 + 3 * b + s] += d * v_rate[3 + 3 * a + s]
+                        damping[x, 3 + 3 * a + s] += 2.0 * d * v[3 + 3 * b + s]
+                        damping[x, 3 + 3 * b + s] += 2.0 * d * v[3 + 3 * a + s]
 
     @staticmethod
     def place_tangent(body, v, frame, marker, rate_tangent):

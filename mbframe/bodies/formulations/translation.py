@@ -1,0 +1,90 @@
+"""A body that does not turn: its position alone."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from .base import Formulation
+
+
+class Translation(Formulation):
+    """Coordinates q = r, velocities v = r': 3 / 3 per body, M = m 1; for bodies without size.
+
+    The body's axes keep the directions that `rotation` (3 x 3, rows as tuples) gives them.
+    """
+
+    n_q = 3
+    n_v = 3
+    fields: ClassVar = [("mass", "f8"), ("rotation", "f8", (3, 3)), ("gravity", "f8", 3)]
+
+    def __init__(self, rotation=((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))):
+        self.rotation = rotation
+
+    def row(self, body, gravity):
+        return {"mass": body.mass_properties()[0], "rotation": self.rotation, "gravity": gravity}
+
+    def constant_mass(self, row):
+        return row.mass * np.eye(3)
+
+    def mass_pattern(self, row):
+        return np.eye(3, dtype=bool)
+
+    def constant_jacobian(self, marker):
+        return np.eye(12, 3)
+
+    def jacobian_pattern(self, marker):
+        return np.eye(12, 3, dtype=bool)
+
+    def coordinates(self, position, rotation, velocity, angular_velocity):
+        return position, velocity
+
+    def poses(self, q):
+        return q, np.tile(self.rotation, (len(q), 1, 1))
+
+    def twists(self, q, v):
+        return v, np.zeros_like(v)
+
+    def accelerations(self, q, v, v_rate):
+        return v_rate, np.zeros_like(v)
+
+    @staticmethod
+    def prepare(body, q, frame):
+        for r in range(3):
+            for c in range(3):
+                frame[r, c] = body.rotation[r, c]
+
+    @staticmethod
+    def place(body, q, v, frame, marker, jacobian, level):
+        u, local = marker.point, marker.frame
+        for r in range(3):
+            marker.position[r] = q[r] + frame[r, 0] * u[0] + frame[r, 1] * u[1] + frame[r, 2] * u[2]
+            if level > 0:
+                marker.velocity[r] = v[r]
+            for k in range(3):
+                marker.axes[r, k] = frame[r, 0] * local[0, k] + frame[r, 1] * local[1, k] + frame[r, 2] * local[2, k]
+
+    @staticmethod
+    def inertia(body, q, v, frame, mass, force):
+        for r in range(3):
+            force[r] += body.mass * body.gravity[r]
+
+    @staticmethod
+    def rates(body, q, v, q_rate):
+        for r in range(3):
+            q_rate[r] = v[r]
+
+    @staticmethod
+    def inertia_tangent(body, q, v, v_rate, frame, stiffness, damping):
+        """Nothing: mass and gravity are constant."""
+
+    @staticmethod
+    def place_tangent(body, v, frame, marker, rate_tangent):
+        for x in range(12):
+            for c in range(3):
+                rate_tangent[x, c] = 0.0
+
+    @staticmethod
+    def load_tangent(body, frame, marker, load, stiffness):
+        """Nothing: B is constant."""
