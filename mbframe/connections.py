@@ -32,7 +32,8 @@ class Connection(Element):
 
     def check(self) -> Iterator[Problem]:
         for field in ("body_i", "body_j"):
-            if not isinstance(found := getattr(self, field), Body):
+            found = getattr(self, field)
+            if not isinstance(found, Body) and not (found is None and self.parameters()[field].optional):
                 message = f"found {found!r}; allowed is a body; pass the object that you added to the system"
                 yield self.problem(field, message)
         if self.body_i is self.body_j:

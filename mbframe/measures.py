@@ -1,8 +1,8 @@
 """Measures: scalars of two markers, each with its gradient in the 24 marker numbers.
 
 Springs, drivers, gears, limits and plots are laws and relations on measures. A measure added to a system can be read
-from a result: `result.measure("stroke")`. The functions `distance` and `distance_rate` serve elements whose compiled
-methods need just these.
+from a result: `result.measure("stroke")`. The functions `distance`, `displacement`, `angle` and their rates serve
+elements whose compiled methods need just these.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from .connections import TwoPointConnection
 from .markers import Marker
 from .parameters import parameter
+from .vectors import column, cross, dot, minus, plus, triple
 
 if TYPE_CHECKING:
     from .bodies.base import Body
@@ -31,6 +32,37 @@ def distance_rate(i, j):
     _, x, y, z = distance(i, j)
     u = (i.velocity[0] - j.velocity[0], i.velocity[1] - j.velocity[1], i.velocity[2] - j.velocity[2])
     return x * u[0] + y * u[1] + z * u[2]
+
+
+def displacement(i, j):
+    """s = d . (r_j - r_i) along the first marker's z axis d, and that axis."""
+    d = column(i.axes, 2)
+    return dot(d, minus(j.position, i.position)), d
+
+
+def displacement_rate(i, j):
+    """s' = d . (r_j' - r_i' - omega_i x (r_j - r_i))."""
+    carried = cross(triple(i.angular_velocity), minus(j.position, i.position))
+    return dot(column(i.axes, 2), minus(minus(j.velocity, i.velocity), carried))
+
+
+def angle(i, j):
+    """theta = atan2(e . d_y, e . d_x) of the second marker's x axis e, and the axis a with theta' = a . (w_j - w_i).
+
+    a = d_z - (e . d_z) b, b = ((e . d_x) d_x + (e . d_y) d_y)/((e . d_x)^2 + (e . d_y)^2): where e is normal to d_z, as
+    in a revolute joint, a is d_z itself.
+    """
+    e = column(j.axes, 0)
+    c, s, h = dot(e, column(i.axes, 0)), dot(e, column(i.axes, 1)), dot(e, column(i.axes, 2))
+    square = c * c + s * s
+    a = plus(plus(column(i.axes, 2), -h * c / square, column(i.axes, 0)), -h * s / square, column(i.axes, 1))
+    return np.arctan2(s, c), a
+
+
+def angle_rate(i, j):
+    """theta' = a . (w_j - w_i)."""
+    _, a = angle(i, j)
+    return dot(a, minus(j.angular_velocity, i.angular_velocity))
 
 
 class Measure(TwoPointConnection):
@@ -81,11 +113,8 @@ class Displacement(Measure):
     """Displacement of the second point along the first marker's z axis, s = d_z . (r_j - r_i)."""
 
     def value(self, t, i, j):
-        return (
-            i.axes[0, 2] * (j.position[0] - i.position[0])
-            + i.axes[1, 2] * (j.position[1] - i.position[1])
-            + i.axes[2, 2] * (j.position[2] - i.position[2])
-        )
+        s, _ = displacement(i, j)
+        return s
 
     def gradient(self, t, i, j, g):
         for r in range(3):
@@ -104,10 +133,8 @@ class Angle(Measure):
     unit = "rad"
 
     def value(self, t, i, j):
-        return np.arctan2(
-            j.axes[0, 0] * i.axes[0, 1] + j.axes[1, 0] * i.axes[1, 1] + j.axes[2, 0] * i.axes[2, 1],
-            j.axes[0, 0] * i.axes[0, 0] + j.axes[1, 0] * i.axes[1, 0] + j.axes[2, 0] * i.axes[2, 0],
-        )
+        theta, _ = angle(i, j)
+        return theta
 
     def gradient(self, t, i, j, g):
         s = j.axes[0, 0] * i.axes[0, 1] + j.axes[1, 0] * i.axes[1, 1] + j.axes[2, 0] * i.axes[2, 1]

@@ -59,12 +59,16 @@ class System(Element):
         if isinstance(element, Connection):
             remedy = f"which is not in system {self.name!r}; add it first with system.add(...)"
             outside = [
-                element.problem(field, f"found {body}, {remedy}")
-                for field, body in (("body_i", element.body_i), ("body_j", element.body_j))
-                if self._elements.get(body.name) is not body
+                element.problem(field, f"found {found}, {remedy}")
+                for field, p in element.parameters().items()
+                if p.kind == "reference"
+                and (found := getattr(element, field)) is not None
+                and self._elements.get(found.name) is not found
             ]
             if outside:
                 raise ModelError(outside)
+            if element.body_i is None:  # the other side of a load on one body
+                element.body_i = self.ground
         self._adopt(element)
         return element
 

@@ -1,6 +1,23 @@
 """Basic constraints: the equations that joints are built from."""
 
 from .base import BasicConstraint
-from .basic import Coincident, Perpendicular
+from .basic import Coincident, EqualTurn, FixedDistance, Perpendicular, PointInPlane
+from .nonholonomic import DiskOnPlane, NoSideSlip, NoSlip, NoSlipSphere
+from .relations import AngleTerm, DisplacementTerm, DistanceTerm, MeasureRelation
 
-__all__ = ["BasicConstraint", "Coincident", "Perpendicular"]
+__all__ = [
+    "AngleTerm",
+    "BasicConstraint",
+    "Coincident",
+    "DiskOnPlane",
+    "DisplacementTerm",
+    "DistanceTerm",
+    "EqualTurn",
+    "FixedDistance",
+    "MeasureRelation",
+    "NoSideSlip",
+    "NoSlip",
+    "NoSlipSphere",
+    "Perpendicular",
+    "PointInPlane",
+]

@@ -32,12 +32,25 @@ class BasicConstraint(PointConnection):
         curvature(self, t, i, j)           x'^T (d2C_k/dx2) x', from `velocity` and `axes_rate` of the markers
         hessian(self, t, i, j, weights, h) h += sum_k weights[k] d2C_k/dx2 (24 x 24)
 
+    A nonholonomic constraint D(t, i, j) = 0 gives `velocity_residual` instead of `residual`; its markers have
+    `velocity` and `angular_velocity` (3,) as well. It need not be linear in them (Pfaffian). Its derivatives, if it
+    gives them:
+
+        velocity_gradient(self, t, i, j, g)  g[k, :] = dD_k/d(...), columns (position_i, axes_i row by row, velocity_i,
+                                             angular_velocity_i) and the same for j; g comes filled with zeros
+
     It is used in two ways: as a named element, `system.add(Orthogonal("name", i, j, at=..., axis=...))`, or inside a
     joint between the joint's markers, `Orthogonal(self.i, self.j)`.
     """
 
     equations: ClassVar[int]
+    states: ClassVar[int] = 0  # own states, kept by the solver
+    nonholonomic: ClassVar[bool] = False  # follows from whether there is a velocity_residual
     _markers: tuple[Marker, Marker] | None = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.nonholonomic = hasattr(cls, "velocity_residual")
 
     def __init__(self, *args: Any, **values: Any) -> None:
         if args and isinstance(args[0], Marker):

@@ -4,11 +4,14 @@ base class.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..markers import Axis
+from ..markers import Axis, Marker
 from ..parameters import parameter
 from .base import BasicConstraint
+
+if TYPE_CHECKING:
+    from ..bodies.base import Body
 
 
 class Coincident(BasicConstraint):
@@ -87,3 +90,129 @@ class Perpendicular(BasicConstraint):
             a, b = 3 + 3 * r + self.axis_i, 15 + 3 * r + self.axis_j
             h[a, b] += weights[0]
             h[b, a] += weights[0]
+
+
+class PointInPlane(BasicConstraint):
+    """The second point stays in a plane of the first marker: C = d_a . (r_j - r_i) - constant.
+
+    Orthogonality of the second kind. Called in a joint as `PointInPlane(self.i.z, self.j)`.
+    """
+
+    equations = 1
+
+    axis_i = parameter(
+        2, minimum=0, maximum=2, help="normal of the plane, an axis of the first marker: 0, 1, 2 for x, y, z"
+    )
+    constant = parameter(0.0, unit="m", help="distance of the second point from the plane")
+
+    def __init__(self, *args: Any, **values: Any) -> None:
+        if args and isinstance(args[0], Axis):
+            i, j = args
+            super().__init__(i.marker, j, axis_i=i.index, **values)
+        else:
+            super().__init__(*args, **values)
+
+    def residual(self, t, i, j):
+        a = self.axis_i
+        return (
+            i.axes[0, a] * (j.position[0] - i.position[0])
+            + i.axes[1, a] * (j.position[1] - i.position[1])
+            + i.axes[2, a] * (j.position[2] - i.position[2])
+            - self.constant,
+        )
+
+    def gradient(self, t, i, j, g):
+        a = self.axis_i
+        for r in range(3):
+            g[0, r] = -i.axes[r, a]
+            g[0, 3 + 3 * r + a] = j.position[r] - i.position[r]
+            g[0, 12 + r] = i.axes[r, a]
+
+    def curvature(self, t, i, j):
+        a = self.axis_i
+        return (
+            2.0
+            * (
+                i.axes_rate[0, a] * (j.velocity[0] - i.velocity[0])
+                + i.axes_rate[1, a] * (j.velocity[1] - i.velocity[1])
+                + i.axes_rate[2, a] * (j.velocity[2] - i.velocity[2])
+            ),
+        )
+
+    def hessian(self, t, i, j, weights, h):
+        for r in range(3):
+            axis, first, second = 3 + 3 * r + self.axis_i, r, 12 + r
+            h[axis, first] -= weights[0]
+            h[first, axis] -= weights[0]
+            h[axis, second] += weights[0]
+            h[second, axis] += weights[0]
+
+
+class FixedDistance(BasicConstraint):
+    """Two points keep their distance L: C = (|r_j - r_i|^2 - L^2) / (2 L), whose multiplier is a force."""
+
+    equations = 1
+    uses_axes = False
+
+    distance = parameter(1.0, unit="m", above=0.0, help="L")
+
+    def residual(self, t, i, j):
+        x, y, z = j.position[0] - i.position[0], j.position[1] - i.position[1], j.position[2] - i.position[2]
+        return ((x * x + y * y + z * z - self.distance * self.distance) / (2.0 * self.distance),)
+
+    def gradient(self, t, i, j, g):
+        for r in range(3):
+            g[0, 12 + r] = (j.position[r] - i.position[r]) / self.distance
+            g[0, r] = -g[0, 12 + r]
+
+    def curvature(self, t, i, j):
+        x, y, z = j.velocity[0] - i.velocity[0], j.velocity[1] - i.velocity[1], j.velocity[2] - i.velocity[2]
+        return ((x * x + y * y + z * z) / self.distance,)
+
+    def hessian(self, t, i, j, weights, h):
+        w = weights[0] / self.distance
+        for r in range(3):
+            h[r, r] += w
+            h[12 + r, 12 + r] += w
+            h[r, 12 + r] -= w
+            h[12 + r, r] -= w
+
+    @classmethod
+    def example(cls, *bodies: Body) -> FixedDistance:
+        i, j = (Marker(body, at=at) for body, at in zip(bodies, ((0.2, 0.1, -0.3), (0.8, 0.1, 0.5)), strict=True))
+        return cls(i, j, distance=1.0)
+
+
+class EqualTurn(BasicConstraint):
+    """Two markers turn equally about their z axes: C = d_x . e_y - d_y . e_x; the constraint of a constant-velocity
+    joint.
+    """
+
+    equations = 1
+
+    def residual(self, t, i, j):
+        c = 0.0
+        for r in range(3):
+            c += i.axes[r, 0] * j.axes[r, 1] - i.axes[r, 1] * j.axes[r, 0]
+        return (c,)
+
+    def gradient(self, t, i, j, g):
+        for r in range(3):
+            g[0, 3 + 3 * r] = j.axes[r, 1]
+            g[0, 3 + 3 * r + 1] = -j.axes[r, 0]
+            g[0, 15 + 3 * r] = -i.axes[r, 1]
+            g[0, 15 + 3 * r + 1] = i.axes[r, 0]
+
+    def curvature(self, t, i, j):
+        c = 0.0
+        for r in range(3):
+            c += i.axes_rate[r, 0] * j.axes_rate[r, 1] - i.axes_rate[r, 1] * j.axes_rate[r, 0]
+        return (2.0 * c,)
+
+    def hessian(self, t, i, j, weights, h):
+        for r in range(3):
+            for k in range(2):
+                a, b = 3 + 3 * r + k, 15 + 3 * r + 1 - k
+                w = weights[0] if k == 0 else -weights[0]
+                h[a, b] += w
+                h[b, a] += w

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..connections import PointConnection
 from ..constraints.base import BasicConstraint
+from ..constraints.relations import MeasureRelation
 
 if TYPE_CHECKING:
     from ..bodies.base import Body
@@ -27,7 +29,7 @@ class Joint(PointConnection):
     components.
     """
 
-    def constraints(self) -> list[BasicConstraint]:
+    def constraints(self) -> Sequence[BasicConstraint | MeasureRelation]:
         """The equations of the joint."""
         raise NotImplementedError(f"{type(self).__name__} does not define constraints(self)")
 
