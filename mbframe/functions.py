@@ -20,14 +20,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import ModelError, Problem
 from .kernels import expressions as ops
+from .kernels.expressions import evaluate as evaluate
+from .kernels.expressions import given as given
+from .kernels.expressions import integral as integral
+from .kernels.expressions import slope as slope
 
 MAX_LENGTH: Final = 10_000
 """Longest expression, in characters."""
 MAX_NESTING: Final = 50
 """Deepest nesting of parentheses, signs and powers in an expression."""
 
-ROW_FORMAT: Final = [("code", "i8"), ("n_code", "i8"), ("constants", "i8"), ("n_constants", "i8")]
-"""How an element's table row points to a function: addresses and lengths of the two arrays of its program."""
+ROW_FORMAT: Final = ops.PROGRAM_FIELDS
+"""How an element's table row holds a function."""
+NO_ROW: Final = (0, 0, 0, 0, 0, 0.0, 0.0)
+"""What the row holds where there is none."""
 
 _UNARY: Final = {
     "sin": ops.SIN,
@@ -251,12 +257,16 @@ class Function:
         return {self.kind: list(data) if self.kind == "polynomial" else data, "variables": list(self.variables)}
 
     @property
-    def row(self) -> tuple[int, int, int, int]:
-        """Content of a table row in `ROW_FORMAT`; zeros for a Python callable. Valid while this function is kept."""
-        if self.program is None:
-            return (0, 0, 0, 0)
+    def row(self) -> tuple[int, int, int, int, int, float, float]:
+        """Content of a table row in `ROW_FORMAT`; valid while this function is kept.
+
+        Who makes the table puts the address of the interpreter into the field `run`. Zeros for what has no place there:
+        a Python callable and a function of several variables.
+        """
+        if self.program is None or len(self.variables) > 1:
+            return NO_ROW
         code, constants = self.program.code, self.program.constants
-        return (code.ctypes.data, code.size, constants.ctypes.data, constants.size)
+        return (code.ctypes.data, code.size, constants.ctypes.data, constants.size, 0, 0.0, 0.0)
 
     def __call__(self, *values: ArrayLike) -> Any:
         """The value: a number, or an array if an argument is an array."""

@@ -70,6 +70,13 @@ class Jet(NDArrayOperatorsMixin):
     def flatten(self) -> Jet:
         return _rearranged(np.ndarray.flatten, self)
 
+    def compose(self, *derivatives: Callable[[Any], Any]) -> Jet:
+        """f(x) of a number x; `derivatives` are f, f' and, for jets of second order, f''."""
+        if self.ndim or len(derivatives) <= self.order:
+            raise TypeError(f"f(x) of a Jet needs a number and {self.order} derivatives of f")
+        value, *partials = (f(float(self.value)) for f in derivatives[: self.order + 1])
+        return _chain(value, [self], (*partials, None)[:2])
+
     def __getattr__(self, name: str) -> Any:
         if name in ("shape", "ndim", "size", "dtype"):
             return getattr(self.value, name)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import ModelError, Problem
-from .functions import ROW_FORMAT, Function
+from .functions import NO_ROW, ROW_FORMAT, Function
 from .rotations import matrix_from_quaternion
 
 
@@ -61,7 +61,8 @@ class Parameter:
     choices
         The allowed texts of a choice.
     shape
-        Shape of a vector; a None in it stands for any length (which has no place in a table row).
+        Shape of a vector or matrix, number of functions; a None in it stands for any length (which has no place in a
+        table row).
     variables
         Arguments of a function.
     help
@@ -175,6 +176,18 @@ class Parameter:
 
 
 parameter = Parameter
+
+
+class derived(property):  # noqa: N801 (a decorator, like property)
+    """A number that follows from the parameters and stands in the table row beside them, for compiled methods.
+
+    >>> class Disk(Element):
+    ...     diameter = parameter(2.0, unit="m", help="D")
+    ...
+    ...     @derived
+    ...     def radius(self):
+    ...         return self.diameter / 2
+    """
 
 
 class _Words(str):
@@ -366,6 +379,23 @@ def _function(p: Parameter, value: Any) -> Function:
     return value
 
 
+def _functions(p: Parameter, value: Any) -> tuple[Function, ...]:
+    count = (p.shape or (None,))[0]
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable) or len(parts := tuple(value)) != count:
+        raise p.refuse(value, f"give {count} of them")
+    return tuple(_function(p, part) for part in parts)
+
+
+def _matrix(p: Parameter, value: Any) -> NDArray[np.float64]:
+    wanted = p.shape or (None,)
+    array = _array(p, value, "give plain numbers")
+    if array.shape == wanted[:1]:
+        array = np.diag(array)
+    if array.shape != wanted:
+        raise p.refuse(_Words(f"{_shortened(value)} of shape {array.shape}"), "give its diagonal or all its rows")
+    return _frozen(array)
+
+
 def _reference(p: Parameter, value: Any) -> Any:
     if isinstance(value, type) or not isinstance(getattr(value, "name", None), str):
         raise p.refuse(value, "pass the object that you added to the system")
@@ -399,6 +429,11 @@ KINDS: Final[dict[str, Kind]] = {
         lambda p: -1,
     ),
     "vector": Kind(_vector, lambda p: _numbers_of(p.shape or (None,)), _vector_format),
+    "matrix": Kind(
+        _matrix,
+        lambda p: f"{_numbers_of(p.shape or (None,))}, or the {(p.shape or (None,))[0]} of its diagonal",
+        _vector_format,
+    ),
     "point": Kind(
         _vector,
         lambda p: _numbers_of(p.shape or (None,)),
@@ -433,7 +468,14 @@ KINDS: Final[dict[str, Kind]] = {
         lambda p: f"a number, an expression in {', '.join(p.variables)}, a Function or a callable",
         lambda p: (ROW_FORMAT,),
         lambda p, value: value.row,
-        lambda p: (0, 0, 0, 0),
+        lambda p: NO_ROW,
+    ),
+    "functions": Kind(
+        _functions,
+        lambda p: f"{(p.shape or (None,))[0]} numbers, expressions in {', '.join(p.variables)}, Functions or callables",
+        lambda p: (ROW_FORMAT, p.shape),
+        lambda p, value: [part.row for part in value],
+        lambda p: NO_ROW,
     ),
     "reference": Kind(_reference, lambda p: "a named element of the model"),
     "shape": Kind(_shape, lambda p: "a shape"),
@@ -505,13 +547,20 @@ class Element:
     @classmethod
     def row_fields(cls) -> list[RowField]:
         """Fields of the NumPy structured dtype that holds elements of this class, one a row."""
-        return [field for p in cls.parameters().values() if (field := p.row_field()) is not None]
+        declared = [field for p in cls.parameters().values() if (field := p.row_field()) is not None]
+        return declared + [(name, "f8") for name in cls._derived()]
 
     def row_values(self) -> dict[str, Any]:
         """What goes into the row, by field."""
-        return {
+        declared = {
             name: p.row_value(getattr(self, name)) for name, p in self.parameters().items() if p.row_field() is not None
         }
+        return declared | {name: getattr(self, name) for name in self._derived()}
+
+    @classmethod
+    def _derived(cls) -> list[str]:
+        names = dict.fromkeys(name for owner in reversed(cls.__mro__) for name in vars(owner))
+        return [name for name in names if isinstance(getattr(cls, name, None), derived)]
 
     def values(self) -> dict[str, Any]:
         """The current values of all parameters."""

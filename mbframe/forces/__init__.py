@@ -1,6 +1,26 @@
 """Force elements."""
 
+from .actuators import PIDActuator
 from .base import ForceElement
-from .library import SpringDamper
+from .contact import Contact, PointPlaneContact, SpherePlaneContact, SphereSphereContact
+from .friction import Friction
+from .limits import AngleLimit, DisplacementLimit
+from .loads import PointForce, Torque
+from .springs import Bushing, SpringDamper, TorsionalSpringDamper
 
-__all__ = ["ForceElement", "SpringDamper"]
+__all__ = [
+    "AngleLimit",
+    "Bushing",
+    "Contact",
+    "DisplacementLimit",
+    "ForceElement",
+    "Friction",
+    "PIDActuator",
+    "PointForce",
+    "PointPlaneContact",
+    "SpherePlaneContact",
+    "SphereSphereContact",
+    "SpringDamper",
+    "Torque",
+    "TorsionalSpringDamper",
+]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
-from ..connections import TwoPointConnection
-
-if TYPE_CHECKING:
-    from ..bodies.base import Body
+from ..bodies.base import Body
+from ..connections import Connection, PointConnection, TwoPointConnection
+from ..markers import Marker
+from ..parameters import Element, parameter
 
 
 class ForceElement(TwoPointConnection):
@@ -34,10 +34,16 @@ class ForceElement(TwoPointConnection):
 
     A force may give its derivatives itself: `wrench_gradient(self, t, i, j, g)` fills g (6 x 36), rows force then
     torque, columns (position_i, axes_i row by row, velocity_i, angular_velocity_i) and the same for j; g comes filled
-    with zeros.
+    with zeros. Elements with own states take them here too: `wrench_gradient(self, t, i, j, z, g)`.
+
+    A parameter of kind "function" is called as `evaluate(self.law, x)`, its derivative as `slope(self.law, x)`, and
+    `given(self.law)` says whether an optional one was given (all from `mbframe.functions`): this compiles too.
     """
 
     states: ClassVar[int] = 0
+    reactive: ClassVar[bool] = (
+        False  # True: `reactive_wrench(t, i, j, reaction)` depends on the reaction of `self.joint`
+    )
 
     def wrench(self, t, i, j):
         """Force and torque on the body of j, at j."""
@@ -50,3 +56,38 @@ class ForceElement(TwoPointConnection):
     @classmethod
     def example(cls, *bodies: Body) -> ForceElement:
         return cls("force", *bodies, at_i=(0.3, -0.2, 0.5), at_j=(1.1, 0.4, -0.6))
+
+
+class AtPoint(PointConnection):
+    """For forces whose two markers lie at one point, like those of a joint: `class Bushing(AtPoint, ForceElement)`."""
+
+    at_i: Any = None
+    at_j: Any = None
+
+
+class OnBody(Connection):
+    """For loads on one body: `class PointForce(OnBody, ForceElement)`, called as `PointForce(name, body, ...)`.
+
+    The first marker belongs to the ground, which takes up the opposite load; its axes are the global ones. An element
+    gets the ground of the system to which it is added.
+    """
+
+    at_i: Any = None
+    at_j: Any = None
+    body_i = parameter(None, kind="reference", help="the ground")
+    body_j = parameter(kind="reference", help="the body")
+    at = parameter(None, kind="point", unit="m", help="global point when described; left out, the body's origin")
+
+    def __init__(self, name: str, body: Body, **values: Any) -> None:
+        Element.__init__(self, name, body_j=body, **values)
+
+    @property
+    def i(self) -> Marker:
+        return self._marker(self.body_i)
+
+    @property
+    def j(self) -> Marker:
+        return self._marker(self.body_j)
+
+    def _marker(self, body: Body) -> Marker:
+        return Marker(body, at=self.body_j.position if self.at is None else self.at, axes=self.frame)

@@ -1,0 +1,77 @@
+"""Controlled actuators: force elements with own states."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..functions import evaluate, slope
+from ..measures import angle, angle_rate, displacement, displacement_rate
+from ..parameters import derived, parameter
+from .base import AtPoint, ForceElement
+from .measured import angle_gradient, displacement_gradient
+
+if TYPE_CHECKING:
+    from ..bodies.base import Body
+
+
+class PIDActuator(AtPoint, ForceElement):
+    """A motor that follows a setpoint w(t) by proportional, integral and derivative control.
+
+    It drives the second body's displacement along the axis or angle about it (z of the first marker;
+    `measures.Displacement`, `measures.Angle`), both zero as described: with the error e = w - x it exerts
+    u = P e + I z + D e' along or about that axis on the second body, where z' = e is its own state. The limit of
+    `TorsionalSpringDamper` on angles holds here too.
+    """
+
+    states = 1
+
+    quantity = parameter("angle", choices=("angle", "displacement"), help="what is driven")
+    setpoint = parameter(0.0, kind="function", unit="rad or m", help="w: the value to follow")
+    proportional = parameter(0.0, unit="N m/rad or N/m", help="P")
+    integral = parameter(0.0, unit="N m/(rad s) or N/(m s)", help="I")
+    derivative = parameter(0.0, unit="N m s/rad or N s/m", help="D")
+
+    @derived
+    def turns(self) -> float:
+        """1 for an angle."""
+        return float(self.quantity == "angle")
+
+    def state_rate(self, t, i, j, z):
+        x, _, _ = driven(self, i, j)
+        return (evaluate(self.setpoint, t) - x,)
+
+    def wrench(self, t, i, j, z):  # type: ignore[override]
+        x, rate, d = driven(self, i, j)
+        u = effort(self, t, x, rate, z)
+        push, turn = (0.0, u) if self.turns else (u, 0.0)
+        return (push * d[0], push * d[1], push * d[2]), (turn * d[0], turn * d[1], turn * d[2])
+
+    def wrench_gradient(self, t, i, j, z, g):
+        x, rate, _ = driven(self, i, j)
+        u = effort(self, t, x, rate, z)
+        if self.turns:
+            angle_gradient(i, j, u, -self.proportional, -self.derivative, g)
+        else:
+            displacement_gradient(i, j, u, -self.proportional, -self.derivative, g)
+
+    @classmethod
+    def example(cls, *bodies: Body) -> PIDActuator:
+        actuator = cls("actuator", *bodies, at=(0.3, -0.2, 0.5), axis=(1.0, 2.0, -1.0), quantity="displacement")
+        actuator.update(setpoint="0.3*sin(2*t)", proportional=20.0, integral=5.0, derivative=1.5)
+        return actuator
+
+
+def driven(actuator, i, j):
+    """The driven quantity, its rate, and the axis along or about which it is driven."""
+    if actuator.turns:
+        x, d = angle(i, j)
+        return x, angle_rate(i, j), d
+    x, d = displacement(i, j)
+    return x, displacement_rate(i, j), d
+
+
+def effort(actuator, t, x, rate, z):
+    """P e + I z + D e'."""
+    error = evaluate(actuator.setpoint, t) - x
+    error_rate = slope(actuator.setpoint, t) - rate
+    return actuator.proportional * error + actuator.integral * z[0] + actuator.derivative * error_rate

@@ -1,0 +1,84 @@
+"""Friction in joints: forces that depend on the joint's own reaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..bodies.base import Body
+from ..errors import ModelError, Problem
+from ..joints.base import Joint
+from ..joints.library import RevoluteJoint, TranslationalJoint
+from ..markers import Marker
+from ..parameters import parameter
+from .base import ForceElement
+
+
+class Friction(ForceElement):
+    """Dry friction in a revolute or translational joint, regularized: called as `Friction(name, joint, ...)`.
+
+    With N the size of the joint's reaction force across its axis a, and mu the coefficient,
+
+        sliding:  force  -mu N tanh(u / u_0) a on the second body, u its relative velocity along a
+        turning:  torque -mu N r tanh(r w / u_0) a on the second body, w its relative angular velocity about a, r the
+                  radius of the pin
+
+    At speeds well above u_0 this is Coulomb's law; a joint that sticks creeps at a small fraction of u_0. Reaction
+    moments do not add to N. N and the friction determine each other; the acceleration finds both by iteration. Where
+    constraints depend on each other N is not unique and the simulation is refused.
+    """
+
+    reactive = True
+
+    joint = parameter(kind="reference", help="the joint that rubs")
+    coefficient = parameter(0.1, minimum=0.0, help="mu")
+    velocity_scale = parameter(1e-3, unit="m/s", above=0.0, help="u_0: speed at which three quarters of the force act")
+    radius = parameter(0.0, unit="m", minimum=0.0, help="r: radius of the pin of a revolute joint")
+
+    def __init__(self, name: str, joint: Joint, **values: Any) -> None:
+        if not isinstance(joint, RevoluteJoint | TranslationalJoint):
+            message = f"found {joint!r}; allowed is a RevoluteJoint or a TranslationalJoint of the system"
+            raise ModelError([Problem(f"{type(self).__name__} {name!r}", "joint", message)])
+        super().__init__(name, joint.body_i, joint.body_j, joint=joint, **values)
+
+    def check(self) -> Iterator[Problem]:
+        yield from super().check()
+        if isinstance(self.joint, RevoluteJoint) and self.radius == 0.0:
+            yield self.problem("radius", "found 0; friction in a hinge needs the radius of its pin: add radius=...")
+
+    @property
+    def i(self) -> Marker:
+        return self.joint.i
+
+    @property
+    def j(self) -> Marker:
+        return self.joint.j
+
+    def reactive_wrench(self, t, i, j, reaction):
+        """Force and torque on the second body for a given reaction force on it."""
+        a = (j.axes[0, 2], j.axes[1, 2], j.axes[2, 2])
+        along = reaction[0] * a[0] + reaction[1] * a[1] + reaction[2] * a[2]
+        n0, n1, n2 = reaction[0] - along * a[0], reaction[1] - along * a[1], reaction[2] - along * a[2]
+        normal = np.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
+        if self.radius > 0.0:
+            rate = 0.0
+            for r in range(3):
+                rate += (j.angular_velocity[r] - i.angular_velocity[r]) * a[r]
+            m = -self.coefficient * normal * self.radius * np.tanh(self.radius * rate / self.velocity_scale)
+            return (0.0, 0.0, 0.0), (m * a[0], m * a[1], m * a[2])
+        x, y, z = j.position[0] - i.position[0], j.position[1] - i.position[1], j.position[2] - i.position[2]
+        w = i.angular_velocity
+        speed = (
+            (j.velocity[0] - i.velocity[0] - (w[1] * z - w[2] * y)) * a[0]
+            + (j.velocity[1] - i.velocity[1] - (w[2] * x - w[0] * z)) * a[1]
+            + (j.velocity[2] - i.velocity[2] - (w[0] * y - w[1] * x)) * a[2]
+        )
+        f = -self.coefficient * normal * np.tanh(speed / self.velocity_scale)
+        return (f * a[0], f * a[1], f * a[2]), (0.0, 0.0, 0.0)
+
+    @classmethod
+    def example(cls, *bodies: Body) -> Friction:
+        joint = TranslationalJoint("slide", *bodies, at=(0.2, 0.1, -0.3), axis=(1.0, 2.0, -1.0))
+        return cls("friction", joint, coefficient=0.3, velocity_scale=0.1)

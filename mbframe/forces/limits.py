@@ -1,0 +1,105 @@
+"""Stops: elastic limits of the motion in a joint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Problem
+from ..measures import angle, angle_rate, displacement, displacement_rate
+from ..parameters import parameter
+from .base import AtPoint, ForceElement
+from .measured import angle_gradient, displacement_gradient
+
+if TYPE_CHECKING:
+    from ..bodies.base import Body
+
+
+def stop(stiffness, damping, lower, upper, x, rate):
+    """Load of a pair of stops against x, and its derivatives by x and x'.
+
+    Beyond a stop by d: k d (1 + c d'), never pulling back (Hunt and Crossley's law with exponent 1); zero in between.
+    """
+    if x > upper:
+        factor = 1.0 + damping * rate
+        if factor > 0.0:
+            d = x - upper
+            return stiffness * d * factor, stiffness * factor, stiffness * d * damping
+    elif x < lower:
+        factor = 1.0 - damping * rate
+        if factor > 0.0:
+            d = lower - x
+            return -stiffness * d * factor, stiffness * factor, stiffness * d * damping
+    return 0.0, 0.0, 0.0
+
+
+def compressed(stiffness, lower, upper, x):
+    """Energy of a pair of stops: k d^2 / 2."""
+    d = x - upper if x > upper else (lower - x if x < lower else 0.0)
+    return 0.5 * stiffness * d * d
+
+
+class Limit(AtPoint, ForceElement):
+    """Base of stops on the motion between two bodies, given like a joint by `at` and `axis`."""
+
+    stiffness: Any
+    lower = parameter(kind="number", help="lower stop, from the described configuration")
+    upper = parameter(kind="number", help="upper stop, from the described configuration")
+    damping = parameter(0.0, unit="s/m or s/rad", minimum=0.0, help="c: the load is k d (1 + c d') at depth d")
+
+    def check(self) -> Iterator[Problem]:
+        yield from super().check()
+        if not self.lower < self.upper:
+            yield self.problem("upper", f"found {self.upper:g}; allowed is a number above lower = {self.lower:g}")
+
+
+class AngleLimit(Limit):
+    """Stops of the angle about an axis, such as that of a revolute joint, in rad; |theta| < pi."""
+
+    stiffness = parameter(kind="number", unit="N m/rad", above=0.0, help="k")
+
+    def wrench(self, t, i, j):
+        theta, a = angle(i, j)
+        m, _, _ = stop(self.stiffness, self.damping, self.lower, self.upper, theta, angle_rate(i, j))
+        return (0.0, 0.0, 0.0), (-m * a[0], -m * a[1], -m * a[2])
+
+    def wrench_gradient(self, t, i, j, g):
+        theta, _ = angle(i, j)
+        m, by_x, by_rate = stop(self.stiffness, self.damping, self.lower, self.upper, theta, angle_rate(i, j))
+        angle_gradient(i, j, -m, -by_x, -by_rate, g)
+
+    def energy(self, t, i, j):
+        theta, _ = angle(i, j)
+        return compressed(self.stiffness, self.lower, self.upper, theta)
+
+    @classmethod
+    def example(cls, *bodies: Body) -> AngleLimit:
+        stop = cls("stop", *bodies, at=(0.3, -0.2, 0.5), lower=-0.5, upper=-0.3, stiffness=300.0, damping=0.1)
+        stop.axis = (1.0, 2.0, -1.0)
+        return stop
+
+
+class DisplacementLimit(Limit):
+    """Stops of the displacement along an axis, such as that of a translational joint, in m."""
+
+    stiffness = parameter(kind="number", unit="N/m", above=0.0, help="k")
+
+    def wrench(self, t, i, j):
+        s, d = displacement(i, j)
+        f, _, _ = stop(self.stiffness, self.damping, self.lower, self.upper, s, displacement_rate(i, j))
+        return (-f * d[0], -f * d[1], -f * d[2]), (0.0, 0.0, 0.0)
+
+    def wrench_gradient(self, t, i, j, g):
+        s, _ = displacement(i, j)
+        f, by_x, by_rate = stop(self.stiffness, self.damping, self.lower, self.upper, s, displacement_rate(i, j))
+        displacement_gradient(i, j, -f, -by_x, -by_rate, g)
+
+    def energy(self, t, i, j):
+        s, _ = displacement(i, j)
+        return compressed(self.stiffness, self.lower, self.upper, s)
+
+    @classmethod
+    def example(cls, *bodies: Body) -> DisplacementLimit:
+        stop = cls("stop", *bodies, at=(0.3, -0.2, 0.5), lower=-0.5, upper=-0.3, stiffness=300.0, damping=0.1)
+        stop.axis = (1.0, 2.0, -1.0)
+        return stop
