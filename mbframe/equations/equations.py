@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..bodies.formulations import Formulation
-from ..errors import ModelError, SimulationError
+from ..errors import ModelError, Problem, SimulationError
 from ..kernels import dynamics, factorization
 from ..kernels import workspace as codes
 from ..kernels.compile import PythonStage, run_stage
@@ -19,7 +19,7 @@ from ..state import Motion, State
 from ..system import System
 from .stages import Stages
 from .structure import Structure, analyze
-from .tables import Tables
+from .tables import NumberedBody, Tables
 from .workspace import Record, Workspace, factor_record
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ class Strategy:
     data: Record | None = None
     python: PythonStage | None = None
     label: str = ""
+    feedback: tuple[float, float] = (0.0, 0.0)
+    """Of a stabilization: what it subtracts from gamma per (C', D) and per C."""
 
     @property
     def data_address(self) -> int:
@@ -116,21 +118,24 @@ class Equations:
             b.body.name: Motion(b.body.position, b.body.rotation, b.body.velocity, b.body.angular_velocity)
             for b in self.tables.bodies
         }
-        states = {f.force.name: np.array(f.force.initial_states(), float) for f in self.tables.forces if f.force.states}
+        states = {name: np.array(start, float) for name, _, start in self.tables.own_states()}
         return State(0.0, motions, states)
 
     def coordinates(self, state: State) -> Array:
         """y = (q, v, z) of a state."""
         y = np.zeros(self.n_q + self.n_v + self.n_z)
         q, v, z = self.split(y)
+        problems: list[Problem] = []
         for b in self.tables.bodies:
             m = state.motion(b.body)
-            q[b.q_slice], v[b.v_slice] = b.formulation.coordinates(
-                m.position, m.rotation, m.velocity, m.angular_velocity
-            )
-        for f in self.tables.forces:
-            if f.force.states:
-                z[f.states] = state.element_states.get(f.force.name, f.force.initial_states())
+            try:
+                q[b.q_slice], v[b.v_slice] = b.coordinates(m.position, m.rotation, m.velocity, m.angular_velocity)
+            except ModelError as error:
+                problems += error.problems
+        if problems:
+            raise ModelError(problems)
+        for name, place, start in self.tables.own_states():
+            z[place] = state.element_states.get(name, start)
         return y
 
     def state(self, t: float, y: Array) -> State:
@@ -141,7 +146,7 @@ class Equations:
             position, rotation = b.formulation.poses(q[:, b.q_slice])
             velocity, omega = b.formulation.twists(q[:, b.q_slice], v[:, b.v_slice])
             motions[b.body.name] = Motion(position[0].copy(), rotation[0], velocity[0].copy(), omega[0])
-        states = {f.force.name: z[0, f.states].copy() for f in self.tables.forces if f.force.states}
+        states = {name: z[0, place].copy() for name, place, _ in self.tables.own_states()}
         return State(float(t), motions, states)
 
     def split(self, y: Array) -> tuple[Array, Array, Array]:
@@ -158,7 +163,7 @@ class Equations:
     # --- evaluation --------------------------------------------------------------------------------------------------
 
     def evaluate(self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None = None) -> Evaluation:
-        """Mass, forces and constraints at a state."""
+        """Mass, forces and constraints at a state; gamma contains the feedback of the stabilization in use."""
         import scipy.sparse as sparse
 
         self.set_state(q, v, z)
@@ -210,6 +215,14 @@ class Equations:
             for row, b in zip(table.rows, table.elements, strict=True):
                 b.formulation.rates(row, q[b.q_slice], v[b.v_slice], rates[b.q_slice])
         return rates
+
+    def displaced(self, q: Array, d: ArrayLike) -> Array:
+        """q + T(q) d, normalized: the coordinates after a small displacement d."""
+        moved = q + self.coordinate_rates(q, d)
+        for table in self.tables.body_tables:
+            for row, b in zip(table.rows, table.elements, strict=True):
+                b.formulation.normalize(row, moved[b.q_slice])
+        return moved
 
     def replay(self, t: Array, y: Array) -> dict[str, Array]:
         """Rates, multipliers, violations and potential energy of force elements at stored states."""
@@ -290,6 +303,8 @@ class Equations:
         self._strategies[role] = strategy
         self.work[role] = strategy.address
         self.work[f"{role}_data"] = strategy.data_address
+        if role == "correct":
+            self.work["feedback_rate"], self.work["feedback_position"] = strategy.feedback
 
     def call(self, role: str, t: float) -> None:
         """Run a bound strategy once on the current state."""
@@ -326,6 +341,18 @@ class Equations:
                 t,
                 self.unknown_label(culprit),
             )
+        if status == codes.SINGULAR_POSE:
+            b = self.body_of(culprit)
+            _, rotation = b.formulation.poses(self.work.q[None, b.q_slice])
+            return SimulationError(b.formulation.singular_pose(rotation[0]), t, str(b.body))
+        if status == codes.NO_FRICTION:
+            message = (
+                "friction and reactions do not agree on a motion (the mechanism may lock): reduce the coefficient, or "
+                "check the directions of the loads"
+            )
+            return SimulationError(message, t, self.row_label(culprit))
+        if status == codes.NOT_FINITE and (explained := self.stages.function_error(t)) is not None:
+            return explained
         if status == codes.NOT_FINITE:
             message = "the acceleration is not a finite number; look at the forces on the body and at their parameters"
             return SimulationError(message, t, self.unknown_label(culprit))
@@ -344,6 +371,16 @@ class Equations:
                 return c.owner
         return next(b.body for b in reversed(self.tables.bodies) if b.row <= row)
 
+    def owned_rows(self) -> dict[Any, NDArray[np.int64]]:
+        """The constraint rows of every joint, and of every body that has intrinsic ones."""
+        rows: dict[Any, set[int]] = {}
+        for c in self.tables.constraints:
+            rows.setdefault(c.owner, set()).update(range(c.rows.start, c.rows.stop))
+        for b in self.tables.bodies:
+            if b.formulation.n_intrinsic:
+                rows[b.body] = set(range(b.row, b.row + b.formulation.n_intrinsic))
+        return {owner: np.array(sorted(own), np.int64) for owner, own in rows.items()}
+
     def row_label(self, row: int) -> str:
         return str(self.row_owner(row))
 
@@ -351,4 +388,8 @@ class Equations:
         """The body or joint behind an unknown of the system matrix."""
         if unknown >= self.n_v:
             return self.row_label(unknown - self.n_v)
-        return str(next(b.body for b in reversed(self.tables.bodies) if b.v <= unknown))
+        return str(self.body_of(unknown).body)
+
+    def body_of(self, velocity: int) -> NumberedBody:
+        """The body that a velocity belongs to."""
+        return next(b for b in reversed(self.tables.bodies) if b.v <= velocity)

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..bodies.formulations import Formulation
-from ..errors import MbframeError, SimulationError
+from ..constraints.relations import AngleTerm
+from ..errors import MbframeError, ModelError, SimulationError
 from ..kernels import bindings, loops, user
 from ..kernels.compile import PythonStage, run_stage
-from .tables import NumberedConstraint, Table, Tables, given_with, has_derivatives, is_ours
-from .user import Caller, PythonConstraints, PythonForces, check_shapes
+from .tables import NumberedConstraint, Table, Tables, functions_of, given_with, has_derivatives, is_ours, rate_gradient
+from .user import Caller, PythonConstraints, PythonForces, PythonVelocityConstraints, check_shapes, uncompiled_function
 from .workspace import Workspace
 
 
@@ -38,23 +39,40 @@ class Stages:
         self.notices: list[str] = []
         self.evaluation: list[BoundStage] = []
         self.moves: list[int] = []
-        self.interpreted: dict[type, PythonConstraints] = {}
+        self.accepts: list[BoundStage] = []
+        self.reactive: list[BoundStage] = []
+        self.interpreted: dict[type, PythonConstraints | PythonVelocityConstraints] = {}
         self.energies: list[BoundStage] = []
         for table in tables.body_tables:
             self._bodies(table)
         if tables.constraints:
             work["project"] = loops.project.address
+        if tables.n_rows > tables.n_holonomic:
+            work["project_velocity"] = loops.project_velocity.address
         if tables.forces:
             work["apply"] = loops.apply.address
         for table in tables.constraint_tables:
-            self._constraints(table)
+            if table.type.nonholonomic:
+                self._velocity_constraints(table)
+            else:
+                self._constraints(table)
         for table in tables.force_tables:
-            self._forces(table)
-            self._energy(table)
+            if table.type.reactive:
+                stage = bindings.reactive_stage(table.type, table.rows.dtype)
+                self.reactive.append(BoundStage(stage.address, table.rows, len(table.rows)))
+            else:
+                self._forces(table)
+                self._energy(table)
         arrays = [np.array([getattr(s, name) for s in self.evaluation], np.int64) for name in ("address", "count")]
         work["stages"], work["counts"] = arrays
         work["tables"] = np.array([0 if s.table is None else s.table.ctypes.data for s in self.evaluation], np.int64)
         work["moves"] = np.array(self.moves, np.int64)
+        for name, short, stages in (("accepts", "accept", self.accepts), ("reactive", "reactive", self.reactive)):
+            work[name] = np.array([s.address for s in stages], np.int64)
+            work[f"{short}_tables"] = np.array([s.table.ctypes.data for s in stages if s.table is not None], np.int64)
+            work[f"{short}_counts"] = np.array([s.count for s in stages], np.int64)
+            work[f"n_{name}"] = len(stages)
+        work["base_force"] = np.zeros(tables.n_v)
         work["n_stages"], work["n_moves"] = len(self.evaluation), len(self.moves)
 
     def _bodies(self, table: Table) -> None:
@@ -66,7 +84,11 @@ class Stages:
 
     def _constraints(self, table: Table) -> None:
         kind, rows = table.type, table.rows
-        equations: int = kind.equations  # type: ignore[attr-defined]
+        if issubclass(kind, AngleTerm):
+            count, accept = bindings.turn_stages(kind, rows.dtype)
+            self.evaluation.append(BoundStage(count.address, rows, len(rows)))
+            self.accepts.append(BoundStage(accept.address, rows, len(rows)))
+        equations: int = kind.equations
         elements = [c.constraint for c in table.elements]
         if is_ours(kind) and has_derivatives(kind):
             stage = bindings.constraint_stage(kind, True, rows.dtype, equations)
@@ -93,13 +115,40 @@ class Stages:
         projection = bindings.projection_stage(kind, rows.dtype, equations)
         self.evaluation.append(BoundStage(projection.address, rows, len(rows), elements))
 
+    def _velocity_constraints(self, table: Table) -> None:
+        kind, rows = table.type, table.rows
+        equations: int = kind.equations
+        elements = [c.constraint for c in table.elements]
+        method = "velocity_residual"
+        if is_ours(kind) and has_derivatives(kind):
+            stage = bindings.velocity_constraint_stage(kind, rows.dtype, equations)
+            self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, method))
+            return
+        interpreted = PythonVelocityConstraints(elements, rows, self.tables.markers)
+        self.interpreted[kind] = interpreted
+        self._sample_motion()
+        self.notices += interpreted.settle()
+        compiled, use = bindings.velocity_residual_stages(kind, rows.dtype, equations)
+        reason = bindings.refusal(compiled)
+        if reason is None:
+            self.work["level"] = 1
+            status = run_stage(compiled.address, 0.0, self.work.address, rows.ctypes.data, len(rows))
+            if status == 0 and not interpreted.agree(0.0):
+                reason = "its compiled derivatives are wrong"
+        if reason is None:
+            self.evaluation.append(BoundStage(compiled.address, rows, len(rows), elements, method))
+        else:
+            self.notices.append(f"{kind.__name__}.{method} is called from Python, about 1 ms a time: {reason}")
+            work = self.work
+            self._python(lambda t, n: interpreted.fill(t, int(work["level"])), interpreted, elements, method)
+        self.evaluation.append(BoundStage(use.address, rows, len(rows), elements))
+
     def _sample_motion(self) -> None:
         """Generic rates in the marker table, to try derivatives on; the next evaluation overwrites them."""
         values = np.random.default_rng(1)
         for numbered in self.tables.bodies:
-            f = numbered.formulation
             b = numbered.body
-            q, v = f.coordinates(b.position, b.rotation, values.normal(size=3), values.normal(size=3))
+            q, v = numbered.coordinates(b.position, b.rotation, values.normal(size=3), values.normal(size=3))
             self.work.q[numbered.q_slice], self.work.v[numbered.v_slice] = q, v
         self.work["level"] = 1
         for stage in self.evaluation[: len(self.tables.body_tables)]:
@@ -108,14 +157,14 @@ class Stages:
 
     def _forces(self, table: Table) -> None:
         kind, rows = table.type, table.rows
-        states: int = kind.states  # type: ignore[attr-defined]
+        states: int = kind.states
         elements = [f.force for f in table.elements]
         if not is_ours(kind):
             self._sample_motion()
             for row, element in zip(rows, elements, strict=True):
                 check_shapes(element, self.tables.markers[row.i].copy(), self.tables.markers[row.j].copy())
         stage = bindings.force_stage(kind, is_ours(kind), rows.dtype, states)
-        reason = bindings.refusal(stage)
+        reason = uncompiled_function(elements) or bindings.refusal(stage)
         if reason is None:
             self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, "wrench"))
             return
@@ -133,7 +182,7 @@ class Stages:
             return
         elements = [f.force for f in table.elements]
         stage = bindings.energy_stage(kind, is_ours(kind), rows.dtype)
-        if bindings.refusal(stage) is None:
+        if (uncompiled_function(elements) or bindings.refusal(stage)) is None:
             self.energies.append(BoundStage(stage.address, rows, len(rows), elements, "energy"))
             return
         work, markers = self.work, self.tables.markers
@@ -155,11 +204,22 @@ class Stages:
     def gradient(self, numbered: NumberedConstraint, t: float, i: Any, j: Any) -> np.ndarray:
         """dC/dx of a constraint, interpreted."""
         constraint = numbered.constraint
+        if constraint.nonholonomic:
+            return self.rate_gradient(constraint, t, i, j)
         if not has_derivatives(type(constraint)):
             return self.interpreted[type(constraint)].gradient(constraint, t, i, j)
         g = np.zeros((constraint.equations, 24))
         constraint.gradient(t, i, j, g)  # type: ignore[attr-defined]
         return g
+
+    def rate_gradient(self, constraint: Any, t: float, i: Any, j: Any) -> np.ndarray:
+        """dD/dx' of a nonholonomic constraint, interpreted."""
+        if is_ours(type(constraint)) and has_derivatives(type(constraint)):
+            given = np.zeros((constraint.equations, 36))
+            constraint.velocity_gradient(t, i, j, given)
+        else:
+            given = self.interpreted[type(constraint)].gradient(constraint, t, i, j)
+        return rate_gradient(given, i, j)
 
     def user_error(self, t: float) -> SimulationError:
         """The error that a user's method raised, with its own traceback as the cause."""
@@ -175,17 +235,33 @@ class Stages:
             if isinstance(cause, MbframeError):
                 raise cause
         else:
-            assert stage.table is not None
-            row = stage.table[int(self.work["culprit"])]
             element = stage.elements[int(self.work["culprit"])]
-            arguments = [t, self.tables.markers[row.i].copy(), self.tables.markers[row.j].copy()]
-            if getattr(element, "states", 0):
-                arguments.append(self.work.z[row.z : row.z + element.states].copy())
-            try:
-                getattr(element, stage.method)(*arguments)
-            except Exception as error:  # the compiled method failed here: interpreted it shows where
-                cause = error
+            cause = self._repeated(stage, int(self.work["culprit"]), t)
         what = f"{type(cause).__name__}: {cause}" if cause is not None else "an error that Python does not repeat"
         failure = SimulationError(f"{stage.method} raised {what}", time=t, culprit=str(element))
         failure.__cause__ = cause
         return failure
+
+    def function_error(self, t: float) -> SimulationError | None:
+        """The error of the first force that has a function without a finite value at the last evaluated state."""
+        for stage in self.evaluation:
+            for k, element in enumerate(stage.elements if stage.method == "wrench" and stage.table is not None else ()):
+                cause = self._repeated(stage, k, t) if functions_of([element]) else None
+                if isinstance(cause, ModelError):
+                    failure = SimulationError(cause.problems[0].message, time=t, culprit=str(element))
+                    failure.__cause__ = cause
+                    return failure
+        return None
+
+    def _repeated(self, stage: BoundStage, k: int, t: float) -> Exception | None:
+        """What the interpreted method of an element raises at the last evaluated state; the compiled one failed."""
+        assert stage.table is not None
+        element, row = stage.elements[k], stage.table[k]
+        arguments = [t, self.tables.markers[row.i].copy(), self.tables.markers[row.j].copy()]
+        if getattr(element, "states", 0):
+            arguments.append(self.work.z[row.z : row.z + element.states].copy())
+        try:
+            getattr(element, stage.method)(*arguments)
+        except Exception as error:
+            return error
+        return None

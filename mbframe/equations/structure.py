@@ -1,9 +1,13 @@
 """Which entries a sparse system matrix has, in which order it is eliminated, and what each elimination updates.
 
 Works on blocks (the velocities of a body, the equations of a constraint) to find the order and on scalars to find the
-fill. The order is greedy minimum degree with one rule that keeps pivots regular without pivoting: a constraint may be
-eliminated once the bodies eliminated around it have freedoms left for all its equations. Each eliminated body brings
-its velocities as freedoms, each eliminated equation uses one; bodies joined by eliminated constraints share theirs.
+fill. The order is greedy minimum degree with a rule that keeps pivots regular without pivoting. A constraint may be
+eliminated
+
+- on a body that is eliminated and has not yet carried a constraint: any regular joint has full rank on a free body; or
+- when all its bodies are eliminated and have freedoms left for its equations. Each eliminated body brings its
+  velocities as freedoms, each eliminated equation uses one; bodies joined by eliminated constraints share theirs.
+
 On a tree this is the elimination from the leaves to the root, with cost linear in the number of bodies; loops need no
 special case.
 """
@@ -24,6 +28,7 @@ class Block:
     first: int
     size: int
     bodies: tuple[int, ...] | None = None  # blocks a constraint couples; None for a body
+    intrinsic: bool = False  # a constraint among the coordinates of one body
 
 
 def elimination_order(blocks: list[Block], edges: list[set[int]]) -> list[int]:
@@ -33,6 +38,7 @@ def elimination_order(blocks: list[Block], edges: list[set[int]]) -> list[int]:
     eliminated = [False] * len(blocks)
     cluster = list(range(len(blocks)))  # union-find over bodies
     capacity = [0] * len(blocks)
+    free = list(sizes)  # of a body by itself: 0 once it has carried a constraint
 
     def root(b: int) -> int:
         while cluster[b] != b:
@@ -40,12 +46,17 @@ def elimination_order(blocks: list[Block], edges: list[set[int]]) -> list[int]:
             b = cluster[b]
         return b
 
+    def carrier(b: int) -> int | None:
+        """An eliminated body that has carried no constraint yet and can carry this one."""
+        return next((x for x in blocks[b].bodies or () if eliminated[x] and free[x] >= sizes[b]), None)
+
     def eligible(b: int) -> bool:
         bodies = blocks[b].bodies
-        if bodies is None:
+        if bodies is None or carrier(b) is not None:
             return True
-        roots = {root(body) for body in bodies if eliminated[body]}
-        return bool(roots) and sum(capacity[r] for r in roots) >= sizes[b]
+        if not bodies or not all(eliminated[x] for x in bodies):
+            return False
+        return sum(capacity[r] for r in {root(x) for x in bodies}) >= sizes[b]
 
     def degree(b: int) -> int:
         return sum(sizes[n] for n in neighbours[b])
@@ -67,6 +78,9 @@ def elimination_order(blocks: list[Block], edges: list[set[int]]) -> list[int]:
             if not eligible(b):
                 continue
             waiting.discard(b)
+        carrying = carrier(b) if bodies is not None else None
+        if carrying is not None:
+            free[carrying] = free[carrying] - sizes[b] if blocks[b].intrinsic else 0
         eliminated[b] = True
         order.append(b)
         if bodies is None:

@@ -8,7 +8,7 @@ entries: the mass blocks, then the blocks of the constraint Jacobian.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,12 +19,17 @@ from ..bodies.base import Body
 from ..bodies.formulations import Formulation, NewtonEuler
 from ..connections import Connection
 from ..constraints.base import BasicConstraint
+from ..constraints.relations import AngleTerm, MeasureRelation, MeasureTerm
 from ..errors import ModelError
 from ..forces.base import ForceElement
+from ..functions import Function
 from ..joints.base import Joint
-from ..kernels.user import constraint_fields
-from ..kernels.workspace import LINK_FIELDS, MARKER, MOST_EQUATIONS
+from ..kernels import programs
+from ..kernels.loops import by_rate
+from ..kernels.user import constraint_fields, velocity_fields
+from ..kernels.workspace import LINK_FIELDS, MARKER, MOST_EQUATIONS, REACTIVE_FIELDS
 from ..markers import Marker
+from ..rotations import matrix_from_quaternion
 from ..system import System
 from .structure import Block
 
@@ -55,6 +60,15 @@ class NumberedBody:
     markers: list[Marker] = field(default_factory=list)
     first_marker: int = 0
 
+    def coordinates(
+        self, position: Array, rotation: Array, velocity: Array, angular_velocity: Array
+    ) -> tuple[Array, Array]:
+        """q and v of a pose and twist; a pose that the formulation cannot describe is a `ModelError`."""
+        try:
+            return self.formulation.coordinates(position, rotation, velocity, angular_velocity)
+        except ValueError as error:
+            raise ModelError([self.body.problem("formulation", str(error))]) from None
+
     @property
     def q_slice(self) -> slice:
         return slice(self.q, self.q + self.formulation.n_q)
@@ -76,6 +90,7 @@ class NumberedConstraint:
     j: int
     block_i: int = 0
     block_j: int = 0
+    z: int = 0
 
     @property
     def rows(self) -> slice:
@@ -100,9 +115,10 @@ class NumberedForce:
 class Table:
     """All elements of one type as a structured array, a row each."""
 
-    type: type
+    type: Any  # the class
     rows: np.recarray
     elements: list[Any]
+    kept: list[Function] = field(default_factory=list)  # whose programs the rows point to
 
 
 def given_with(cls: type, method: str, *companions: str) -> bool:
@@ -117,8 +133,10 @@ def given_with(cls: type, method: str, *companions: str) -> bool:
     return all(level(name) <= min(level(method), len(cls.__mro__) - 1) for name in companions)
 
 
-def has_derivatives(constraint: type) -> bool:
+def has_derivatives(constraint: Any) -> bool:
     """Whether a constraint class gives its own derivatives."""
+    if constraint.nonholonomic:
+        return given_with(constraint, "velocity_residual", "velocity_gradient")
     return given_with(constraint, "residual", "gradient", "curvature", "hessian")
 
 
@@ -135,7 +153,7 @@ class Tables:
         self.bodies: list[NumberedBody] = []
         n_q = n_v = 0
         for body in system.bodies:
-            chosen = formulation or body.formulation or NewtonEuler()
+            chosen = body.formulation_for(formulation) or NewtonEuler()
             self.bodies.append(NumberedBody(body, chosen, n_q, n_v))
             n_q, n_v = n_q + chosen.n_q, n_v + chosen.n_v
         self.n_q, self.n_v = n_q, n_v
@@ -162,32 +180,61 @@ class Tables:
             marker = joint.j
             self.joint_points[joint.name] = (self.index.get(marker.body.name, -1), marker.local_point)
         constraints: list[tuple[Joint | BasicConstraint, BasicConstraint]] = []
+        shared: dict[int, MeasureTerm] = {}  # the terms of a relation use the row of its first one
         for joint in self.system.joints:
-            parts = joint.constraints() if isinstance(joint, Joint) else [joint]
-            constraints += [(joint, part) for part in parts]
+            for part in joint.constraints() if isinstance(joint, Joint) else [joint]:
+                if isinstance(part, MeasureRelation):
+                    shared |= {id(term): part.terms[0] for term in part.terms[1:]}
+                    constraints += [(joint, term) for term in part.terms]
+                else:
+                    constraints.append((joint, part))
         owners: list[Connection] = [part for _, part in constraints] + list(self.system.forces)
         pairs = [(owner.i, owner.j) for owner in owners]
         self._places = self._place_markers(marker for pair in pairs for marker in pair)
         numbers = [(self.place(i), self.place(j)) for i, j in pairs]
 
         self.constraints: list[NumberedConstraint] = []
-        row = 0
         for (owner, part), (i, j) in zip(constraints, numbers, strict=False):
             if not 0 < part.equations <= MOST_EQUATIONS:
                 message = f"found {part.equations}; allowed are 1 to {MOST_EQUATIONS}; split the constraint"
                 raise ModelError([part.problem("equations", message)])
-            self.constraints.append(NumberedConstraint(part, owner, owner.name, row, i, j))
-            row += part.equations
+            self.constraints.append(NumberedConstraint(part, owner, owner.name, 0, i, j))
+        row = 0
+        first_rows: dict[int, int] = {}
+        for c in self.constraints:
+            if id(c.constraint) in shared:
+                c.row = first_rows[id(shared[id(c.constraint)])]
+            elif not c.constraint.nonholonomic:
+                c.row = first_rows[id(c.constraint)] = row
+                row += c.constraint.equations
         for numbered in self.bodies:
             numbered.row = row
             row += numbered.formulation.n_intrinsic
-        self.n_rows = self.n_holonomic = row
+        self.n_holonomic = row
+        for c in self.constraints:
+            if c.constraint.nonholonomic:
+                c.row = row
+                row += c.constraint.equations
+        self.n_rows = row
         self.forces: list[NumberedForce] = []
         z = 0
         for force, (i, j) in zip(self.system.forces, numbers[len(constraints) :], strict=True):
             self.forces.append(NumberedForce(force, i, j, z))
             z += force.states
+        for c in self.constraints:
+            c.z = z
+            z += c.constraint.states
         self.n_z = z
+
+    def own_states(self) -> Iterator[tuple[str, slice, Sequence[float]]]:
+        """Name, place in z and start of the own states of elements; those of a joint are numbered by its equations."""
+        for f in self.forces:
+            if f.force.states:
+                yield f.force.name, f.states, f.force.initial_states()
+        for c in self.constraints:
+            if isinstance(c.constraint, AngleTerm):
+                place = slice(c.z, c.z + c.constraint.states)
+                yield f"{c.owner_name}, equation {c.row}, angle {c.z}", place, [c.constraint.start]
 
     def place(self, marker: Marker) -> int:
         """Number of a marker that belongs to an element."""
@@ -283,22 +330,60 @@ class Tables:
             yield Table(type(formulation), rows, members)
 
     def _constraint_tables(self) -> Iterable[Table]:
-        groups: dict[type, list[NumberedConstraint]] = defaultdict(list)
+        groups: dict[Any, list[NumberedConstraint]] = defaultdict(list)
         for numbered in self.constraints:
             groups[type(numbered.constraint)].append(numbered)
         for kind, members in groups.items():
             simple = is_ours(kind) and has_derivatives(kind)
-            own = LINK_FIELDS if simple else constraint_fields(members[0].constraint.equations)
-            links = [{"i": c.i, "j": c.j, "row": c.row, "block_i": c.block_i, "block_j": c.block_j} for c in members]
-            yield Table(kind, _rows(kind, own, [c.constraint for c in members], links), members)
+            fields = velocity_fields if kind.nonholonomic else constraint_fields
+            own = LINK_FIELDS if simple else fields(members[0].constraint.equations)
+            links = [
+                {"i": c.i, "j": c.j, "row": c.row, "block_i": c.block_i, "block_j": c.block_j, "z": c.z}
+                for c in members
+            ]
+            elements = [c.constraint for c in members]
+            yield Table(kind, _rows(kind, own, elements, links), members, functions_of(elements))
 
     def _force_tables(self) -> Iterable[Table]:
-        groups: dict[type, list[NumberedForce]] = defaultdict(list)
+        groups: dict[Any, list[NumberedForce]] = defaultdict(list)
         for numbered in self.forces:
             groups[type(numbered.force)].append(numbered)
         for kind, members in groups.items():
+            elements = [f.force for f in members]
+            if kind.reactive:
+                links = [{"i": f.i, "j": f.j, "z": f.z} | self._reaction(f.force) for f in members]
+                yield Table(kind, _rows(kind, REACTIVE_FIELDS, elements, links), members)
+                continue
             links = [{"i": f.i, "j": f.j, "z": f.z} for f in members]
-            yield Table(kind, _rows(kind, LINK_FIELDS, [f.force for f in members], links), members)
+            yield Table(kind, _rows(kind, LINK_FIELDS, elements, links), members, functions_of(elements))
+
+    def _reaction(self, force: Any) -> dict[str, Any]:
+        """Where the reaction of a force's joint is found: rows, and places of the first columns of its blocks."""
+        if self.system[force.joint.name] is not force.joint:
+            message = f"found {force.joint}, which is not in system {self.system.name!r}; add it with system.add(...)"
+            raise ModelError([force.problem("joint", message)])
+        rows, entries = np.zeros(6, np.int64), np.zeros(6, np.int64)
+        owner = self.marker_bodies()
+        k = 0
+        sign = 1.0
+        for c in self.constraints:
+            if c.owner is not force.joint:
+                continue
+            # What acts on the ground is the opposite of what acts on the first body.
+            grounded = owner[c.j] < 0
+            sign = -1.0 if grounded else 1.0
+            first, marker = (c.block_i, c.i) if grounded else (c.block_j, c.j)
+            for r in range(c.constraint.equations):
+                rows[k] = c.row + r
+                entries[k] = first + r * self.bodies[owner[marker]].formulation.n_v
+                k += 1
+        return {
+            "n_reactions": k,
+            "reaction_sign": sign,
+            "reaction_rows": rows,
+            "reaction_entries": entries,
+            "row": rows[0],
+        }
 
     # --- structure of the system matrix ------------------------------------------------------------------------------
 
@@ -306,12 +391,14 @@ class Tables:
         """Bodies, then constraints, then intrinsic rows, as blocks of unknowns."""
         owner = self.marker_bodies()
         blocks = [Block(b.v, b.formulation.n_v) for b in self.bodies]
+        coupled: dict[int, tuple[int, set[int]]] = {}
         for c in self.constraints:
-            bodies = tuple(owner[m] for m in (c.i, c.j) if owner[m] >= 0)
-            blocks.append(Block(self.n_v + c.row, c.constraint.equations, bodies))
+            _, bodies = coupled.setdefault(c.row, (c.constraint.equations, set()))
+            bodies |= {owner[m] for m in (c.i, c.j) if owner[m] >= 0}
+        blocks += [Block(self.n_v + row, size, tuple(sorted(bodies))) for row, (size, bodies) in coupled.items()]
         for k, b in enumerate(self.bodies):
             if b.formulation.n_intrinsic:
-                blocks.append(Block(self.n_v + b.row, b.formulation.n_intrinsic, (k,)))
+                blocks.append(Block(self.n_v + b.row, b.formulation.n_intrinsic, (k,), intrinsic=True))
         return blocks
 
     def pattern(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -351,9 +438,21 @@ class Tables:
         if not has_derivatives(type(constraint)):
             return np.ones((constraint.equations, 24), bool)
         markers = _random_markers()
+        if constraint.nonholonomic:
+            given = np.zeros((constraint.equations, 36))
+            constraint.velocity_gradient(0.0, markers[0], markers[1], given)  # type: ignore[attr-defined]
+            return rate_gradient(given, *markers) != 0.0
         g = np.zeros((constraint.equations, 24))
         constraint.gradient(0.0, markers[0], markers[1], g)  # type: ignore[attr-defined]
         return g != 0.0
+
+
+def rate_gradient(given: Array, i: Any, j: Any) -> Array:
+    """Derivatives of a nonholonomic constraint by the 24 rates of its markers, from those in the 36 numbers."""
+    g = np.zeros((len(given), 24))
+    for side, marker in enumerate((i, j)):
+        by_rate.py_func(marker, given, g, side, len(given))
+    return g
 
 
 def _rows(kind: type, own: list[tuple], elements: list[Any], links: list[dict[str, int]]) -> np.recarray:
@@ -362,7 +461,9 @@ def _rows(kind: type, own: list[tuple], elements: list[Any], links: list[dict[st
     parameters = [
         entry
         for entry in kind.row_fields()  # type: ignore[attr-defined]
-        if is_ours(kind) or _means_the_same(declared[entry[0]], [getattr(e, entry[0]) for e in elements])
+        if is_ours(kind)
+        or entry[0] not in declared
+        or _means_the_same(declared[entry[0]], [getattr(e, entry[0]) for e in elements])
     ]
     fields = {entry[0] for entry in own + parameters}
     taken = {entry[0] for entry in own}
@@ -376,7 +477,18 @@ def _rows(kind: type, own: list[tuple], elements: list[Any], links: list[dict[st
         for name, value in (link | element.row_values()).items():
             if name in fields:
                 rows[name][k] = value
+    if functions_of(elements):
+        for name, parameter in declared.items():
+            if name in fields and parameter.kind in ("function", "functions"):
+                rows[name]["run"] = programs.run.address
     return rows
+
+
+def functions_of(elements: Iterable[Any]) -> list[Function]:
+    """All functions among the parameters of some elements."""
+    values = [value for element in elements for value in element.values().values()]
+    parts = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
+    return [part for part in parts if isinstance(part, Function)]
 
 
 def _means_the_same(parameter: Any, values: list[Any]) -> bool:
@@ -392,8 +504,10 @@ def _key(marker: Marker) -> Hashable:
 
 
 def _random_markers() -> np.recarray:
+    """Two markers in general position: no component of anything is zero."""
     markers = np.zeros(2, MARKER).view(np.recarray)
     values = np.random.default_rng(0)
-    for name in ("position", "axes", "velocity", "axes_rate", "angular_velocity"):
+    for name in ("position", "velocity", "axes_rate", "angular_velocity"):
         markers[name][:] = values.uniform(0.5, 1.5, markers[name].shape)
+    markers.axes[:] = matrix_from_quaternion([[0.9, 0.5, -0.3, 0.6], [0.4, -0.8, 0.7, 0.5]])
     return markers

@@ -9,10 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import AnalysisError
 from ..kernels import bindings
 from ..kernels import tangent as kernels
 from .tables import NumberedConstraint, NumberedForce, Table, given_with, has_derivatives, is_ours
-from .user import Differentiated, configuration, motion, residual_function, wrench_function
+from .user import (
+    Differentiated,
+    configuration,
+    motion,
+    rate_function,
+    residual_function,
+    uncompiled_function,
+    wrench_function,
+)
 from .workspace import Record
 
 if TYPE_CHECKING:
@@ -34,12 +43,15 @@ class Tangent:
         dF/dv.
     mass, jacobian
         M = dF/dv' and J; the tangent of the holonomic constraints along dq = T d is J itself.
+    velocity_stiffness
+        dD along dq = T d of the nonholonomic constraints, a row each.
     """
 
     stiffness: scipy.sparse.csr_array
     damping: scipy.sparse.csr_array
     mass: scipy.sparse.csr_array
     jacobian: scipy.sparse.csr_array
+    velocity_stiffness: Array
 
 
 class TangentAssembly:
@@ -48,6 +60,10 @@ class TangentAssembly:
     def __init__(self, eq: Equations) -> None:
         self.eq = eq
         tables = eq.tables
+        if reactive := [f.force for f in tables.forces if f.force.reactive]:
+            raise AnalysisError(
+                f"{reactive[0]}: the equations are not linearized with friction that depends on reactions; leave it out"
+            )
         self.blocks: dict[tuple[int, int], int] = {}
         self.size = 0
         owner = tables.marker_bodies()
@@ -68,9 +84,11 @@ class TangentAssembly:
         self.record["rate_tangents"] = np.zeros(tables.n_jacobians)
         self.record["add_constraint"] = kernels.add_constraint.address if tables.constraints else 0
         self.record["add_force"] = kernels.add_force.address if tables.forces else 0
+        self.velocity_stiffness = np.zeros((eq.n_rows - tables.n_holonomic, eq.n_v))
         self.fillers: list[Callable[[float], None]] = []
         self.stages: list[tuple[int, np.ndarray]] = []
-        last = []
+        self.last: list[tuple[int, np.ndarray]] = []
+        self.nonholonomic: list[NumberedConstraint] = []
         for table in tables.body_tables:
             for row, numbered in zip(table.rows, table.elements, strict=True):
                 k = tables.index[numbered.body.name]
@@ -78,12 +96,14 @@ class TangentAssembly:
             kind = table.type
             stages = bindings.body_tangent_stages(kind, is_ours(kind), table.rows.dtype)
             self.stages.append((stages[0].address, table.rows))
-            last.append((stages[1].address, table.rows))
+            self.last.append((stages[1].address, table.rows))
         for table in tables.constraint_tables:
-            self._constraints(table, owner)
+            if table.type.nonholonomic:
+                self.nonholonomic += table.elements
+            else:
+                self._constraints(table, owner)
         for table in tables.force_tables:
             self._forces(table, owner)
-        self.stages += last
 
     def _block(self, a: int, b: int) -> None:
         if (a, b) not in self.blocks:
@@ -102,7 +122,7 @@ class TangentAssembly:
                 row[f"tangent_{name}"] = self.blocks.get(pair, 0)
 
     def _constraints(self, table: Table, owner: list[int]) -> None:
-        kind, equations = table.type, table.type.equations  # type: ignore[attr-defined]
+        kind, equations = table.type, table.type.equations
         if is_ours(kind) and has_derivatives(kind):
             self._locate(table.rows, owner)
             stage = bindings.constraint_tangent_stage(kind, is_ours(kind), table.rows.dtype, equations)
@@ -128,9 +148,11 @@ class TangentAssembly:
 
     def _forces(self, table: Table, owner: list[int]) -> None:
         kind = table.type
-        if is_ours(kind) and given_with(kind, "wrench", "wrench_gradient") and not kind.states:  # type: ignore[attr-defined]
+        ours = is_ours(kind) and given_with(kind, "wrench", "wrench_gradient")
+        if ours and uncompiled_function([f.force for f in table.elements]) is None:
             self._locate(table.rows, owner)
-            self._add(bindings.force_tangent_stage(kind, is_ours(kind), table.rows.dtype), table.rows)
+            states: int = kind.states
+            self._add(bindings.force_tangent_stage(kind, True, table.rows.dtype, states), table.rows)
             return
         rows = np.zeros(len(table.rows), kernels.FORCE_ROW).view(np.recarray)
         rows.i, rows.j = table.rows.i, table.rows.j
@@ -153,13 +175,52 @@ class TangentAssembly:
         """Fill the blocks at the state of the last evaluation."""
         eq = self.eq
         self.v_rate[:], self.multipliers[:] = v_rate, multipliers
-        for array in (self.stiffness, self.damping, self.loads):
+        for array in (self.stiffness, self.damping, self.loads, self.velocity_stiffness):
             array[:] = 0.0
         eq.work["tangent"] = self.record
         for fill in self.fillers:
             fill(t)
         for address, rows in self.stages:
             eq.run(address, t, rows.ctypes.data, len(rows))
+        for c in self.nonholonomic:
+            self._add_nonholonomic(c, t)
+        for address, rows in self.last:
+            eq.run(address, t, rows.ctypes.data, len(rows))
+
+    def _add_nonholonomic(self, c: NumberedConstraint, t: float) -> None:
+        """K, R and the load of a nonholonomic constraint D(x, x'), from its second derivatives in x and x'.
+
+        Its share of F is B^T D_x'^T mu, which changes by B^T mu (D_x'x dx + D_x'x' dx') besides the change of B.
+        """
+        tables, work = self.eq.tables, self.eq.work
+        places = (c.i, c.j)
+        markers = [tables.markers[m] for m in places]
+        function = Differentiated(rate_function(c.constraint))
+        arrays = [t]
+        for m in markers:
+            arrays += [m.position, m.axes, m.velocity, m.axes_rate]
+        function.settle(arrays)
+        gradient = function.gradient(arrays)[1][:, 1:]
+        hessian = np.tensordot(self.multipliers[c.rows], function.hessian(arrays), 1)[1:, 1:]
+        x, rate = (slice(0, 12), slice(24, 36)), (slice(12, 24), slice(36, 48))
+        owner, bases, tangents = [], [], []
+        for place, m in zip(places, markers, strict=True):
+            pool = slice(m.jacobian, m.jacobian + 12 * m.n)
+            bases.append(work.jacobians[pool].reshape(12, m.n))
+            tangents.append(self.record.array("rate_tangents")[pool].reshape(12, m.n))
+            owner.append(int(m.body))
+            self.loads[12 * place : 12 * place + 12] += self.multipliers[c.rows] @ gradient[:, rate[len(owner) - 1]]
+        first = tables.n_holonomic
+        for b, (basis, change, m) in enumerate(zip(bases, tangents, markers, strict=True)):
+            rows = self.velocity_stiffness[c.row - first : c.row - first + c.constraint.equations]
+            rows[:, m.v : m.v + m.n] += gradient[:, x[b]] @ basis + gradient[:, rate[b]] @ change
+            for a, left in enumerate(bases):
+                if owner[a] >= 0 and owner[b] >= 0:
+                    offset = self.blocks[owner[a], owner[b]]
+                    pool = slice(offset, offset + left.shape[1] * basis.shape[1])
+                    stiffness = hessian[rate[a], x[b]] @ basis + hessian[rate[a], rate[b]] @ change
+                    self.stiffness[pool] += (left.T @ stiffness).ravel()
+                    self.damping[pool] += (left.T @ hessian[rate[a], rate[b]] @ basis).ravel()
 
     def matrix(self, values: Array) -> scipy.sparse.csr_array:
         """A pool of blocks as a sparse matrix."""
@@ -184,5 +245,9 @@ def tangent(eq: Equations, t: float, q: ArrayLike, v: ArrayLike, v_rate: ArrayLi
     assembly = eq.tangent_assembly
     assembly.take(t, v_rate, multipliers)
     return Tangent(
-        assembly.matrix(assembly.stiffness), assembly.matrix(assembly.damping), evaluation.mass, evaluation.jacobian
+        assembly.matrix(assembly.stiffness),
+        assembly.matrix(assembly.damping),
+        evaluation.mass,
+        evaluation.jacobian,
+        assembly.velocity_stiffness.copy(),
     )

@@ -18,6 +18,7 @@ from .. import jets
 from ..constraints.base import BasicConstraint
 from ..errors import ModelError
 from ..forces.base import ForceElement
+from ..functions import NO_ROW, Function
 
 Array = NDArray[np.float64]
 AGREEMENT = 1e-8
@@ -87,17 +88,53 @@ def residual_function(constraint: BasicConstraint) -> Callable[..., Any]:
     return function
 
 
+def velocity_function(constraint: Any) -> Callable[..., Any]:
+    """The residual of a nonholonomic constraint as a function of t and the motion of both markers."""
+
+    def function(t: Any, *values: Any) -> Any:
+        return constraint.velocity_residual(t, *moving(values))
+
+    return function
+
+
+def rate_function(constraint: Any) -> Callable[..., Any]:
+    """The residual as a function of t and the positions, axes and their rates: omega = 1/2 sum d_k x d_k'."""
+
+    def function(t: Any, *values: Any) -> Any:
+        states = []
+        for position, axes, velocity, rate in (values[:4], values[4:]):
+            omega = 0.5 * sum(np.cross(axes[:, k], rate[:, k]) for k in range(3))
+            states += [position, axes, velocity, omega]
+        return constraint.velocity_residual(t, *moving(states))
+
+    return function
+
+
+def moving(values: Sequence[Any]) -> list[SimpleNamespace]:
+    """Two marker states from position, axes, velocity and angular velocity of each."""
+    names = ("position", "axes", "velocity", "angular_velocity")
+    return [SimpleNamespace(**dict(zip(names, part, strict=True))) for part in (values[:4], values[4:])]
+
+
 def wrench_function(force: ForceElement, t: float, *states: Array) -> Callable[..., Any]:
     """Force and torque, stacked, as a function of the motion of both markers."""
 
     def function(*values: Any) -> Any:
-        names = ("position", "axes", "velocity", "angular_velocity")
-        i = SimpleNamespace(**dict(zip(names, values[:4], strict=True)))
-        j = SimpleNamespace(**dict(zip(names, values[4:], strict=True)))
-        push, turn = force.wrench(t, i, j, *states)
+        push, turn = force.wrench(t, *moving(values), *states)
         return [*push, *turn]
 
     return function
+
+
+def uncompiled_function(elements: Sequence[Any]) -> str | None:
+    """Why the methods of some elements run in Python though they compile: the first function that rows cannot hold."""
+    for element in elements:
+        for name, value in element.values().items():
+            for function in value if isinstance(value, tuple) else (value,):
+                if isinstance(function, Function) and function.row == NO_ROW:
+                    what = "a Python callable" if function.kind == "callable" else "a function of several variables"
+                    return f"{name} of {element} is {what}"
+    return None
 
 
 class Caller:
@@ -149,12 +186,55 @@ class PythonConstraints(Caller):
         """Whether the rows as filled by someone else agree with the exact derivatives."""
         found = self.rows.copy()
         self.fill(t, 1)
-        return all(
-            np.allclose(
-                found[name], self.rows[name], rtol=AGREEMENT, atol=AGREEMENT * (1.0 + np.abs(found[name]).max())
-            )
-            for name in ("value", "drift", "gradient", "curvature")
-        )
+        return _agree(found, self.rows, ("value", "drift", "gradient", "curvature"))
+
+
+class PythonVelocityConstraints(Caller):
+    """Fills the rows of a nonholonomic constraint type by calling the user's method."""
+
+    def __init__(self, constraints: Sequence[Any], rows: np.recarray, markers: np.recarray) -> None:
+        super().__init__(constraints[0])
+        self.constraints, self.rows, self.markers = constraints, rows, markers
+        self.functions = [Differentiated(velocity_function(c)) for c in constraints]
+
+    def settle(self) -> list[str]:
+        """Decide how derivatives are taken; returns notices."""
+        for row, function in zip(self.rows, self.functions, strict=True):
+            function.settle([0.0, *motion(self.markers[row.i]), *motion(self.markers[row.j])])
+        return [
+            f"{c}: derivatives are taken by differences, because its residual cannot be differentiated exactly"
+            for c, f in zip(self.constraints, self.functions, strict=True)
+            if not f.exact
+        ]
+
+    def fill(self, t: float, level: int) -> None:
+        """Values and derivatives of all rows."""
+        if level == 0:
+            return
+        for constraint, row, function in zip(self.constraints, self.rows, self.functions, strict=True):
+            self.current = constraint
+            i, j = self.markers[row.i].copy(), self.markers[row.j].copy()
+            value, gradient = function.gradient([t, *motion(i), *motion(j)])
+            row.value[:] = _checked(constraint, value)
+            row.drift[:], row.gradient[:] = gradient[:, 0], gradient[:, 1:]
+
+    def gradient(self, constraint: BasicConstraint, t: float, i: Any, j: Any) -> Array:
+        """Derivatives of one constraint in the 36 numbers at given markers."""
+        function = next(f for c, f in zip(self.constraints, self.functions, strict=True) if c is constraint)
+        return function.gradient([t, *motion(i), *motion(j)])[1][:, 1:]
+
+    def agree(self, t: float) -> bool:
+        """Whether the rows as filled by someone else agree with the exact derivatives."""
+        found = self.rows.copy()
+        self.fill(t, 1)
+        return _agree(found, self.rows, ("value", "drift", "gradient"))
+
+
+def _agree(found: np.recarray, exact: np.recarray, names: Sequence[str]) -> bool:
+    return all(
+        np.allclose(found[name], exact[name], rtol=AGREEMENT, atol=AGREEMENT * (1.0 + np.abs(found[name]).max()))
+        for name in names
+    )
 
 
 def _checked(constraint: BasicConstraint, value: Any) -> Array:

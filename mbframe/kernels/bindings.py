@@ -14,14 +14,16 @@ from .compile import Stage, jitted, specialize
 def body_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
     """Evaluation and displacement of all bodies of a formulation; `kernels` is the class with its static methods."""
     sizes = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v}
-    methods = {name: jitted(getattr(kernels, name)) for name in ("prepare", "place", "inertia", "rates", "intrinsic")}
-    evaluation = specialize(loops.bodies, kernels, cached, N_INTRINSIC=kernels.n_intrinsic, **sizes, **methods)
+    names = ("prepare", "regular", "place", "inertia", "rates", "intrinsic")
+    methods = {name: jitted(getattr(kernels, name), kernels) for name in names}
+    more = {"N_FRAME": kernels.n_frame, "N_INTRINSIC": kernels.n_intrinsic}
+    evaluation = specialize(loops.bodies, kernels, cached, **sizes, **more, **methods)
     displacement = specialize(
         loops.moves,
         kernels,
         cached,
         rates=methods["rates"],
-        normalize=jitted(kernels.normalize),
+        normalize=jitted(kernels.normalize, kernels),
         **sizes,
     )
     return evaluation, displacement
@@ -29,19 +31,29 @@ def body_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage
 
 def constraint_stage(kernels: Any, cached: bool, row: np.dtype, equations: int) -> Stage:
     """Constraints of a type that gives its derivatives."""
-    methods = {name: jitted(getattr(kernels, name)) for name in ("residual", "gradient", "curvature")}
+    methods = {name: jitted(getattr(kernels, name), kernels) for name in ("residual", "gradient", "curvature")}
     return specialize(loops.constraints, kernels, cached, ROW=row, EQUATIONS=equations, **methods)
+
+
+def turn_stages(kernels: Any, row: np.dtype) -> tuple[Stage, Stage]:
+    """Counting of turns for a type with an angle: in every evaluation, and at accepted steps."""
+    method, rate = jitted(kernels.angle, kernels), jitted(kernels.angle_rate, kernels)
+    ours = kernels.__module__.startswith("mbframe.")
+    return (
+        specialize(loops.turns, kernels, ours, ROW=row, angle=method, angle_rate=rate),
+        specialize(loops.accept_turns, kernels, ours, ROW=row, angle=method),
+    )
 
 
 def residual_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Rows of a user's constraint type, filled by its compiled `residual`."""
-    method = jitted(kernels.residual)
+    method = jitted(kernels.residual, kernels)
     return specialize(user.residual_rows, kernels, False, ROW=row, EQUATIONS=equations, residual=method)
 
 
 def given_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Rows of a user's constraint type, filled by its compiled residual and derivatives."""
-    methods = {name: jitted(getattr(kernels, name)) for name in ("residual", "gradient", "curvature")}
+    methods = {name: jitted(getattr(kernels, name), kernels) for name in ("residual", "gradient", "curvature")}
     return specialize(user.given_rows, kernels, False, ROW=row, EQUATIONS=equations, **methods)
 
 
@@ -50,33 +62,53 @@ def projection_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     return specialize(user.projected_rows, kernels, False, ROW=row, EQUATIONS=equations)
 
 
+def velocity_constraint_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
+    """Our own nonholonomic constraints of a type."""
+    methods = {name: jitted(getattr(kernels, name), kernels) for name in ("velocity_residual", "velocity_gradient")}
+    return specialize(loops.velocity_constraints, kernels, True, ROW=row, EQUATIONS=equations, **methods)
+
+
+def velocity_residual_stages(kernels: Any, row: np.dtype, equations: int) -> tuple[Stage, Stage]:
+    """A user's nonholonomic constraint type: what fills its rows, and what uses them."""
+    method = jitted(kernels.velocity_residual, kernels)
+    fill = specialize(user.velocity_rows, kernels, False, ROW=row, EQUATIONS=equations, velocity_residual=method)
+    use = specialize(user.projected_velocity_rows, kernels, False, ROW=row, EQUATIONS=equations)
+    return fill, use
+
+
 def force_stage(kernels: Any, cached: bool, row: np.dtype, states: int) -> Stage:
     """Forces of a type; what is not ours may raise and is guarded."""
-    methods = {"wrench": jitted(kernels.wrench)}
+    methods = {"wrench": jitted(kernels.wrench, kernels)}
     if states:
-        methods["state_rate"] = jitted(kernels.state_rate)
+        methods["state_rate"] = jitted(kernels.state_rate, kernels)
         return specialize(loops.forces_with_states, kernels, cached, ROW=row, STATES=states, **methods)
     return specialize(loops.forces if cached else loops.guarded_forces, kernels, cached, ROW=row, **methods)
 
 
+def reactive_stage(kernels: Any, row: np.dtype) -> Stage:
+    """Our own forces that depend on the reaction of a joint."""
+    method = jitted(kernels.reactive_wrench)
+    return specialize(loops.reactive_forces, kernels, True, ROW=row, reactive_wrench=method)
+
+
 def energy_stage(kernels: Any, cached: bool, row: np.dtype) -> Stage:
     """Potential energy of all elements of a type."""
-    return specialize(loops.energies, kernels, cached, ROW=row, energy=jitted(kernels.energy))
+    return specialize(loops.energies, kernels, cached, ROW=row, energy=jitted(kernels.energy, kernels))
 
 
 def body_tangent_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
     """Tangent of the bodies of a formulation: inertia and marker rates first, the change of loads last."""
-    sizes = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v, "prepare": jitted(kernels.prepare)}
-    methods = {
-        name: jitted(getattr(kernels, name)) for name in ("inertia_tangent", "place_tangent", "intrinsic_tangent")
-    }
-    first = specialize(tangent.bodies, kernels, cached, N_INTRINSIC=kernels.n_intrinsic, **sizes, **methods)
-    return first, specialize(tangent.loads, kernels, cached, load_tangent=jitted(kernels.load_tangent), **sizes)
+    names = ("prepare", "inertia_tangent", "place_tangent", "load_tangent", "intrinsic_tangent")
+    methods = {name: jitted(getattr(kernels, name), kernels) for name in names}
+    sizes = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v, "N_FRAME": kernels.n_frame}
+    sizes["N_INTRINSIC"] = kernels.n_intrinsic
+    first, last = (specialize(loop, kernels, cached, **sizes, **methods) for loop in (tangent.bodies, tangent.loads))
+    return first, last
 
 
 def constraint_tangent_stage(kernels: Any, cached: bool, row: np.dtype, equations: int) -> Stage:
     """Tangent of constraints of a type that gives its derivatives."""
-    methods = {name: jitted(getattr(kernels, name)) for name in ("gradient", "hessian")}
+    methods = {name: jitted(getattr(kernels, name), kernels) for name in ("gradient", "hessian")}
     return specialize(tangent.constraints, kernels, cached, ROW=row, EQUATIONS=equations, **methods)
 
 
@@ -85,9 +117,11 @@ def constraint_rows_stage(row: np.dtype, equations: int) -> Stage:
     return specialize(tangent.constraint_rows, str(equations), True, ROW=row, EQUATIONS=equations)
 
 
-def force_tangent_stage(kernels: Any, cached: bool, row: np.dtype) -> Stage:
+def force_tangent_stage(kernels: Any, cached: bool, row: np.dtype, states: int) -> Stage:
     """Tangent of forces of a type that gives its derivatives."""
-    methods = {name: jitted(getattr(kernels, name)) for name in ("wrench", "wrench_gradient")}
+    methods = {name: jitted(getattr(kernels, name), kernels) for name in ("wrench", "wrench_gradient")}
+    if states:
+        return specialize(tangent.forces_with_states, kernels, cached, ROW=row, STATES=states, **methods)
     return specialize(tangent.forces, kernels, cached, ROW=row, **methods)
 
 

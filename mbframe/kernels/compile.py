@@ -34,6 +34,8 @@ from numba import carray, cfunc, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from .expressions import REPLACED
+
 log = logging.getLogger("mbframe")
 
 SIGNATURE = types.int32(types.float64, types.intp, types.intp, types.intp)
@@ -128,21 +130,27 @@ def _caching_in(directory: Path) -> Iterator[None]:
         settings.CACHE_DIR = before
 
 
-_dispatchers: dict[Callable, Any] = {}
+_dispatchers: dict[tuple[Callable, type | None], Any] = {}
 
 
-def jitted(function: Callable) -> Any:
-    """`function` compiled unchanged when first called, with the plain functions of its module that it calls."""
-    if function not in _dispatchers:
+def jitted(function: Callable, owner: type | None = None) -> Any:
+    """`function` compiled unchanged when first called, with the plain functions of its module that it calls.
+
+    `owner`, the class whose rows it is called with, keeps a method apart that several classes inherit: numba would
+    take the rows of one for those of another that begin alike, and warn.
+    """
+    if (function, owner) not in _dispatchers:
         callees = {
             name: jitted(value)
             for name in function.__code__.co_names
-            if isinstance(value := function.__globals__.get(name), FunctionType) and value is not function
+            if isinstance(value := function.__globals__.get(name), FunctionType)
+            and value is not function
+            and value not in REPLACED
         }
         ours = (function.__module__ or "").startswith("mbframe.")  # code run by exec may belong to no module
         decorate = inner if ours else njit(nogil=True)
-        _dispatchers[function] = decorate(_rebound(function, function.__qualname__, callees))
-    return _dispatchers[function]
+        _dispatchers[function, owner] = decorate(_rebound(function, function.__qualname__, callees))
+    return _dispatchers[function, owner]
 
 
 def _rebound(function: Callable, qualname: str, names: dict[str, Any]) -> FunctionType:

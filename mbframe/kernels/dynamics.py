@@ -7,7 +7,9 @@ import numpy as np
 from .compile import Stage, call, inner, records
 from .workspace import (
     DYNAMICS,
+    LINK,
     NO_CONVERGENCE,
+    NO_FRICTION,
     NOT_FINITE,
     OK,
     POSITION,
@@ -22,10 +24,32 @@ from .workspace import (
 
 
 @inner
+def feed_back(w):
+    """gamma := gamma - g1 (C', D) - g0 C with the gains of the stabilization in use (Baumgarte; zero for others)."""
+    if w.feedback_rate == 0.0 and w.feedback_position == 0.0:
+        return
+    residual, rate = vector(w.residual, w.n_holonomic), vector(w.constraint_rate, w.n_rows)
+    gamma = vector(w.gamma, w.n_rows)
+    for k in range(w.n_rows):
+        gamma[k] -= w.feedback_rate * rate[k]
+    for k in range(w.n_holonomic):
+        gamma[k] -= w.feedback_position * residual[k]
+
+
+@inner
 def evaluate_elements(w, t, work, level):
     """Fill the tables up to `level` for the current (t, q, v, z)."""
     w.level = level
     w.t = t
+    # Rows are summed up: several measures may share one.
+    residual = vector(w.residual, w.n_holonomic)
+    for k in range(w.n_holonomic):
+        residual[k] = 0.0
+    if level > POSITION:
+        rate, gamma = vector(w.constraint_rate, w.n_rows), vector(w.gamma, w.n_rows)
+        for k in range(w.n_rows):
+            rate[k] = 0.0
+            gamma[k] = 0.0
     if level == DYNAMICS:
         w.evaluations += 1
         force = vector(w.force, w.n_v)
@@ -41,6 +65,8 @@ def evaluate_elements(w, t, work, level):
         if status != OK:
             w.culprit_stage = s
             return status
+    if level == DYNAMICS:
+        feed_back(w)
     return OK
 
 
@@ -68,6 +94,43 @@ def evaluate(t, work, data, n):
     return evaluate_elements(workspace(work), t, work, n)
 
 
+FRICTION_LIMIT = 200
+FRICTION_CHANGE = 1e-13
+
+
+@inner
+def settle_friction(w, t, work):
+    """Fixed point of reactions and the forces that depend on them: solve, apply, solve again until nothing changes."""
+    n_v, n_rows = w.n_v, w.n_rows
+    right, x = vector(w.right, n_v + n_rows), vector(w.solution, n_v + n_rows)
+    force, base, multipliers = vector(w.force, n_v), vector(w.base_force, n_v), vector(w.multipliers, n_rows)
+    stages, tables = integers(w.reactive, w.n_reactive), integers(w.reactive_tables, w.n_reactive)
+    counts = integers(w.reactive_counts, w.n_reactive)
+    for k in range(n_v):
+        base[k] = force[k]
+    for _ in range(FRICTION_LIMIT):
+        largest = 0.0
+        for k in range(n_rows):
+            multipliers[k] = x[n_v + k]
+            largest = max(largest, abs(multipliers[k]))
+        for k in range(n_v):
+            force[k] = base[k]
+        for s in range(w.n_reactive):
+            call(stages[s], t, work, tables[s], counts[s])
+        for k in range(n_v):
+            right[k] = force[k]
+        status = call(w.solve, t, work, w.factor, w.entries)
+        if status != OK:
+            return status
+        change = 0.0
+        for k in range(n_rows):
+            change = max(change, abs(x[n_v + k] - multipliers[k]))
+        if change <= FRICTION_CHANGE * largest:
+            return OK
+    w.culprit = records(tables[0], 1, LINK)[0].row
+    return NO_FRICTION
+
+
 @Stage
 def accelerate_augmented(t, work, data, n):
     """v' and the multipliers from [M J^T; J 0] [v'; lambda] = [Q; gamma]."""
@@ -86,6 +149,8 @@ def accelerate_augmented(t, work, data, n):
     for k in range(n_rows):
         right[n_v + k] = gamma[k]
     status = call(w.solve, t, work, w.factor, w.entries)
+    if status == OK and w.n_reactive > 0:
+        status = settle_friction(w, t, work)
     if status != OK:
         return status
     acceleration, multipliers = part(w.rates, w.n_q, n_v), vector(w.multipliers, n_rows)

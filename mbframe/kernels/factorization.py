@@ -44,7 +44,9 @@ def factor_symmetric(n, values, start, rows, targets, scale):
         size = abs(d)
         reference = max(scale[k], size)
         scale[k] = reference
-        if not size * beside >= smallest * reference:
+        if reference == 0.0:
+            worst, smallest, beside = k, 0.0, 1.0
+        elif not size * beside >= smallest * reference:
             worst, smallest, beside = k, size, reference
         if not size > PIVOT_LOST * reference:
             d = values.dtype.type(reference if reference > 0.0 else 1.0)
@@ -79,7 +81,9 @@ def factor_general(n, values, upper, start, rows, targets, scale):
         size = abs(d)
         reference = max(scale[k], size)
         scale[k] = reference
-        if not size * beside >= smallest * reference:
+        if reference == 0.0:
+            worst, smallest, beside = k, 0.0, 1.0
+        elif not size * beside >= smallest * reference:
             worst, smallest, beside = k, size, reference
         if not size > PIVOT_LOST * reference:
             d = values.dtype.type(reference if reference > 0.0 else 1.0)

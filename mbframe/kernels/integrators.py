@@ -23,7 +23,8 @@ RUNGE_KUTTA = np.dtype(
         ("t_end", "f8"),
         ("t0", "f8"),
         ("h", "f8"),  # of the last accepted step
-        ("h_next", "f8"),
+        ("dt", "f8"),  # of a fixed step
+        ("h_next", "f8"),  # of an adaptive one
         ("h_max", "f8"),
         ("adaptive", "i8"),
         ("exponent", "f8"),  # -1 / (order of the error estimate + 1)
@@ -39,12 +40,12 @@ SMALLEST = 16 * np.finfo(np.float64).eps
 
 
 @inner
-def stage_state(r, y, y0, a, k, s, n, h):
-    """y := y0 + h sum_j a[s, j] k[j]."""
+def combine(y, y0, h, weights, k, count, n):
+    """y := y0 + h sum_j weights[j] k[j] over the first `count` derivatives."""
     for c in range(n):
         y[c] = y0[c]
-    for j in range(s):
-        weight = h * a[s, j]
+    for j in range(count):
+        weight = h * weights[j]
         if weight != 0.0:
             for c in range(n):
                 y[c] += weight * k[j, c]
@@ -58,6 +59,13 @@ def derivative(w, t, work, out):
         for c in range(w.n_y):
             out[c] = rates[c]
     return status
+
+
+@inner
+def fixed_instant(w, r):
+    """The end of the next step of length r.dt; the last one ends at r.t_end and may be shorter."""
+    t = r.t_start + (w.steps + 1) * r.dt
+    return r.t_end if t > r.t_end - 1e-9 * r.dt else t
 
 
 @inner
@@ -126,9 +134,7 @@ def runge_kutta(t, work, data, n):
     if status != OK:
         return status
     if r.adaptive == 0:
-        t1 = r.t_start + (w.steps + 1) * r.h_next
-        if t1 > r.t_end - 1e-9 * r.h_next:
-            t1 = r.t_end
+        t1 = fixed_instant(w, r)
         r.h = t1 - t
     elif r.h_next == 0.0:
         status = first_step(w, r, work, y, y0, k)
@@ -144,18 +150,13 @@ def runge_kutta(t, work, data, n):
                 return STEP_TOO_SMALL
             t1 = r.t_end if r.h >= r.t_end - t else t + r.h
         for s in range(1, r.stages):
-            stage_state(r, y, y0, a, k, s, w.n_y, r.h)
+            combine(y, y0, r.h, a[s], k, s, w.n_y)
             f.valid = min(f.valid, 0)
             status = derivative(w, t + c[s] * r.h, work, k[s])
             if status != OK:
                 break
         if status == OK:
-            for i in range(w.n_y):
-                y[i] = y0[i]
-            for s in range(r.stages):
-                weight = r.h * b[s]
-                for i in range(w.n_y):
-                    y[i] += weight * k[s, i]
+            combine(y, y0, r.h, b, k, r.stages, w.n_y)
         f.valid = min(f.valid, 0)
         if r.adaptive == 0:
             break
@@ -192,7 +193,7 @@ def interpolate_runge_kutta(t, work, data, n):
     f = factorization(w.factor)
     if r.dense_ready == 0:
         for s in range(r.stages, total):
-            stage_state(r, y, y0, a, k, s, w.n_y, r.h)
+            combine(y, y0, r.h, a[s], k, s, w.n_y)
             f.valid = min(f.valid, 0)
             status = derivative(w, r.t0 + c[s] * r.h, work, k[s])
             if status != OK:

@@ -11,40 +11,49 @@ from .compile import Stage, call, inner, records
 from .workspace import (
     DYNAMICS,
     GRADIENT_AT,
+    HESSIAN_AT,
     LINK,
     MARKER,
     OK,
     POSITION,
+    SINGULAR_POSE,
     USER_METHOD,
+    VALUE_AT,
     WRENCH_AT,
     block,
     marker_table,
     part,
+    vector,
     workspace,
 )
 
 # Bound by `specialize`; the values here only tell a reader (and a linter) which names there are.
 ROW: np.dtype = np.dtype("f8")
-N_Q = N_V = N_INTRINSIC = EQUATIONS = STATES = 0
-prepare = place = inertia = rates = normalize = intrinsic = residual = gradient = curvature = wrench = state_rate = (
-    energy
-) = None
+N_Q = N_V = N_FRAME = N_INTRINSIC = EQUATIONS = STATES = 0
+velocity_residual = velocity_gradient = angle = angle_rate = reactive_wrench = None
+prepare = regular = place = inertia = rates = normalize = intrinsic = residual = gradient = curvature = wrench = (
+    state_rate
+) = energy = None
 
 
 @Stage
 def bodies(t, work, table, n):
     """All bodies of one formulation: marker table, mass, inertia forces and gravity, q', intrinsic constraints.
 
-    Binds ROW, N_Q, N_V, N_INTRINSIC and the methods prepare, place, inertia, rates, intrinsic of the formulation.
+    Binds ROW, N_Q, N_V, N_FRAME, N_INTRINSIC and the methods prepare, regular, place, inertia, rates, intrinsic of the
+    formulation.
     """
     w = workspace(work)
     rows = records(table, n, ROW)
     markers = marker_table(w)
-    frame = block(w.scratch, 0, 3, 3)
+    frame = block(w.scratch, 0, 3, N_FRAME)
     for k in range(n):
         body = rows[k]
         q, v = part(w.y, body.q, N_Q), part(w.y, w.n_q + body.v, N_V)
         prepare(body, q, frame)
+        if not regular(body, q, frame):
+            w.culprit = body.v
+            return SINGULAR_POSE
         for m in range(body.marker, body.marker + body.n_markers):
             marker = markers[m]
             place(body, q, v, frame, marker, block(w.jacobians, marker.jacobian, 12, N_V), w.level)
@@ -81,18 +90,17 @@ def constraints(t, work, table, n):
         c = part(w.residual, e.row, EQUATIONS)
         value = residual(e, t, i, j)
         for r in range(EQUATIONS):
-            c[r] = value[r]
+            c[r] += value[r]
         if w.level == POSITION:
             continue
         for r in range(EQUATIONS):
             for x in range(24):
                 g[r, x] = 0.0
         gradient(e, t, i, j, g)
-        rate, gamma = part(w.constraint_rate, e.row, EQUATIONS), part(w.gamma, e.row, EQUATIONS)
+        gamma = part(w.gamma, e.row, EQUATIONS)
         bend = curvature(e, t, i, j)
         for r in range(EQUATIONS):
-            rate[r] = 0.0
-            gamma[r] = -bend[r]
+            gamma[r] -= bend[r]
         call(w.project, t, work, table + k * rows.itemsize, EQUATIONS)
     return OK
 
@@ -133,6 +141,73 @@ def project(t, work, link, n):
     return OK
 
 
+@Stage
+def velocity_constraints(t, work, table, n):
+    """All nonholonomic constraints of one type that give their derivatives.
+
+    Binds ROW, EQUATIONS and the methods velocity_residual, velocity_gradient.
+    """
+    w = workspace(work)
+    if w.level == POSITION:
+        return OK
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    g, out = block(w.scratch, HESSIAN_AT, EQUATIONS, 36), part(w.scratch, VALUE_AT, EQUATIONS)
+    for k in range(n):
+        e = rows[k]
+        i, j = markers[e.i], markers[e.j]
+        value = velocity_residual(e, t, i, j)
+        for r in range(EQUATIONS):
+            out[r] = value[r]
+            for x in range(36):
+                g[r, x] = 0.0
+        velocity_gradient(e, t, i, j, g)
+        call(w.project_velocity, t, work, table + k * rows.itemsize, EQUATIONS)
+    return OK
+
+
+@Stage
+def project_velocity(t, work, link, n):
+    """The n rows of one nonholonomic constraint D(x, x') from its value and its derivatives in the scratch.
+
+    With omega = 1/2 sum d_k x d_k' the derivative by x' is (D_velocity, D_omega x d_k / 2), so J = D_x' B, and
+    gamma -= D_x x' + D_x' x''_bias.
+    """
+    w = workspace(work)
+    e = records(link, 1, LINK)[0]
+    markers = marker_table(w)
+    given, value = block(w.scratch, HESSIAN_AT, n, 36), part(w.scratch, VALUE_AT, n)
+    g, gamma = block(w.scratch, GRADIENT_AT, n, 24), part(w.gamma, e.row, n)
+    for side in range(2):
+        marker = markers[e.j if side else e.i]
+        by_rate(marker, given, g, side, n)
+        first = 18 * side
+        for r in range(n):
+            for x in range(3):
+                gamma[r] -= given[r, first + x] * marker.velocity[x]
+                for a in range(3):
+                    gamma[r] -= given[r, first + 3 + 3 * x + a] * marker.axes_rate[x, a]
+    call(w.project, t, work, link, n)
+    rate = part(w.constraint_rate, e.row, n)
+    for r in range(n):
+        rate[r] = value[r]
+    return OK
+
+
+@inner
+def by_rate(marker, given, g, side, n):
+    """Derivatives by the 12 rates of a marker from those by its velocity and angular velocity."""
+    for r in range(n):
+        w0, w1, w2 = given[r, 18 * side + 15], given[r, 18 * side + 16], given[r, 18 * side + 17]
+        for x in range(3):
+            g[r, 12 * side + x] = given[r, 18 * side + 12 + x]
+        for a in range(3):
+            d0, d1, d2 = marker.axes[0, a], marker.axes[1, a], marker.axes[2, a]
+            g[r, 12 * side + 3 + a] = 0.5 * (w1 * d2 - w2 * d1)
+            g[r, 12 * side + 6 + a] = 0.5 * (w2 * d0 - w0 * d2)
+            g[r, 12 * side + 9 + a] = 0.5 * (w0 * d1 - w1 * d0)
+
+
 @inner
 def add_row(out, r, s, jacobian, x, columns, empty):
     """Row r of out := (0 if empty, else itself) + s times row x of a Jacobian.
@@ -140,11 +215,18 @@ def add_row(out, r, s, jacobian, x, columns, empty):
     The frequent case of six velocities has a fixed number of turns: the loop is then unrolled and costs half as much.
     """
     if columns == 6:
-        for c in range(6):
-            out[r, c] = (0.0 if empty else out[r, c]) + s * jacobian[x, c]
+        if empty:
+            for c in range(6):
+                out[r, c] = s * jacobian[x, c]
+        else:
+            for c in range(6):
+                out[r, c] += s * jacobian[x, c]
+    elif empty:
+        for c in range(columns):
+            out[r, c] = s * jacobian[x, c]
     else:
         for c in range(columns):
-            out[r, c] = (0.0 if empty else out[r, c]) + s * jacobian[x, c]
+            out[r, c] += s * jacobian[x, c]
 
 
 @Stage
@@ -218,6 +300,30 @@ def forces_with_states(t, work, table, n):
     return OK
 
 
+@Stage
+def reactive_forces(t, work, table, n):
+    """Forces that depend on the reaction of a joint, with the multipliers at hand. Binds ROW, reactive_wrench.
+
+    The first three velocities of a body are those of its origin, so the reaction force on it is -J^T lambda there.
+    """
+    w = workspace(work)
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    entries, multipliers = vector(w.entries, w.n_entries), vector(w.multipliers, w.n_rows)
+    for k in range(n):
+        e = rows[k]
+        f0 = f1 = f2 = 0.0
+        for r in range(e.n_reactions):
+            s = e.reaction_sign * multipliers[e.reaction_rows[r]]
+            f0 -= s * entries[e.reaction_entries[r]]
+            f1 -= s * entries[e.reaction_entries[r] + 1]
+            f2 -= s * entries[e.reaction_entries[r] + 2]
+        force, torque = reactive_wrench(e, t, markers[e.i], markers[e.j], (f0, f1, f2))
+        hand_over(w, force, torque)
+        call(w.apply, t, work, table + k * rows.itemsize, 0)
+    return OK
+
+
 @inner
 def hand_over(w, force, torque):
     """Put force and torque where `apply` finds them."""
@@ -285,6 +391,39 @@ def moves(t, work, table, n):
         for c in range(N_Q):
             q[c] += step[c]
         normalize(body, q)
+    return OK
+
+
+@Stage
+def turns(t, work, table, n):
+    """Full turns of all angles of one type: those that bring it nearest to an own state of the element.
+
+    That state is integrated along with the motion, z' = theta', so that steps may be larger than a turn, and is set to
+    the angle itself at accepted steps. Binds ROW and the methods angle, angle_rate.
+    """
+    w = workspace(work)
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    for k in range(n):
+        e = rows[k]
+        followed = part(w.y, w.n_q + w.n_v + e.z, 1)
+        e.turns = np.floor((followed[0] - angle(e, t, markers[e.i], markers[e.j])) / (2.0 * np.pi) + 0.5)
+        if w.level == DYNAMICS:
+            part(w.rates, w.n_q + w.n_v + e.z, 1)[0] = angle_rate(e, t, markers[e.i], markers[e.j])
+    return OK
+
+
+@Stage
+def accept_turns(t, work, table, n):
+    """Keep the angles of an accepted step. Binds ROW and the method angle."""
+    w = workspace(work)
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    for k in range(n):
+        e = rows[k]
+        accepted = part(w.y, w.n_q + w.n_v + e.z, 1)
+        now = angle(e, t, markers[e.i], markers[e.j])
+        accepted[0] = now + 2.0 * np.pi * np.floor((accepted[0] - now) / (2.0 * np.pi) + 0.5)
     return OK
 
 

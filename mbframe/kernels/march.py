@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage, call, inner, records
-from .workspace import DONE, FULL, OK, factorization, integers, matrix, vector, workspace
+from .dynamics import evaluate_elements
+from .workspace import DONE, FULL, OK, POSITION, factorization, integers, matrix, vector, workspace
 
 MARCH = np.dtype(
     [
@@ -67,6 +68,18 @@ def emit(w, m, work):
     return OK
 
 
+@inner
+def accept(w, work):
+    """Let the elements with a memory note the accepted state."""
+    status = evaluate_elements(w, w.t, work, POSITION)
+    stages, tables = integers(w.accepts, w.n_accepts), integers(w.accept_tables, w.n_accepts)
+    counts = integers(w.accept_counts, w.n_accepts)
+    for s in range(w.n_accepts):
+        if status == OK:
+            status = call(stages[s], w.t, work, tables[s], counts[s])
+    return status
+
+
 @Stage
 def march(t, work, data, n):
     """At most n steps: step, correct, store. Returns OK (call again), FULL (empty the output first), DONE, or a
@@ -90,6 +103,8 @@ def march(t, work, data, n):
         status = call(w.step, w.t, work, w.step_data, 0)
         if status == OK:
             status = call(w.correct, w.t, work, w.correct_data, 0)
+        if status == OK and w.n_accepts > 0:
+            status = accept(w, work)
         if status != OK:
             return status
         if m.n_eval == 0:

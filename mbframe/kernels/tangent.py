@@ -28,7 +28,7 @@ TANGENT = np.dtype(
 )
 
 ROW: np.dtype = np.dtype("f8")
-N_Q = N_V = N_INTRINSIC = EQUATIONS = 0
+N_Q = N_V = N_FRAME = N_INTRINSIC = EQUATIONS = STATES = 0
 prepare = inertia_tangent = place_tangent = load_tangent = intrinsic_tangent = None
 gradient = hessian = wrench = wrench_gradient = None
 
@@ -50,13 +50,13 @@ def tangent_record(w):
 def bodies(t, work, table, n):
     """Inertia, intrinsic constraints and Y of all bodies of one formulation.
 
-    Binds ROW, N_Q, N_V, N_INTRINSIC, prepare, inertia_tangent, place_tangent, intrinsic_tangent.
+    Binds ROW, N_Q, N_V, N_FRAME, N_INTRINSIC, prepare, inertia_tangent, place_tangent, intrinsic_tangent.
     """
     w = workspace(work)
     a = tangent_record(w)
     rows = records(table, n, ROW)
     markers = marker_table(w)
-    frame = block(w.scratch, 0, 3, 3)
+    frame = block(w.scratch, 0, 3, N_FRAME)
     for k in range(n):
         body = rows[k]
         q, v = part(w.y, body.q, N_Q), part(w.y, w.n_q + body.v, N_V)
@@ -80,12 +80,12 @@ def bodies(t, work, table, n):
 
 @Stage
 def loads(t, work, table, n):
-    """What the change of B does to the loads of the markers. Binds ROW, N_Q, N_V, prepare, load_tangent."""
+    """What the change of B does to the loads of the markers. Binds ROW, N_Q, N_V, N_FRAME, prepare, load_tangent."""
     w = workspace(work)
     a = tangent_record(w)
     rows = records(table, n, ROW)
     markers = marker_table(w)
-    frame = block(w.scratch, 0, 3, 3)
+    frame = block(w.scratch, 0, 3, N_FRAME)
     for k in range(n):
         body = rows[k]
         prepare(body, part(w.y, body.q, N_Q), frame)
@@ -192,6 +192,27 @@ def forces(t, work, table, n):
         force, torque = wrench(e, t, i, j)
         hand_over(w, force, torque)
         wrench_gradient(e, t, i, j, g)
+        call(a.add_force, t, work, table + k * rows.itemsize, 0)
+    return OK
+
+
+@Stage
+def forces_with_states(t, work, table, n):
+    """As `forces`, for elements with own states. Binds ROW, STATES, wrench, wrench_gradient."""
+    w = workspace(work)
+    a = tangent_record(w)
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    g = block(w.scratch, GRADIENT_AT, 6, 36)
+    for k in range(n):
+        e = rows[k]
+        i, j, z = markers[e.i], markers[e.j], part(w.y, w.n_q + w.n_v + e.z, STATES)
+        for r in range(6):
+            for x in range(36):
+                g[r, x] = 0.0
+        force, torque = wrench(e, t, i, j, z)
+        hand_over(w, force, torque)
+        wrench_gradient(e, t, i, j, z, g)
         call(a.add_force, t, work, table + k * rows.itemsize, 0)
     return OK
 

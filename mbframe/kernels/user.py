@@ -12,11 +12,13 @@ from .loops import hand_over
 from .workspace import (
     DYNAMICS,
     GRADIENT_AT,
+    HESSIAN_AT,
     LINK_FIELDS,
     MARKER,
     OK,
     POSITION,
     USER_METHOD,
+    VALUE_AT,
     block,
     marker_dtype,
     marker_table,
@@ -32,7 +34,7 @@ CENTRAL = np.array([4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0])
 
 ROW: np.dtype = np.dtype("f8")
 EQUATIONS = 0
-residual = gradient = curvature = None
+residual = gradient = curvature = velocity_residual = None
 
 
 def constraint_fields(equations: int) -> list[tuple]:
@@ -172,16 +174,93 @@ def projected_rows(t, work, table, n):
         e = rows[k]
         c = part(w.residual, e.row, EQUATIONS)
         for r in range(EQUATIONS):
-            c[r] = e.value[r]
+            c[r] += e.value[r]
         if w.level == POSITION:
             continue
         rate, gamma = part(w.constraint_rate, e.row, EQUATIONS), part(w.gamma, e.row, EQUATIONS)
         for r in range(EQUATIONS):
-            rate[r] = e.drift[r]
-            gamma[r] = -e.curvature[r]
+            rate[r] += e.drift[r]
+            gamma[r] -= e.curvature[r]
             for x in range(24):
                 g[r, x] = e.gradient[r, x]
         call(w.project, t, work, table + k * rows.itemsize, EQUATIONS)
+    return OK
+
+
+def velocity_fields(equations: int) -> list[tuple]:
+    """Fields that rows of a user's nonholonomic constraint have."""
+    return [
+        *LINK_FIELDS,
+        ("value", "f8", (equations,)),
+        ("drift", "f8", (equations,)),  # dD/dt at fixed markers
+        ("gradient", "f8", (equations, 36)),
+    ]
+
+
+@Stage
+def velocity_rows(t, work, table, n):
+    """Fill the rows of a user's nonholonomic constraint from its compiled method.
+
+    Binds ROW, EQUATIONS, velocity_residual. Derivatives by complex step: sample 0 is the state itself, 1 … 36 change
+    one number of a marker, 37 changes t.
+    """
+    w = workspace(work)
+    if w.level == POSITION:
+        return OK
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    pair = records(w.scratch, 2, MARKER_COMPLEX)
+    i, j = pair[0], pair[1]
+    for k in range(n):
+        e = rows[k]
+        for sample in range(38):
+            moved(i, markers[e.i], 0.0j)
+            moved(j, markers[e.j], 0.0j)
+            if 0 < sample < 37:
+                disturb_motion(pair[(sample - 1) // 18], (sample - 1) % 18)
+            try:
+                value = velocity_residual(e, t + (STEP * 1j if sample == 37 else 0.0j), i, j)
+                for r in range(EQUATIONS):
+                    if sample == 0:
+                        e.value[r] = value[r].real
+                    elif sample < 37:
+                        e.gradient[r, sample - 1] = value[r].imag / STEP
+                    else:
+                        e.drift[r] = value[r].imag / STEP
+            except Exception:
+                w.culprit = k
+                return USER_METHOD
+    return OK
+
+
+@inner
+def disturb_motion(marker, x):
+    """Add the imaginary step to one of the 18 numbers (position, axes, velocity, angular velocity) of a marker."""
+    if x < 12:
+        disturb(marker, x)
+    elif x < 15:
+        marker.velocity[x - 12] += STEP * 1j
+    else:
+        marker.angular_velocity[x - 15] += STEP * 1j
+
+
+@Stage
+def projected_velocity_rows(t, work, table, n):
+    """Rates, gamma and Jacobian blocks of nonholonomic constraints from filled rows. Binds ROW, EQUATIONS."""
+    w = workspace(work)
+    if w.level == POSITION:
+        return OK
+    rows = records(table, n, ROW)
+    g, out = block(w.scratch, HESSIAN_AT, EQUATIONS, 36), part(w.scratch, VALUE_AT, EQUATIONS)
+    for k in range(n):
+        e = rows[k]
+        gamma = part(w.gamma, e.row, EQUATIONS)
+        for r in range(EQUATIONS):
+            out[r] = e.value[r]
+            gamma[r] -= e.drift[r]
+            for x in range(36):
+                g[r, x] = e.gradient[r, x]
+        call(w.project_velocity, t, work, table + k * rows.itemsize, EQUATIONS)
     return OK
 
 

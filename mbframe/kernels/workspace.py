@@ -23,6 +23,8 @@ SINGULAR = 2  # the system matrix cannot be factored
 NO_CONVERGENCE = 3  # a constraint correction did not converge
 STEP_TOO_SMALL = 4  # an adaptive integrator cannot go on
 USER_METHOD = 5  # a user's compiled method raised
+SINGULAR_POSE = 6  # the coordinates of a body cannot describe its pose
+NO_FRICTION = 7  # friction and reactions do not agree
 DONE = 10  # march reached its end
 FULL = 11  # march filled its output
 
@@ -66,6 +68,15 @@ LINK_FIELDS = [
     ("tangent_jj", "i8"),
 ]
 LINK = np.dtype(LINK_FIELDS, align=True)
+
+# Rows of forces that depend on the reaction of a joint: where its multipliers and the first columns of its blocks are.
+REACTIVE_FIELDS = [
+    *LINK_FIELDS,
+    ("n_reactions", "i8"),
+    ("reaction_sign", "f8"),
+    ("reaction_rows", "i8", 6),
+    ("reaction_entries", "i8", 6),
+]
 
 FACTOR = np.dtype(
     [
@@ -118,15 +129,27 @@ WORK = np.dtype(
         ("residual", "i8"),  # C
         ("constraint_rate", "i8"),  # C', D
         ("gamma", "i8"),
+        ("feedback_rate", "f8"),  # what the stabilization in use subtracts from gamma, per (C', D) and per C
+        ("feedback_position", "f8"),
         ("potential", "f8"),
         ("scratch", "i8"),
         ("stages", "i8"),
         ("tables", "i8"),
         ("counts", "i8"),
         ("n_stages", "i8"),
+        ("reactive", "i8"),  # stages of forces that depend on reactions
+        ("reactive_tables", "i8"),
+        ("reactive_counts", "i8"),
+        ("n_reactive", "i8"),
+        ("base_force", "i8"),  # Q without them
+        ("accepts", "i8"),  # stages that note what an accepted step has reached
+        ("accept_tables", "i8"),
+        ("accept_counts", "i8"),
+        ("n_accepts", "i8"),
         ("moves", "i8"),  # stages that displace the bodies; they share the tables of the first n_moves stages
         ("n_moves", "i8"),
         ("project", "i8"),  # stages that all element types share
+        ("project_velocity", "i8"),
         ("apply", "i8"),
         ("factorize", "i8"),
         ("solve", "i8"),
@@ -156,8 +179,9 @@ WORK = np.dtype(
 GRADIENT_AT = 0  # dC/dx (equations x 24), or the derivatives of a wrench (6 x 36)
 HESSIAN_AT = 2048  # 24 x 24
 WRENCH_AT = 3072  # force and torque
+VALUE_AT = 3088  # residuals of a nonholonomic constraint; its derivatives (equations x 36) are at HESSIAN_AT
 SCRATCH = 4096
-MOST_EQUATIONS = (HESSIAN_AT - GRADIENT_AT) // 24
+MOST_EQUATIONS = (WRENCH_AT - HESSIAN_AT) // 36
 
 
 @inner

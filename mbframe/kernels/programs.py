@@ -1,0 +1,81 @@
+"""What `given`, `evaluate` and `slope` of `kernels.expressions` are in compiled methods."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic, overload
+
+from . import expressions
+from .compile import Stage, call, inner, records
+from .workspace import OK, integers, vector
+
+PROGRAM = np.dtype(expressions.PROGRAM_FIELDS, align=True)
+
+evaluate_program = inner(expressions.evaluate_program)
+
+
+@Stage
+def run(x, work, program, n):
+    """Value and slope of a program at x into its record; NaN where it has none.
+
+    A stage, called by address, because the interpreter is long: it is compiled once and not once per type of element.
+    """
+    p = records(program, 1, PROGRAM)[0]
+    p.value = p.slope = np.nan
+    if p.n_code == 0:
+        return OK
+    stack = np.empty((expressions.STACK_ROWS, expressions.STACK_DEPTH))
+    variables = np.empty(1)
+    variables[0] = x
+    status = evaluate_program(integers(p.code, p.n_code), vector(p.constants, p.n_constants), variables, 0, stack)
+    if status == 0:
+        p.value, p.slope = stack[0, 0], stack[1, 0]
+    return OK
+
+
+@intrinsic
+def address_of(typingctx, record):
+    """Where a record lies."""
+
+    def generate(context, builder, signature, args):
+        return builder.ptrtoint(args[0], context.get_value_type(types.intp))
+
+    return types.intp(record), generate
+
+
+@inner
+def run_at(function, x):
+    """Run the program of a row's function at x."""
+    call(function.run, x, 0, address_of(function), 0)
+
+
+@overload(expressions.given)
+def given(function):
+    return lambda function: function.n_code > 0
+
+
+@overload(expressions.evaluate)
+def evaluate(function, x):
+    if isinstance(x, types.Complex):
+
+        def complex_step(function, x):
+            run_at(function, x.real)
+            return complex(function.value, function.slope * x.imag)
+
+        return complex_step
+
+    def value(function, x):
+        run_at(function, x)
+        return function.value
+
+    return value
+
+
+@overload(expressions.slope)
+def slope(function, x):
+    def value(function, x):
+        run_at(function, x)
+        return function.slope
+
+    return value
