@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -138,6 +137,7 @@ def simulate(
     info = Info(warnings=list(eq.notices))
     y, moved = assembled(eq, begin or eq.described())
     info.warnings += moved
+    refuse_ambiguous_friction(eq, start, y)
     run = Run(eq, chosen, acceleration or AugmentedFormulation(), stabilization or DirectCorrection(tolerance=1e-10))
     info.settings = run.settings(formulation, dt, t_end)
     looked_for = [Event.of(e) for e in events]
@@ -211,9 +211,7 @@ def assembled(eq: Equations, state: State) -> tuple[Array, list[str]]:
     gap, speed = float(np.linalg.norm(residual)), float(np.linalg.norm(rate))
     if not gap > CLOSED and not speed > CLOSED:
         return y, []
-    positions = np.array([m.position for m in state.motions.values()])
-    points = np.concatenate([positions, eq.tables.markers.position])
-    size = float(np.max(np.ptp(points, axis=0), initial=0.0)) or 1.0
+    size = extent(eq, state)
     gaps = joint_norms(eq, residual)
     if gap > LARGEST_GAP * size:
         message = (
@@ -251,15 +249,37 @@ def assembled(eq: Equations, state: State) -> tuple[Array, list[str]]:
     return corrected, notes
 
 
+def extent(eq: Equations, state: State) -> float:
+    """How large the model is, m: the longest side of a box around its bodies and markers."""
+    positions = np.array([m.position for m in state.motions.values()])
+    points = np.concatenate([positions, eq.tables.markers.position])
+    return float(np.max(np.ptp(points, axis=0), initial=0.0)) or 1.0
+
+
+def refuse_ambiguous_friction(eq: Equations, t: float, y: Array) -> None:
+    """Friction needs the reaction of its joint: refuse it where dependent constraints leave that reaction open."""
+    frictions: list[Any] = [f.force for f in eq.tables.forces if f.force.reactive]
+    if not frictions:
+        return
+    eq.accelerate(t, *eq.split(y))
+    if not eq.factor_record["regularized"]:
+        return
+    left, sizes, _ = np.linalg.svd(eq.evaluate(t, *eq.split(y)).jacobian.toarray())
+    open_rows = left[:, np.count_nonzero(sizes > 1e-9 * sizes[0]) :]
+    problems = [
+        force.problem("joint", f"{force.joint} has a reaction that is not unique; remove the dependent constraints")
+        for force in frictions
+        if any(np.any(np.abs(open_rows[c.rows]) > 1e-6) for c in eq.tables.constraints if c.owner is force.joint)
+    ]
+    if problems:
+        raise ModelError(problems)
+
+
 def joint_norms(eq: Equations, values: Array) -> list[tuple[Element, float]]:
     """Norm of the given row values by joint (or body), largest first."""
-    tables = eq.tables
-    parts: list[tuple[Element, Array]] = [(c.owner, values[c.rows]) for c in tables.constraints]
-    parts += [(b.body, values[b.row : b.row + b.formulation.n_intrinsic]) for b in tables.bodies]
-    squares: dict[Element, float] = defaultdict(float)
-    for owner, part in parts:
-        squares[owner] += float(part @ part)
-    return sorted(((owner, math.sqrt(square)) for owner, square in squares.items()), key=lambda pair: -pair[1])
+    rows = eq.owned_rows().items()
+    norms = [(owner, float(np.linalg.norm(values[own[own < len(values)]]))) for owner, own in rows]
+    return sorted(norms, key=lambda pair: -pair[1])
 
 
 class Run:

@@ -12,7 +12,7 @@ from ..equations import Equations
 from ..forces import ForceElement
 from ..joints import Joint
 from ..system import System
-from .integrators import DormandPrince, RungeKutta4
+from .integrators import AdamsBashforth, DormandPrince, RungeKutta4
 from .simulate import simulate
 
 
@@ -38,7 +38,7 @@ def warm_up() -> Iterator[str]:
         eq = Equations(_pair(RigidBody, cls))
         eq.tangent(0.0, *eq.split(eq.coordinates(eq.described()))[:2], np.zeros(eq.n_v), np.zeros(eq.n_rows))
         yield f"element {cls.__name__}"
-    for integrator in (RungeKutta4(), DormandPrince()):
+    for integrator in (RungeKutta4(), DormandPrince(), AdamsBashforth()):
         result = simulate(
             _pair(RigidBody, elements[0]), t_end=1e-3, dt=1e-3, integrator=integrator, t_eval=[0.0, 5e-4, 1e-3]
         )

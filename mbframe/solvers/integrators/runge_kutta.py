@@ -10,7 +10,7 @@ from ...equations.workspace import Record
 from ...kernels.integrators import RUNGE_KUTTA, interpolate_runge_kutta, runge_kutta
 from ...parameters import parameter
 from .base import Integrator
-from .tableaus import CLASSICAL, DORMAND_PRINCE_8, Tableau
+from .tableaus import CLASSICAL, DORMAND_PRINCE, Tableau
 
 Array = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ class RungeKutta(Integrator):
             data["exponent"] = -1.0 / (t.error_order + 1)
             data["h_next"] = self._dt or 0.0
         else:
-            data["h_next"] = self._dt
+            data["dt"] = self._dt
         self._data = data
         return Strategy(runge_kutta.address, data)
 
@@ -54,20 +54,29 @@ class RungeKutta4(RungeKutta):
 
 
 class DormandPrince(RungeKutta):
-    """Adaptive methods of Dormand and Prince; order 8 is 8(5,3) with dense output of order 7 [HairerNorsettWanner1993].
+    """Adaptive methods of Dormand and Prince [HairerNorsettWanner1993].
+
+    Order 8 is 8(5,3) with dense output of order 7, twelve evaluations a step; order 5 is 5(4) with dense output of
+    order 4, seven evaluations a step: the last of them only serves the error estimate, because the correction of the
+    constraints changes the state at which the next step begins.
 
     The error per step is kept below atol + rtol |y|, component by component in the root mean square. `dt` of
     `simulate`, if given, is the first step tried.
     """
 
-    order = parameter(8, minimum=8, maximum=8, help="8: 8(5,3)")
+    order = parameter(8, minimum=5, maximum=8, help="8: 8(5,3), for high accuracy; 5: 5(4)")
     rtol = parameter(1e-6, above=0.0, help="relative tolerance of a step")
     atol = parameter(None, kind="number", above=0.0, help="absolute tolerance of a step; rtol / 1000 by default")
 
     adaptive = True
-    tableau = DORMAND_PRINCE_8
+
+    @property
+    def tableau(self) -> Tableau:  # type: ignore[override]
+        return DORMAND_PRINCE[self.order]
 
     def check(self):
+        if self.order not in DORMAND_PRINCE:
+            yield self.problem("order", f"found {self.order}; allowed are 5 and 8; choose one of them")
         if self.rtol < 1e-14:
             yield self.problem("rtol", f"found {self.rtol:g}; rounding allows no less than 1e-14; increase it")
 

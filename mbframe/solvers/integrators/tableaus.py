@@ -46,6 +46,26 @@ def hermite(a: Array, b: Array, c: Array, error: Array | None = None, error_orde
     )
 
 
+def nested(b: Array, last: int, further: Array) -> Array:
+    """Weights of a dense output that is nested in theta and 1 - theta, expanded in powers of theta.
+
+    With f0, f1 the derivatives at both ends (stages 0 and `last`) and D = sum_i b_i k_i, as DOPRI5 and DOP853 do it:
+
+        y = y0 + h theta (D + (1 - theta) (f0 - D + theta (2 D - f1 - f0 + (1 - theta) (F_0 + theta (F_1 + ...)))))
+
+    with F_m = sum_i further_mi k_i.
+    """
+    stages = np.eye(len(b))
+    terms = [b, stages[0] - b, 2.0 * b - stages[last] - stages[0], *further]
+    theta, factor = Polynomial([0.0, 1.0]), Polynomial([1.0])
+    dense = np.zeros((len(b), len(terms)))
+    for m, weights in enumerate(terms):
+        factor = factor * (theta if m % 2 == 0 else 1.0 - theta)
+        coefficients = factor.coef[1:]
+        dense[:, : len(coefficients)] += np.outer(weights, coefficients)
+    return dense
+
+
 CLASSICAL = hermite(
     a=np.array([[0.0, 0.0, 0.0, 0.0], [0.5, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]),
     b=np.array([1.0, 2.0, 2.0, 1.0]) / 6.0,
@@ -59,6 +79,62 @@ def _matrix(rows: Sequence[Mapping[int, float]], columns: int) -> Array:
         for c, value in row.items():
             matrix[r, c] = value
     return matrix
+
+
+# The method of order 6 with seven stages of [Butcher1964]; without dense output, it starts multistep methods.
+BUTCHER_6 = Tableau(
+    a=_matrix(
+        [
+            {},
+            {0: 1 / 3},
+            {1: 2 / 3},
+            {0: 1 / 12, 1: 1 / 3, 2: -1 / 12},
+            {0: -1 / 16, 1: 9 / 8, 2: -3 / 16, 3: -3 / 8},
+            {1: 9 / 8, 2: -3 / 8, 3: -3 / 4, 4: 1 / 2},
+            {0: 9 / 44, 1: -9 / 11, 2: 63 / 44, 3: 18 / 11, 5: -16 / 11},
+        ],
+        7,
+    ),
+    b=np.array([11.0, 0.0, 81.0, 81.0, -32.0, -32.0, 11.0]) / 120.0,
+    c=np.array([0.0, 1 / 3, 2 / 3, 1 / 3, 1 / 2, 1 / 2, 1.0]),
+    dense=np.zeros((7, 0)),
+    error=np.zeros((2, 7)),
+    error_order=0,
+)
+
+
+def _dormand_prince_5() -> Tableau:
+    """The method of order 5(4) of Dormand and Prince with dense output of order 4.
+
+    Coefficients of the code DOPRI5: [HairerNorsettWanner1993], table II.5.2 and section II.6. The last stage is the
+    derivative at the end of the step.
+    """
+    a = _matrix(
+        [
+            {},
+            {0: 1 / 5},
+            {0: 3 / 40, 1: 9 / 40},
+            {0: 44 / 45, 1: -56 / 15, 2: 32 / 9},
+            {0: 19372 / 6561, 1: -25360 / 2187, 2: 64448 / 6561, 3: -212 / 729},
+            {0: 9017 / 3168, 1: -355 / 33, 2: 46732 / 5247, 3: 49 / 176, 4: -5103 / 18656},
+            {0: 35 / 384, 2: 500 / 1113, 3: 125 / 192, 4: -2187 / 6784, 5: 11 / 84},
+        ],
+        7,
+    )
+    error = [{0: 71 / 57600, 2: -71 / 16695, 3: 71 / 1920, 4: -17253 / 339200, 5: 22 / 525, 6: -1 / 40}, {}]
+    further = [
+        {
+            0: -12715105075 / 11282082432,
+            2: 87487479700 / 32700410799,
+            3: -10690763975 / 1880347072,
+            4: 701980252875 / 199316789632,
+            5: -1453857185 / 822651844,
+            6: 69997945 / 29380423,
+        }
+    ]
+    b = a[6].copy()
+    c = np.array([0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0])
+    return Tableau(a, b, c, nested(b, 6, _matrix(further, 7)), _matrix(error, 7), error_order=4)
 
 
 # The method of order 8(5,3) of Dormand and Prince with dense output of order 7: coefficients of the code DOP853 of
@@ -260,19 +336,9 @@ _DENSE = [
 
 def _dormand_prince_8() -> Tableau:
     a = _matrix(_A, 16)
-    b = np.zeros(16)
-    b[:12] = a[12, :12]
-    first, last = np.eye(16)[0], np.eye(16)[12]
-    # Coefficients of nested products of theta and 1 - theta, as DOP853 evaluates them, expanded in powers of theta.
-    nested = [b, first - b, 2.0 * b - last - first, *_matrix(_DENSE, 16)]
-    theta = Polynomial([0.0, 1.0])
-    factor = Polynomial([1.0])
-    dense = np.zeros((16, 7))
-    for k, weights in enumerate(nested):
-        factor = factor * (theta if k % 2 == 0 else 1.0 - theta)
-        coefficients = factor.coef[1:]
-        dense[:, : len(coefficients)] += np.outer(weights, coefficients)
+    b = a[12].copy()
+    dense = nested(b, 12, _matrix(_DENSE, 16))
     return Tableau(a, b[:12].copy(), np.array(_C), dense, _matrix(_ERROR, 12), error_order=7)
 
 
-DORMAND_PRINCE_8 = _dormand_prince_8()
+DORMAND_PRINCE = {5: _dormand_prince_5(), 8: _dormand_prince_8()}

@@ -1,6 +1,7 @@
 """What keeps the constraints from drifting."""
 
 from .base import NoStabilization, Stabilization
+from .baumgarte import Baumgarte
 from .direct import DirectCorrection
 
-__all__ = ["DirectCorrection", "NoStabilization", "Stabilization"]
+__all__ = ["Baumgarte", "DirectCorrection", "NoStabilization", "Stabilization"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,19 @@ Array = NDArray[np.float64]
 class Stabilization(SolverStrategy):
     """What is done to a state after a step, so that C(q, t) = 0 and J v + C_t = 0 hold again.
 
-    To write your own, give `correct`; it returns the corrected q and v.
+    To write your own, give `correct`; it returns the corrected q and v. A method that acts in the accelerations gives
+    `feedback`.
     """
 
     method = "correct"
+
+    @property
+    def feedback(self) -> tuple[float, float]:
+        """Gains g1 and g0 of violations in the accelerations: J v' = gamma - g1 (C', D) - g0 C."""
+        return 0.0, 0.0
+
+    def bound(self, eq: Equations) -> Strategy:
+        return replace(super().bound(eq), feedback=self.feedback)
 
     def correct(self, eq: Equations, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """The corrected coordinates and velocities."""
