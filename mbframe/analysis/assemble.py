@@ -1,0 +1,309 @@
+"""Consistent states: bodies brought together so that every joint closes, with the least change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bodies.base import Body
+from ..bodies.formulations import Formulation, NewtonEuler
+from ..equations.equations import Equations, Evaluation
+from ..errors import AnalysisError, ModelError, Problem
+from ..rotations import quaternion_from_matrix
+from ..solvers.simulate import extent, joint_norms
+from ..state import Motion, State, no_such_body
+from ..system import System
+
+Array = NDArray[np.float64]
+
+ITERATIONS = 200
+ROUNDING = 16 * np.finfo(float).eps
+LEAST_DAMPING, MOST_DAMPING = 1e-10, 1e4  # of a step that closes gaps, relative to diag(J M^-1 J^T)
+LARGEST_STEP = 0.5  # rad, or lengths of the model: bodies are not moved farther in one step
+NUDGES = (0.02, 0.1, 0.5)  # rad: turns from which to try again where the bodies are caught in an open position
+LEAST_CHANGE = 1e-6  # how exactly the least change is found, relative to it
+
+
+@dataclass(frozen=True)
+class Assembly(State):
+    """A consistent state, and what was changed to reach it.
+
+    `moved` has for each body the distance by which its origin moved (m) and the angle by which it turned (rad),
+    `velocity_change` the change of its velocity (m/s) and of its angular velocity (rad/s). `residual` is the norm of
+    what is left of the violation of the constraints.
+    """
+
+    moved: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    velocity_change: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    residual: float = 0.0
+
+    def __str__(self) -> str:
+        lines = [
+            f"{name!r} moved by {distance:.3g} m and {angle:.3g} rad"
+            for name, (distance, angle) in self.moved.items()
+            if distance or angle
+        ]
+        lines += [
+            f"{name!r} changed its velocity by {speed:.3g} m/s and {spin:.3g} rad/s"
+            for name, (speed, spin) in self.velocity_change.items()
+            if speed or spin
+        ]
+        return "\n".join([f"assembled, residual {self.residual:.2g}", *(lines or ["nothing had to be changed"])])
+
+
+def assemble(
+    system: System,
+    initial: State | None = None,
+    fixed: Iterable[Body | str] = (),
+    *,
+    tolerance: float = 1e-12,
+    formulation: Formulation | None = None,
+) -> Assembly:
+    """Positions and velocities that fulfil the constraints, changed as little as possible.
+
+    The positions found are those with the least 1/2 int |x - x_0|^2 dm over the particles of all bodies, x_0 being
+    where they were given: light bodies move more than heavy ones. Of the velocities there, those with the least change
+    1/2 dv^T M dv from the given velocities of the origins and angular velocities.
+
+    Gaps are closed by Newton's method with least changes, damped (Levenberg-Marquardt) and limited in its steps, so
+    that it converges from far. Which of several closed positions it finds depends on where it starts.
+
+    Parameters
+    ----------
+    system
+        What to assemble.
+    initial
+        State to start from; by default the one in which the model is described.
+    fixed
+        Bodies (or their names) that keep their position and velocity.
+    tolerance
+        Largest norm of the constraint residuals; ten times that for their rates.
+    formulation
+        Coordinates to compute in, by default `NewtonEuler()`; the state found does not depend on them.
+
+    Returns
+    -------
+    Assembly
+        A state that says what was changed. An `AnalysisError` names the joint that could not be closed.
+    """
+    eq = Equations(system, formulation or NewtonEuler())
+    start = initial.checked(system.bodies) if initial is not None else eq.described()
+    assembler = Assembler(eq, start, _names(system, fixed), tolerance)
+    q = assembler.nearest(assembler.closed())
+    return assembler.report(q, assembler.projected(q))
+
+
+def _names(system: System, bodies: Iterable[Body | str]) -> set[str]:
+    """The names of some bodies of a system."""
+    given = [bodies] if isinstance(bodies, Body | str) else bodies
+    names = [body if isinstance(body, str) else body.name for body in given]
+    known = [system.ground.name, *(body.name for body in system.bodies)]
+    if problems := [Problem("assemble", "fixed", no_such_body(name, known)) for name in names if name not in known]:
+        raise ModelError(problems)
+    return set(names)
+
+
+class Assembler:
+    """Changes coordinates by least steps; `fixed` bodies have an infinite mass."""
+
+    def __init__(self, eq: Equations, start: State, fixed: set[str], tolerance: float) -> None:
+        self.eq, self.start, self.fixed, self.tolerance = eq, start, fixed, tolerance
+        self.q, self.v, self.z = eq.split(eq.coordinates(start))
+        self._evaluate(self.q)
+        self.size = extent(eq, start)
+
+    # --- positions ---------------------------------------------------------------------------------------------------
+
+    def closed(self) -> Array:
+        """A closed position that Newton's method finds from the start, or from positions around it."""
+        best, least = self.close(self.q)
+        values = np.random.default_rng(0)
+        for nudge in NUDGES:
+            if least <= self.enough(best):
+                break
+            turns = {
+                name: (np.zeros(3), values.normal(size=3)) for name in self.start.motions if name not in self.fixed
+            }
+            found, gap = self.close(self.eq.displaced(self.q, nudge * self._velocities(self.q, turns)))
+            if gap < least:
+                best, least = found, gap
+        if least <= self.enough(best):
+            return best
+        owner, gap = joint_norms(self.eq, self._evaluate(best).residual)[0]
+        held = f", fixed are {', '.join(map(repr, sorted(self.fixed)))}" if self.fixed else ""
+        raise AnalysisError(
+            f"{owner} cannot be closed: a gap of {gap:.3g} (m, or rad) stays open{held}; check the lengths of the "
+            "parts, leave more bodies free, or start from a state that is nearer to a closed one"
+        )
+
+    def close(self, q: Array) -> tuple[Array, float]:
+        """Where damped Newton steps lead from q, and the norm of the residuals there."""
+        damping = LEAST_DAMPING
+        e = self._evaluate(q)
+        for _ in range(ITERATIONS):
+            if np.linalg.norm(e.residual) <= self.enough(q) or damping > MOST_DAMPING:
+                break
+            step, weight = self._step(e, e.residual, damping=damping)
+            trial = self._limited(q, step)
+            after = self._evaluate(trial)
+            if weight @ after.residual**2 < weight @ e.residual**2:
+                q, e = trial, after
+                damping = max(damping / 10, LEAST_DAMPING)
+            else:
+                damping = max(10 * damping, 1e-6)
+        return q, float(np.linalg.norm(e.residual))
+
+    def nearest(self, q: Array) -> Array:
+        """The closed position with the least change from the start; q is one that is not far from it.
+
+        Gauss-Newton steps along the closed positions: the part of M^-1 grad that keeps the constraints.
+        """
+        if q is self.q:
+            return q
+        for _ in range(ITERATIONS):
+            size, descent = self._change(q)
+            e = self._evaluate(q)
+            step, _ = self._step(e, e.residual, wish=-descent)
+            if step @ e.mass @ step <= LEAST_CHANGE**2 * size:
+                break
+            for part in (1.0, 0.5, 0.25, 0.125):
+                trial, gap = self.close(self._limited(q, part * step))
+                if gap <= self.enough(trial) and self._change(trial)[0] < size:
+                    q = trial
+                    break
+            else:
+                break
+        return q
+
+    def enough(self, q: Array) -> float:
+        """The norm of the residuals that counts as closed: the tolerance, or what rounding allows."""
+        floor = ROUNDING * max(1.0, np.abs(q).max()) * np.sqrt(1.0 + len(self.eq.work.residual))
+        return float(max(self.tolerance, floor))
+
+    def _change(self, q: Array) -> tuple[float, Array]:
+        """The change from the start to q, and M^-1 times its gradient.
+
+        A body whose centre of mass moved by u and which turned from A_0 to A contributes, with its second moments
+        J = 1/2 tr(I) 1 - I about the centre of mass, 1/2 m u^2 + 1/2 tr((A - A_0) J (A - A_0)^T). The gradient is a
+        force m u at the centre of mass and a moment, twice the axial vector of A J A_0^T; divided by mass and inertia
+        it is a twist.
+        """
+        total, twists = 0.0, {}
+        now = self._state(q).motions
+        for b in self.eq.tables.bodies:
+            if b.body.name in self.fixed:
+                continue
+            mass, center, inertia = b.body.mass_properties()
+            start, m = self.start.motions[b.body.name], now[b.body.name]
+            arm = m.rotation @ center
+            u = m.position + arm - start.position - start.rotation @ center
+            moments = 0.5 * np.trace(inertia) * np.eye(3) - inertia
+            g = m.rotation @ moments @ start.rotation.T
+            moment = np.array([g[2, 1] - g[1, 2], g[0, 2] - g[2, 0], g[1, 0] - g[0, 1]])
+            # The pseudoinverse, because a point mass has no inertia; it does not turn.
+            turn = np.linalg.pinv(m.rotation @ inertia @ m.rotation.T) @ moment
+            difference = m.rotation - start.rotation
+            total += 0.5 * mass * u @ u + 0.5 * np.trace(difference @ moments @ difference.T)
+            twists[b.body.name] = (u - np.cross(turn, arm), turn)
+        return float(total), self._velocities(q, twists)
+
+    def span(self, q: Array, step: Array) -> float:
+        """How far a step goes: largest angle by which it turns a body (rad), or displacement relative to the model."""
+        motions = self._state(q, step).motions.values()
+        return max(max(_length(m.angular_velocity), _length(m.velocity) / self.size) for m in motions)
+
+    def _limited(self, q: Array, step: Array) -> Array:
+        """q after a step, which is shortened if it goes too far for a linear one."""
+        return self.eq.displaced(q, step * (LARGEST_STEP / max(self.span(q, step), LARGEST_STEP)))
+
+    # --- velocities --------------------------------------------------------------------------------------------------
+
+    def projected(self, q: Array) -> Array:
+        """The velocities nearest to those of the start that keep the constraints at q."""
+        twists = {name: (m.velocity, m.angular_velocity) for name, m in self.start.motions.items()}
+        v = self.v if q is self.q else self._velocities(q, twists)
+        for _ in range(ITERATIONS):
+            e = self._evaluate(q, v)
+            floor = ROUNDING * max(1.0, float(np.linalg.norm(v))) * np.sqrt(1.0 + self.eq.n_rows)
+            if np.linalg.norm(e.constraint_rate) <= max(10 * self.tolerance, floor):
+                return v
+            v = v + self._step(e, e.constraint_rate)[0]
+        owner, rate = joint_norms(self.eq, e.constraint_rate)[0]
+        raise AnalysisError(
+            f"{owner} cannot keep its equations in motion: they are violated at a rate of {rate:.3g} (m/s, or rad/s) "
+            "whatever the velocities; check drivers and fixed bodies"
+        )
+
+    # --- least changes -----------------------------------------------------------------------------------------------
+
+    def _evaluate(self, q: Array, v: Array | None = None) -> Evaluation:
+        return self.eq.evaluate(self.start.t, q, np.zeros(self.eq.n_v) if v is None else v, self.z)
+
+    def _state(self, q: Array, v: Array | None = None) -> State:
+        y = np.concatenate([q, np.zeros(self.eq.n_v) if v is None else v, self.z])
+        return self.eq.state(self.start.t, y)
+
+    def _velocities(self, q: Array, twists: Mapping[str, tuple[Array, Array]]) -> Array:
+        """v of bodies at q with the given velocities and angular velocities; those not given stand still."""
+        still = (np.zeros(3), np.zeros(3))
+        motions = {
+            name: Motion(m.position, m.rotation, *twists.get(name, still)) for name, m in self._state(q).motions.items()
+        }
+        return self.eq.split(self.eq.coordinates(State(self.start.t, motions)))[1]
+
+    def _step(
+        self, e: Evaluation, values: Array, wish: Array | None = None, damping: float = LEAST_DAMPING
+    ) -> tuple[Array, Array]:
+        """The step d nearest to a wish p that removes the violations `values` of the first rows, and row weights.
+
+        d = p - M^-1 J^T (J M^-1 J^T + damping S)^-1 (values + J p), S = diag(J M^-1 J^T); the weights are S^-1, in
+        which the step makes the sum of squares smaller however large the damping. Dependent rows do no harm.
+        """
+        import scipy.sparse as sparse
+        from scipy.sparse.linalg import splu
+
+        blocks = [
+            np.zeros((n, n)) if b.body.name in self.fixed else np.linalg.inv(e.mass[b.v_slice, b.v_slice].toarray())
+            for b in self.eq.tables.bodies
+            for n in [b.formulation.n_v]
+        ]
+        j = e.jacobian[: len(values)]
+        spread = sparse.block_diag(blocks, format="csr") @ j.T
+        matrix = (j @ spread).tocsc()
+        scale = matrix.diagonal()
+        scale[scale <= 0.0] = 1.0  # rows between fixed bodies
+        p = np.zeros(self.eq.n_v) if wish is None else wish
+        if len(values):
+            p = p - spread @ splu(matrix + damping * sparse.diags_array(scale, format="csc")).solve(values + j @ p)
+        return p, 1.0 / scale
+
+    # --- report ------------------------------------------------------------------------------------------------------
+
+    def report(self, q: Array, v: Array) -> Assembly:
+        """The assembled state, with what was changed."""
+        start, motions = self.start.motions, dict(self._state(q, v).motions)
+        for b in self.eq.tables.bodies:
+            same = np.all(q[b.q_slice] == self.q[b.q_slice]) and np.all(v[b.v_slice] == self.v[b.v_slice])
+            if same or b.body.name in self.fixed:  # as given, to the last digit
+                motions[b.body.name] = start[b.body.name]
+        residual = float(np.linalg.norm(self._evaluate(q, v).residual))
+        moved, hastened = {}, {}
+        for name, m in motions.items():
+            a = start[name]
+            moved[name] = (_length(m.position - a.position), _length(turned(a.rotation, m.rotation)))
+            hastened[name] = (_length(m.velocity - a.velocity), _length(m.angular_velocity - a.angular_velocity))
+        return Assembly(self.start.t, motions, self.start.element_states, moved, hastened, residual)
+
+
+def turned(before: Array, after: Array) -> Array:
+    """The rotation vector (global) from one rotation matrix to another."""
+    p = quaternion_from_matrix(after @ before.T)
+    sine = _length(p[1:])
+    return 2.0 * np.arctan2(sine, p[0]) / sine * p[1:] if sine > 0.0 else np.zeros(3)
+
+
+def _length(vector: Array) -> float:
+    return float(np.linalg.norm(vector))
