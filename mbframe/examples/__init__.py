@@ -1,12 +1,45 @@
 """Example mechanisms: each function returns a system, ready to be simulated."""
 
+from .bouncing_block import bouncing_block
+from .bricard import bricard
+from .chaplygin_sleigh import chaplygin_sleigh
+from .five_bar_pendulum import five_bar_pendulum
 from .free_body import free_body
 from .heavy_top import heavy_top
+from .rolling_disk import rolling_disk
+from .screw_jack import screw_jack
+from .sliding_block import sliding_block
+from .spatial_slider_crank import spatial_slider_crank
 from .triple_pendulum import triple_pendulum
 
-__all__ = ["free_body", "heavy_top", "names", "triple_pendulum"]
+__all__ = [
+    "bouncing_block",
+    "bricard",
+    "chaplygin_sleigh",
+    "five_bar_pendulum",
+    "free_body",
+    "heavy_top",
+    "names",
+    "rolling_disk",
+    "screw_jack",
+    "sliding_block",
+    "spatial_slider_crank",
+    "triple_pendulum",
+]
 
 
 def names() -> list[str]:
     """The examples, in the order of the gallery."""
-    return ["triple_pendulum", "free_body", "heavy_top"]
+    return [
+        "triple_pendulum",
+        "five_bar_pendulum",
+        "spatial_slider_crank",
+        "bricard",
+        "rolling_disk",
+        "chaplygin_sleigh",
+        "screw_jack",
+        "bouncing_block",
+        "sliding_block",
+        "free_body",
+        "heavy_top",
+    ]
