@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import mbframe as mb
+from mbframe import jets
 from mbframe.bodies.formulations import Formulation
+from mbframe.joints.coupled import Coupling
 from mbframe.kernels.compile import jitted
 from mbframe.kernels.workspace import marker_dtype
 from mbframe.state import Motion, State
@@ -71,6 +73,20 @@ def along(function: Callable[[complex], Any]) -> Array:
     return np.asarray(function(1j * STEP)).imag / STEP
 
 
+def exact_derivative(function: Callable[..., Any], arrays: Sequence[Any]) -> Array:
+    """Derivatives by complex step, or by jets for functions that take no complex numbers (arctan2)."""
+    stops = np.cumsum([np.size(a) for a in arrays])
+
+    def moved(s: complex, direction: Array) -> Any:
+        parts = np.split(s * direction, stops[:-1])
+        return function(*(a + d.reshape(np.shape(a)) for a, d in zip(arrays, parts, strict=True)))
+
+    try:
+        return np.stack([along(lambda s, d=d: moved(s, d)) for d in np.eye(stops[-1])], axis=-1)
+    except TypeError:
+        return jets.jacobian(function, arrays)[1]
+
+
 def assert_close(found: Any, expected: Any, tolerance: float) -> None:
     """Equal up to `tolerance` times the largest expected number (or 1, if all are smaller)."""
     found, expected = np.asarray(found), np.asarray(expected)
@@ -105,16 +121,18 @@ def new_markers(count: int, scalar: str = "c16") -> np.recarray:
 
 
 def random_markers(rng: np.random.Generator, scalar: str = "c16") -> np.recarray:
-    """Two markers whose numbers are all independent: the axes are neither orthogonal nor of unit length."""
+    """Two markers whose numbers are all independent: the axes are near a rotation, but neither orthogonal nor unit."""
     markers = new_markers(2, scalar)
     for name in ("position", "axes", "velocity", "axes_rate", "angular_velocity"):
         markers[name][:] = rng.normal(size=markers[name].shape)
+    for axes in markers.axes:
+        axes[:] = rotation_of(rng) + 0.1 * axes
     return markers
 
 
-def rigid_markers(rng: np.random.Generator) -> np.recarray:
+def rigid_markers(rng: np.random.Generator, scalar: str = "c16") -> np.recarray:
     """Two markers that move as if fixed to rigid bodies."""
-    markers = new_markers(2)
+    markers = new_markers(2, scalar)
     for marker in markers:
         motion = random_motion(rng)
         marker.position[:], marker.axes[:] = motion.position, motion.rotation
@@ -175,6 +193,13 @@ def centred_body(name: str, motion: Motion, rng: np.random.Generator) -> mb.Rigi
     return body
 
 
+def thin_body(name: str, motion: Motion, rng: np.random.Generator) -> mb.RigidBody:
+    """A lamina in general position: its largest moment is the sum of the others, so one second moment is zero."""
+    body, axes = general_body(name, motion, rng), rotation_of(rng)
+    body.update(inertia=axes @ np.diag([0.2, 0.3, 0.5]) @ axes.T)
+    return body
+
+
 def two_bodies(seed: int = 1, gravity: Any = GRAVITY) -> tuple[mb.System, mb.RigidBody, mb.RigidBody]:
     """A system of two free bodies in general position and motion."""
     rng = np.random.default_rng(seed)
@@ -183,18 +208,40 @@ def two_bodies(seed: int = 1, gravity: Any = GRAVITY) -> tuple[mb.System, mb.Rig
     return system, i, j
 
 
+def connected(cls: Any, gravity: Any = GRAVITY) -> tuple[mb.System, mb.RigidBody, mb.RigidBody, Any]:
+    """Two bodies in general position and the example of a joint, constraint or force between them.
+
+    Friction comes with the joint that rubs, a coupling with its two joints, by which a third body carries the others.
+    """
+    system, i, j = two_bodies(gravity=gravity)
+    if issubclass(cls, Coupling):
+        rng = np.random.default_rng(7)
+        carrier = system.add(general_body("carrier", random_motion(rng), rng))
+        kinds = (cls.first_kind[0], cls.second_kind[0])
+        joints = [
+            system.add(kind(f"guide of {body.name}", carrier, body, at=rng.normal(size=3), axis=rng.normal(size=3)))
+            for kind, body in zip(kinds, (i, j), strict=True)
+        ]
+        return system, i, j, system.add(cls.example(*joints))
+    element = cls.example(i, j)
+    if getattr(cls, "reactive", False):
+        system.add(element.joint)
+    return system, i, j, system.add(element)
+
+
 @dataclass
 class Specimen:
     """A formulation with a body, a marker and a random state; its kernels are run interpreted, on complex numbers."""
 
     formulation: Formulation
-    body: mb.RigidBody
+    body: mb.RigidBody | mb.PointMass
     motion: Motion
     point: Array
     frame: Array
 
     def __post_init__(self) -> None:
         f, m = self.formulation, self.motion
+        self.turns = float(f.n_v - f.n_intrinsic == 6)  # 0: the body keeps its axes
         self.row = self.new_row(GRAVITY)
         self.q, self.v = f.coordinates(m.position, m.rotation, m.velocity, m.angular_velocity)
 
@@ -218,8 +265,8 @@ class Specimen:
         return self.q + s * rate
 
     def frame_at(self, q: NDArray) -> NDArray:
-        """The rotation matrix of the body."""
-        frame = np.zeros((3, 3), complex)
+        """The rotation matrix of the body, and what the formulation adds to it."""
+        frame = np.zeros((3, self.formulation.n_frame), complex)
         self.formulation.prepare(self.row, np.asarray(q, complex), frame)
         return frame
 
@@ -256,6 +303,8 @@ class Specimen:
 
 def specimens(formulation: Formulation) -> list[Specimen]:
     """Bodies, markers and states: general ones, and those whose zeros a formulation may use (and so get wrong)."""
+    if formulation.n_v - formulation.n_intrinsic == 3:
+        return [point_specimen(np.random.default_rng(seed)) for seed in SEEDS]
     found = []
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
@@ -267,7 +316,20 @@ def specimens(formulation: Formulation) -> list[Specimen]:
     motion = random_motion(rng)
     found.append(Specimen(formulation, centred_body("body", motion, rng), motion, np.zeros(3), np.eye(3)))
     found.append(Specimen(formulation, general_body("body", motion, rng), motion, np.zeros(3), np.eye(3)))
+    found.append(Specimen(formulation, thin_body("body", motion, rng), motion, rng.normal(size=3), rotation_of(rng)))
     return found
+
+
+def point_specimen(rng: np.random.Generator) -> Specimen:
+    """A point mass, in its own formulation."""
+    motion = Motion(rng.normal(size=3), rotation_of(rng), rng.normal(size=3), np.zeros(3))
+    body = mb.PointMass("body", mass=1.3, rotation=motion.rotation, position=motion.position, velocity=motion.velocity)
+    return Specimen(body.formulation_for(None), body, motion, rng.normal(size=3), rotation_of(rng))
+
+
+def rigid_formulations() -> list[Formulation]:
+    """All formulations that a rigid body in space can have."""
+    return [cls() for cls in walk(Formulation) if cls.n_v - cls.n_intrinsic == 6]
 
 
 # --- systems ----------------------------------------------------------------------------------------------------------
@@ -325,6 +387,6 @@ def _flat(value: Any) -> Array:
         return np.concatenate([np.ravel(value[name]) for name in value.dtype.names or ()])
     if isinstance(value, tuple | list):
         return np.concatenate([_flat(v) for v in value])
-    if isinstance(value, np.ndarray | float | int):
+    if isinstance(value, np.ndarray | np.bool_ | float | int):
         return np.ravel(np.asarray(value, float))
     return np.empty(0)

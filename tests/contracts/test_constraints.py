@@ -1,4 +1,4 @@
-"""Every basic constraint: its derivatives in the 24 numbers of its markers, interpreted and compiled."""
+"""Every basic constraint: its derivatives in the numbers of its markers, interpreted and compiled."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import pytest
 
 import mbframe as mb
 from mbframe.equations.tables import Tables, has_derivatives
+from mbframe.equations.user import configuration, motion, residual_function, velocity_function
 
 from .specimens import (
     SEEDS,
     along,
     assert_close,
     assert_compiles,
+    exact_derivative,
     name_of,
     random_markers,
     rate_of,
@@ -26,6 +28,8 @@ from .specimens import (
 
 EXACT = 1e-12
 CLASSES = walk(mb.BasicConstraint)
+HOLONOMIC = [cls for cls in CLASSES if not cls.nonholonomic]
+NONHOLONOMIC = [cls for cls in CLASSES if cls.nonholonomic]
 PLACE = ("position", "axes")
 TIME = 0.4
 
@@ -42,10 +46,14 @@ def variants(constraint: mb.BasicConstraint) -> Iterator[mb.BasicConstraint]:
             constraint.update(**{name: given})
 
 
-@pytest.fixture(params=CLASSES, ids=name_of)
-def constraint(request: pytest.FixtureRequest) -> mb.BasicConstraint:
+def example(cls: Any) -> Any:
     _, i, j = two_bodies()
-    return request.param.example(i, j)
+    return cls.example(i, j)
+
+
+@pytest.fixture(params=HOLONOMIC, ids=name_of)
+def constraint(request: pytest.FixtureRequest) -> mb.BasicConstraint:
+    return example(request.param)
 
 
 @pytest.fixture(params=SEEDS)
@@ -63,14 +71,19 @@ def rates(markers: np.recarray) -> np.ndarray:
     return np.concatenate([rate_of(markers[0]), rate_of(markers[1])])
 
 
-def test_gives_its_derivatives(constraint: mb.BasicConstraint) -> None:
-    assert has_derivatives(type(constraint))
+@pytest.mark.parametrize("cls", CLASSES, ids=name_of)
+def test_gives_its_derivatives(cls: Any) -> None:
+    assert has_derivatives(cls)
 
 
-def test_gradient_is_the_derivative_of_the_residual(constraint: Any, markers: np.recarray) -> None:
+@pytest.mark.parametrize("seed", SEEDS)
+def test_gradient_is_the_derivative_of_the_residual(constraint: Any, seed: int) -> None:
+    i, j = random_markers(np.random.default_rng(seed), "f8")
     for c in variants(constraint):
-        expected = [along(lambda h, d=d, c=c: c.residual(TIME, *shifted(markers, PLACE, h * d))) for d in np.eye(24)]
-        assert_close(gradient(c, markers), np.transpose(expected), EXACT)
+        expected = exact_derivative(residual_function(c), [TIME, *configuration(i), *configuration(j)])
+        found = np.zeros((c.equations, 24))
+        c.gradient(TIME, i, j, found)
+        assert_close(found, expected[:, 1:], EXACT)
 
 
 def test_curvature_is_the_second_derivative_along_the_motion(constraint: Any, markers: np.recarray) -> None:
@@ -93,6 +106,18 @@ def test_hessian_is_the_derivative_of_the_gradient(constraint: Any, markers: np.
         assert_close(found, before + np.transpose(expected), EXACT)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("cls", NONHOLONOMIC, ids=name_of)
+def test_velocity_gradient_is_the_derivative_of_the_velocity_residual(cls: Any, seed: int) -> None:
+    i, j = random_markers(np.random.default_rng(seed), "f8")
+    for c in variants(example(cls)):
+        expected = exact_derivative(velocity_function(c), [TIME, *motion(i), *motion(j)])
+        found = np.zeros((c.equations, 36))
+        c.velocity_gradient(TIME, i, j, found)
+        assert_close(found, expected[:, 1:], EXACT)
+        assert np.abs(found).max(axis=1).min() > 0.1  # no equation is empty
+
+
 def test_axes_are_used_only_if_the_class_says_so(constraint: Any, markers: np.recarray) -> None:
     """Where `uses_axes` is False the axes may not even be computed."""
     axes = np.r_[3:12, 15:24]
@@ -106,6 +131,10 @@ def test_compiled_equals_interpreted(cls: Any) -> None:
     constraint = system.add(cls.example(i, j))
     (table,) = Tables(system, None).constraint_tables
     at = (constraint, table.rows[0]), TIME, *random_markers(np.random.default_rng(1), "f8")
+    if cls.nonholonomic:
+        assert_compiles(cls.velocity_residual, *at)
+        assert_compiles(cls.velocity_gradient, *at, np.zeros((cls.equations, 36)))
+        return
     assert_compiles(cls.residual, *at)
     assert_compiles(cls.gradient, *at, np.zeros((cls.equations, 24)))
     assert_compiles(cls.curvature, *at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -10,65 +11,88 @@ import pytest
 
 import mbframe as mb
 from mbframe.bodies.formulations import Formulation
+from mbframe.joints.coupled import Coupling
 from mbframe.state import Motion, State
 
 from .specimens import (
     GRAVITY,
     along,
     assert_close,
+    connected,
     name_of,
     new_markers,
     newton_euler,
     numbers,
+    place_of,
     random_state,
     rate_of,
-    two_bodies,
+    rigid_formulations,
     walk,
 )
 
 EXACT = 1e-12
 # A basic constraint that is added by itself is a joint of its own.
 CLASSES = [*walk(mb.Joint), *walk(mb.BasicConstraint)]
-FORMULATIONS = [cls() for cls in walk(Formulation)]
-CASES = [pytest.param(c, f, id=f"{name_of(c)}-{name_of(f)}") for c, f in product(CLASSES, FORMULATIONS)]
+FORMULATIONS = rigid_formulations()
+
+
+def cases(classes: list[Any]) -> pytest.MarkDecorator:
+    """Every class in every formulation."""
+    both = [pytest.param(c, f, id=f"{name_of(c)}-{name_of(f)}") for c, f in product(classes, FORMULATIONS)]
+    return pytest.mark.parametrize(("cls", "formulation"), both)
+
+
+every = cases(CLASSES)
+between_two_bodies = cases([cls for cls in CLASSES if not issubclass(cls, Coupling)])
+coupling = cases([cls for cls in CLASSES if issubclass(cls, Coupling)])
 
 
 class Joined:
     """Two bodies in general position with a joint between them, moving as the joint allows."""
 
     def __init__(self, cls: Any, formulation: Formulation) -> None:
-        self.system, self.i, self.j = two_bodies()
-        self.joint = self.system.add(cls.example(self.i, self.j))
+        self.system, self.i, self.j, self.joint = connected(cls)
         self.eq = mb.Equations(self.system, formulation)
         self.state = random_state(mb.Equations(self.system))
         self.q, self.v = numbers(self.eq, self.state)
         self.result = mb.evaluate(self.system, self.state, formulation=formulation)
 
-    @property
-    def reaction(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Force, torque and point of the reaction on the second body."""
-        reaction = self.result.reaction(self.joint)
-        return reaction.force[0], reaction.torque[0], self.result.position(self.joint.j)[0]
+    def load(self, joint: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Force, torque and point of a joint's reaction on its second body."""
+        reaction = self.result.reaction(joint)
+        return reaction.force[0], reaction.torque[0], self.result.position(joint.j)[0]
+
+    def missing(self, body: mb.RigidBody, *loads: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
+        """What Newton and Euler ask for beyond gravity and some loads: force, and moment about the centre of mass."""
+        acceleration = self.result.acceleration(body, local_point=body.center_of_mass)[0]
+        push, moment = newton_euler(body, self.state, acceleration, self.result.angular_acceleration(body)[0])
+        push -= body.mass * GRAVITY
+        for force, torque, point in loads:
+            push -= force
+            moment -= torque + np.cross(point - self.state.position(body, body.center_of_mass), force)
+        return np.concatenate([push, moment])
+
+
+@cache
+def made(cls: Any, formulation: Formulation) -> Joined:
+    return Joined(cls, formulation)
 
 
 @pytest.fixture
 def joined(cls: Any, formulation: Formulation) -> Joined:
-    return Joined(cls, formulation)
-
-
-pytestmark = pytest.mark.parametrize(("cls", "formulation"), CASES)
+    return made(cls, formulation)
 
 
 def rows_at(eq: mb.Equations, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """C and C' by the interpreted kernels, on complex numbers."""
+    """C and (C', D) by the interpreted kernels, on complex numbers."""
     q, v, t = np.asarray(q, complex), np.asarray(v, complex), eq.tables
     markers = new_markers(len(t.markers))
     for name in ("position", "axes", "point", "frame"):
         markers[name][:] = t.markers[name]
-    residual, rate = np.zeros(eq.n_rows, complex), np.zeros(eq.n_rows, complex)
+    residual, rate = np.zeros(t.n_holonomic, complex), np.zeros(eq.n_rows, complex)
     for table in t.body_tables:
         for row, b in zip(table.rows, table.elements, strict=True):
-            f, frame = b.formulation, np.zeros((3, 3), complex)
+            f, frame = b.formulation, np.zeros((3, b.formulation.n_frame), complex)
             own_q, own_v = q[b.q_slice], v[b.v_slice]
             f.prepare(row, own_q, frame)
             for marker in markers[b.first_marker : b.first_marker + len(b.markers)]:
@@ -78,19 +102,36 @@ def rows_at(eq: mb.Equations, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray,
             f.intrinsic(own_q, own_v, residual[own], rate[own], np.zeros(f.n_intrinsic, complex), jacobian, 1)
     for c in t.constraints:
         i, j = markers[c.i], markers[c.j]
+        if c.constraint.nonholonomic:
+            rate[c.rows] = c.constraint.velocity_residual(0.0, i, j)
+            continue
         g = np.zeros((c.constraint.equations, 24), complex)
         c.constraint.gradient(0.0, i, j, g)
-        residual[c.rows] = c.constraint.residual(0.0, i, j)
-        rate[c.rows] = g[:, :12] @ rate_of(i) + g[:, 12:] @ rate_of(j)
+        residual[c.rows] += residual_at(c.constraint, i, j, g)  # the terms of a relation share a row
+        rate[c.rows] += g[:, :12] @ rate_of(i) + g[:, 12:] @ rate_of(j)
     return residual, rate
 
 
+def residual_at(constraint: Any, i: Any, j: Any, gradient: np.ndarray) -> np.ndarray:
+    """C on complex numbers; one that does not take them (arctan2) by its gradient, whose own contract checks it."""
+    try:
+        return np.array(constraint.residual(0.0, i, j))
+    except TypeError:
+        real = new_markers(2, "f8")
+        for marker, given in zip(real, (i, j), strict=True):
+            marker.position[:], marker.axes[:] = given.position.real, given.axes.real
+        change = np.concatenate([place_of(i), place_of(j)]).imag
+        return np.array(constraint.residual(0.0, *real)) + 1j * gradient.real @ change
+
+
+@every
 def test_closes_where_it_is_described(joined: Joined) -> None:
     q, v = numbers(joined.eq, joined.eq.described())
     residual = joined.eq.evaluate(0.0, q, v).residual
     assert_close(residual, np.zeros_like(residual), 1e-14)
 
 
+@every
 def test_rows_are_independent(joined: Joined) -> None:
     jacobian = joined.eq.evaluate(0.0, joined.q, joined.v).jacobian.toarray()
     values = np.linalg.svd(jacobian, compute_uv=False)
@@ -98,48 +139,52 @@ def test_rows_are_independent(joined: Joined) -> None:
     assert values[-1] > 1e-3 * values[0]
 
 
+@every
 @pytest.mark.boundscheck
 def test_rows_are_derivatives_of_the_residual(joined: Joined) -> None:
-    """Compiled J, C' and gamma against complex steps of the interpreted residual, at velocities off the constraint."""
+    """Compiled J, (C', D) and gamma against complex steps of the interpreted residuals, off the constraint."""
     eq, q = joined.eq, joined.q
     v = np.random.default_rng(9).normal(size=eq.n_v)
-    found = eq.evaluate(0.0, q, v)
-    expected = [along(lambda h, d=d: rows_at(eq, q + h * eq.coordinate_rates(q, d), v)[0]) for d in np.eye(eq.n_v)]
-    jacobian = found.jacobian.toarray()
-    q_rate = eq.coordinate_rates(q, v)
-    assert_close(jacobian, np.transpose(expected), EXACT)
-    assert_close(found.residual, rows_at(eq, q, v)[0], EXACT)
-    assert_close(found.constraint_rate, jacobian @ v, EXACT)
+    found, holonomic = eq.evaluate(0.0, q, v), eq.tables.n_holonomic
+    by_place = [along(lambda h, d=d: rows_at(eq, q + h * eq.coordinate_rates(q, d), v)[0]) for d in np.eye(eq.n_v)]
+    by_velocity = [along(lambda h, d=d: rows_at(eq, q, v + h * d)[1]) for d in np.eye(eq.n_v)]
+    jacobian, q_rate = found.jacobian.toarray(), eq.coordinate_rates(q, v)
+    residual, rate = rows_at(eq, q, v)
+    assert_close(jacobian[:holonomic], np.transpose(by_place), EXACT)
+    assert_close(jacobian, np.transpose(by_velocity), EXACT)
+    assert_close(found.residual, residual, EXACT)
+    assert_close(found.constraint_rate, rate, EXACT)
+    assert_close(found.constraint_rate[:holonomic], jacobian[:holonomic] @ v, EXACT)
     assert_close(found.gamma, -along(lambda h: rows_at(eq, q + h * q_rate, v)[1]), EXACT)
 
 
+@every
 def test_common_motion_is_free(joined: Joined) -> None:
-    """J v = 0 when both bodies move as one: a joint knows only their relative position."""
+    """J v = 0 and D = 0 when all bodies move as one: a joint knows only their relative motion."""
     rng = np.random.default_rng(10)
-    jacobian = joined.eq.evaluate(0.0, joined.q, joined.v).jacobian
     for velocity, omega in rng.normal(size=(3, 2, 3)):
         motions = {
             name: Motion(m.position, m.rotation, velocity + np.cross(omega, m.position), omega)
             for name, m in joined.state.motions.items()
         }
-        _, v = numbers(joined.eq, State(0.0, motions))
-        assert_close(jacobian @ v, np.zeros(joined.eq.n_rows), EXACT)
+        evaluation = joined.eq.evaluate(0.0, joined.q, v := numbers(joined.eq, State(0.0, motions))[1])
+        assert_close(evaluation.jacobian @ v, np.zeros(joined.eq.n_rows), EXACT)
+        assert_close(evaluation.constraint_rate, np.zeros(joined.eq.n_rows), EXACT)
 
 
+@between_two_bodies
 def test_reaction_moves_the_bodies(joined: Joined) -> None:
     """Newton and Euler for both bodies under gravity and the reaction, which acts on the first with opposite sign."""
-    force, torque, point = joined.reaction
-    assert np.linalg.norm(np.concatenate([force, torque])) > 1e-3
+    force, torque, point = joined.load(joined.joint)
+    size = np.linalg.norm(np.concatenate([force, torque]))
+    assert size > 1e-3
     for body, sign in ((joined.i, -1.0), (joined.j, 1.0)):
-        acceleration = joined.result.acceleration(body, local_point=body.center_of_mass)[0]
-        push, moment = newton_euler(body, joined.state, acceleration, joined.result.angular_acceleration(body)[0])
-        arm = point - joined.state.position(body, body.center_of_mass)
-        assert_close(sign * force + body.mass * GRAVITY, push, 1e-11)
-        assert_close(sign * (torque + np.cross(arm, force)), moment, 1e-11)
+        assert_close(joined.missing(body, (sign * force, sign * torque, point)), np.zeros(6), 1e-11 * max(size, 1.0))
 
 
+@between_two_bodies
 def test_reaction_does_no_work(joined: Joined) -> None:
-    force, torque, point = joined.reaction
+    force, torque, point = joined.load(joined.joint)
     for seed in range(4):
         state = random_state(joined.eq, seed)
         velocities = [state.velocity(b, b.rotation.T @ (point - b.position)) for b in (joined.i, joined.j)]
@@ -148,15 +193,47 @@ def test_reaction_does_no_work(joined: Joined) -> None:
         assert_close(power, 0.0, EXACT * max(1.0, np.abs(force).max()))
 
 
+@coupling
+def test_reaction_of_a_coupling_moves_the_second_body(joined: Joined) -> None:
+    """Gravity, the reaction of the body's own joint and that of the coupling."""
+    load = joined.load(joined.joint)
+    assert np.linalg.norm(np.concatenate(load[:2])) > 1e-3
+    assert_close(joined.missing(joined.j, joined.load(joined.joint.second), load), np.zeros(6), 1e-11)
+
+
+@coupling
+def test_coupling_does_no_work(joined: Joined) -> None:
+    """What it exerts on three bodies: each as that which the joints and gravity leave of Newton and Euler."""
+    joint, carrier = joined.joint, joined.system["carrier"]
+    first, second = joined.load(joint.first), joined.load(joint.second)
+    back = [(-force, -torque, point) for force, torque, point in (first, second)]
+    loads = [
+        (joined.i, joined.missing(joined.i, first)),
+        (joined.j, joined.missing(joined.j, second)),
+        (carrier, joined.missing(carrier, *back)),
+    ]
+    assert min(np.linalg.norm(load) for _, load in loads) > 1e-3
+    for seed in range(4):
+        state = random_state(joined.eq, seed)
+        power = sum(
+            load[:3] @ state.velocity(body, body.center_of_mass) + load[3:] @ state.angular_velocity(body)
+            for body, load in loads
+        )
+        assert_close(power, 0.0, 1e-11 * max(np.abs(load).max() for _, load in loads))
+
+
+@every
 def test_formulations_agree(joined: Joined) -> None:
-    reference = mb.evaluate(joined.system, joined.state, formulation=mb.NewtonEuler())
-    for body in (joined.i, joined.j):
+    reference = made(type(joined.joint), FORMULATIONS[0]).result
+    for body in (joined.i.name, joined.j.name):
         assert_close(joined.result.acceleration(body), reference.acceleration(body), 1e-9)
         assert_close(joined.result.angular_acceleration(body), reference.angular_acceleration(body), 1e-9)
-    assert_close(joined.result.reaction(joined.joint).force, reference.reaction(joined.joint).force, 1e-9)
-    assert_close(joined.result.reaction(joined.joint).torque, reference.reaction(joined.joint).torque, 1e-9)
+    for joint in (joint.name for joint in joined.system.joints):
+        assert_close(joined.result.reaction(joint).force, reference.reaction(joint).force, 1e-9)
+        assert_close(joined.result.reaction(joint).torque, reference.reaction(joint).torque, 1e-9)
 
 
+@every
 def test_sparse_solution_is_the_dense_one(joined: Joined) -> None:
     e = joined.eq.evaluate(0.0, joined.q, joined.v)
     jacobian, n = e.jacobian.toarray(), joined.eq.n_rows
@@ -168,6 +245,7 @@ def test_sparse_solution_is_the_dense_one(joined: Joined) -> None:
     assert_close(joined.eq.solve(matrix @ np.ones(len(matrix))), np.ones(len(matrix)), 1e-11)
 
 
+@every
 def test_a_state_that_cannot_be_evaluated_leaves_no_trace(joined: Joined) -> None:
     """Adaptive integrators try states far outside; what they leave in the tables must not stay there."""
     before = joined.eq.evaluate(0.0, joined.q, joined.v)
@@ -179,6 +257,7 @@ def test_a_state_that_cannot_be_evaluated_leaves_no_trace(joined: Joined) -> Non
     assert np.array_equal(after.jacobian.toarray(), before.jacobian.toarray())
 
 
+@every
 def test_acceleration_recovers_from_a_state_that_cannot_be_evaluated(joined: Joined) -> None:
     before = joined.eq.accelerate(0.0, joined.q, joined.v)
     with pytest.raises(mb.SimulationError):

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import mbframe as mb
-from mbframe.bodies.formulations import Formulation
 from mbframe.solvers.strategy import SolverStrategy
 
-from .specimens import assert_close, name_of, numbers, random_state, two_bodies, walk
+from .specimens import assert_close, name_of, numbers, random_state, rigid_formulations, two_bodies, walk
 
-FORMULATIONS = [cls() for cls in walk(Formulation)]
+FORMULATIONS = rigid_formulations()
 
 
 @pytest.fixture(params=FORMULATIONS, ids=name_of)

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mbframe.errors import ModelError
-from mbframe.functions import MAX_NESTING, Function
+from mbframe.functions import MAX_NESTING, NO_ROW, Function
 from mbframe.kernels import expressions as ops
 
 # Expression in t; value, first and second derivative by hand; where.
@@ -397,7 +397,7 @@ def test_source_repr_pickle_and_equality(f: Function):
 def test_callables_have_no_source():
     f = Function(math.sin)
     assert f.source is None
-    assert f.row == (0, 0, 0, 0)
+    assert f.row == NO_ROW
     assert f == Function(math.sin)
     assert f != Function(math.cos)
     assert pickle.loads(pickle.dumps(f)) == f
@@ -413,7 +413,7 @@ def test_bad_sources_are_refused(source):
 
 def test_row_points_to_the_program():
     f = Function("2*t + 1")
-    code, n_code, constants, n_constants = f.row
+    code, n_code, constants, n_constants, *_ = f.row
     assert f.program is not None
     assert (n_code, n_constants) == (f.program.code.size, f.program.constants.size)
     seen = np.ctypeslib.as_array((np.ctypeslib.ctypes.c_int64 * n_code).from_address(code))

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from mbframe.errors import ModelError, Problem
 from mbframe.functions import Function
-from mbframe.parameters import REQUIRED, Element, Parameter, parameter
+from mbframe.parameters import REQUIRED, Element, Parameter, derived, parameter
 from mbframe.shapes import Sphere
 
 
@@ -376,7 +376,7 @@ def test_rows_follow_from_the_declaration():
     )
     assert dtype["point"].shape == (3,)
     assert dtype["matrix"].shape == (2, 2)
-    assert dtype["law"].names == ("code", "n_code", "constants", "n_constants")
+    assert dtype["law"].names == ("code", "n_code", "constants", "n_constants", "run", "value", "slope")
     element = Everything("e", mass=2.0, mode="cubic", point=(1, 2, 3), law="x*v", active=False)
     row = np.zeros(1, dtype)
     for name, value in element.row_values().items():
@@ -387,6 +387,30 @@ def test_rows_follow_from_the_declaration():
     np.testing.assert_array_equal(row["inertia"][0], np.eye(3))
     assert tuple(row["law"][0]) == element.law.row
     assert math.isnan(row["free_length"][0])
+
+
+def test_derived_numbers_stand_in_the_row_and_follow_the_parameters():
+    class Disk(Base):
+        diameter = parameter(2.0, unit="m", help="D")
+
+        @derived
+        def radius(self) -> float:
+            return self.diameter / 2.0
+
+    class Ring(Disk):
+        width = parameter(0.1, unit="m", help="w")
+
+        @derived
+        def radius(self) -> float:
+            return self.diameter / 2.0 - self.width
+
+    assert np.dtype(Ring.row_fields()).names == ("stiffness", "mass", "diameter", "width", "radius")
+    ring = Ring("r", mass=1.0)
+    assert ring.row_values()["radius"] == pytest.approx(0.9)
+    ring.diameter = 4.0
+    assert ring.row_values()["radius"] == ring.radius == pytest.approx(1.9)
+    assert Disk("d", mass=1.0).row_values()["radius"] == 1.0
+    assert "radius" not in Ring.parameters()
 
 
 def test_pickle_and_copy_keep_values_read_only_and_leave_observers():
@@ -402,3 +426,38 @@ def test_pickle_and_copy_keep_values_read_only_and_leave_observers():
 def test_a_class_without_example_says_what_to_do():
     with pytest.raises(NotImplementedError, match="override the class method example"):
         Base.example()
+
+
+# ---- Matrices and several functions -------------------------------------------------------------------------------
+
+
+def test_matrix_takes_its_rows_or_its_diagonal():
+    full = converted("matrix", [[1, 2], [3, 4]], shape=(2, 2))
+    np.testing.assert_array_equal(full, [[1.0, 2.0], [3.0, 4.0]])
+    np.testing.assert_array_equal(converted("matrix", (5, 6), shape=(2, 2)), [[5.0, 0.0], [0.0, 6.0]])
+    assert not full.flags.writeable
+    assert Parameter((0.0, 0.0), kind="matrix", shape=(2, 2)).row_field() == ("", "f8", (2, 2))
+
+
+@pytest.mark.parametrize("value", [[1.0, 2.0, 3.0], [[1.0, 2.0]], 3.0, "stiff", [[1.0, math.nan], [0.0, 1.0]]])
+def test_other_matrices_are_refused(value):
+    assert "2 x 2 numbers, or the 2 of its diagonal" in refusal("matrix", value, shape=(2, 2))
+
+
+def test_several_functions():
+    parts = converted("functions", (1, "sin(t)", Function("2*t")), shape=(3,))
+    assert [part(1.0) for part in parts] == pytest.approx([1.0, math.sin(1.0), 2.0])
+    p = Parameter((0.0, "t", 0.0), kind="functions", shape=(3,))
+    row = np.zeros(1, np.dtype([("f", *p.row_field()[1:])]))
+    row["f"][0] = p.row_value(p.default)
+    assert [tuple(entry) for entry in row["f"][0]] == [part.row for part in p.default]
+
+
+@pytest.mark.parametrize("value", ["sin(t)", (1.0, 2.0), 3.0, {"x": 1, "y": 2, "z": 3}])
+def test_other_numbers_of_functions_are_refused(value):
+    assert "give 3 of them" in refusal("functions", value, shape=(3,))
+
+
+def test_a_wrong_function_among_several_is_refused():
+    with pytest.raises(ValueError, match="operator or the end"):
+        converted("functions", (0.0, "2 t", 0.0), shape=(3,))

@@ -5,6 +5,6 @@ import pytest
 import mbframe as mb
 
 
-@pytest.fixture(params=[mb.NewtonEuler(), mb.NaturalAbsolute()], ids=lambda f: type(f).__name__)
+@pytest.fixture(params=[mb.NewtonEuler(), mb.NaturalAbsolute(), mb.EulerParameters()], ids=lambda f: type(f).__name__)
 def formulation(request: pytest.FixtureRequest) -> mb.Formulation:
     return request.param

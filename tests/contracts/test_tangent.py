@@ -1,0 +1,63 @@
+"""The tangent of the whole equations of motion, with every joint, constraint and force, in every formulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mbframe as mb
+from mbframe.bodies.formulations import Formulation
+
+from .specimens import Array, assert_close, connected, name_of, numbers, rigid_formulations, walk
+
+ELEMENTS = [*walk(mb.Joint), *walk(mb.BasicConstraint), *walk(mb.ForceElement)]
+CLASSES = [cls for cls in ELEMENTS if not getattr(cls, "reactive", False)]
+CASES = [pytest.param(c, f, id=f"{name_of(c)}-{name_of(f)}") for c, f in product(CLASSES, rigid_formulations())]
+TIME, STEP = 0.2, 1e-3
+WEIGHTS = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
+
+
+def difference(function: Callable[[float], Array]) -> Array:
+    """Derivative of function(s) at s = 0 by central differences of order eight."""
+    steps = STEP * np.arange(1, 5)
+    return sum(w * (function(s) - function(-s)) for w, s in zip(WEIGHTS, steps, strict=True)) / STEP
+
+
+@pytest.mark.boundscheck
+@pytest.mark.parametrize(("cls", "formulation"), CASES)
+def test_tangent_is_the_derivative_of_the_equations(cls: Any, formulation: Formulation) -> None:
+    """Of M v' - Q + J^T lambda, and of D, along random displacements and velocities, off the constraints."""
+    system, _, _, _ = connected(cls)
+    eq = mb.Equations(system, formulation)
+    rng = np.random.default_rng(11)
+    q, v = numbers(eq, eq.described())
+    v = v + 0.3 * rng.normal(size=eq.n_v)
+    z = eq.split(eq.coordinates(eq.described()))[2].copy()
+    v_rate, multipliers = rng.normal(size=eq.n_v), rng.normal(size=eq.n_rows)
+    holonomic = eq.tables.n_holonomic
+
+    def equations(q: Array, v: Array) -> Array:
+        e = eq.evaluate(TIME, q, v, z)
+        return np.concatenate(
+            [e.mass @ v_rate - e.force + e.jacobian.T @ multipliers, e.constraint_rate[holonomic:], e.residual]
+        )
+
+    eq.set_state(q, v, z)
+    found = eq.tangent(TIME, q, v, v_rate, multipliers)
+    for d in rng.normal(size=(3, eq.n_v)) / np.sqrt(eq.n_v):
+        shift = eq.coordinate_rates(q, d)
+        load, rate, residual = np.split(
+            difference(lambda s, shift=shift: equations(q + s * shift, v)), [eq.n_v, eq.n_v + eq.n_rows - holonomic]
+        )
+        assert_close(found.stiffness @ d, load, 1e-8)
+        assert_close(found.velocity_stiffness @ d, rate, 1e-8)
+        assert_close((found.jacobian @ d)[:holonomic], residual, 1e-8)
+        load, rate, _ = np.split(
+            difference(lambda s, d=d: equations(q, v + s * d)), [eq.n_v, eq.n_v + eq.n_rows - holonomic]
+        )
+        assert_close(found.damping @ d, load, 1e-8)
+        assert_close((found.jacobian @ d)[holonomic:], rate, 1e-8)
