@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
@@ -35,11 +36,13 @@ from bench_peers import (
     Link,
     Run,
     choose_exudyn_build,
+    exudyn_bricard,
     exudyn_dopri5,
     exudyn_generalized_alpha,
     exudyn_rk4,
     joints,
     missing_peers,
+    mujoco_bricard,
     mujoco_rk4,
     polygon,
 )
@@ -147,8 +150,12 @@ class Bench:
 # Models and runs
 
 
-def link_chain(links: Sequence[Link], closed: bool = False) -> mb.System:
-    """Links on spherical joints, the first one on the ground; `closed`: the last one's end on the first one's start."""
+def link_chain(links: Sequence[Link], closed: bool = False, hinged: bool = False) -> mb.System:
+    """Links on spherical joints, the first one on the ground.
+
+    `closed`: the last one's end on the first one's start; `hinged`: revolute joints about each link's local y axis,
+    which is horizontal at the start.
+    """
     system = mb.System("chain", gravity=GRAVITY)
     bodies = [system.ground]
     for k, (link, start) in enumerate(joints(links), start=1):
@@ -160,7 +167,11 @@ def link_chain(links: Sequence[Link], closed: bool = False) -> mb.System:
             rotation=link.rotation,
         )
         bodies.append(system.add(body))
-        system.add(mb.SphericalJoint(f"joint_{k}", bodies[k - 1], bodies[k], at=start))
+        pair = (f"joint_{k}", bodies[k - 1], bodies[k])
+        if hinged:
+            system.add(mb.RevoluteJoint(*pair, at=start, axis=link.rotation[:, 1]))
+        else:
+            system.add(mb.SphericalJoint(*pair, at=start))
     if closed:
         system.add(mb.SphericalJoint("closure", bodies[-1], bodies[1], at=(0.0, 0.0, 0.0)))
     return system
@@ -179,24 +190,38 @@ def run(system: mb.System, t_end: float, integrator: Any, dt: float | None = Non
     )
 
 
-def timed(links: Sequence[Link], closed: bool, t_end: float, integrator: Any, dt: float | None = None) -> Run:
-    system = link_chain(links, closed)
+def timed(system: mb.System, tip: tuple[str, float], t_end: float, integrator: Any, dt: float | None = None) -> Run:
+    """`tip`: the body and the point on its local x axis (m) of which the run gives the place."""
     began = time.process_time()
     result = run(system, t_end, integrator, dt, t_eval=(0.0, t_end))  # the peers store no history either
     cpu = time.process_time() - began
-    return Run(cpu, result.position(f"link_{len(links)}", local_point=(links[-1].half_length, 0.0, 0.0))[-1])
+    body, x = tip
+    return Run(cpu, result.position(body, local_point=(x, 0.0, 0.0))[-1])
+
+
+def free_end(links: Sequence[Link]) -> tuple[str, float]:
+    return f"link_{len(links)}", links[-1].half_length
 
 
 def our_rk4(links: Sequence[Link], t_end: float, dt: float) -> Run:
-    return timed(links, False, t_end, mb.RungeKutta4(), dt)
+    return timed(link_chain(links), free_end(links), t_end, mb.RungeKutta4(), dt)
 
 
 def our_rk4_ring(links: Sequence[Link], t_end: float, dt: float) -> Run:
-    return timed(links, True, t_end, mb.RungeKutta4(), dt)
+    return timed(link_chain(links, closed=True), free_end(links), t_end, mb.RungeKutta4(), dt)
+
+
+def our_rk4_hinged(links: Sequence[Link], t_end: float, dt: float) -> Run:
+    return timed(link_chain(links, hinged=True), free_end(links), t_end, mb.RungeKutta4(), dt)
 
 
 def our_dormand_prince(links: Sequence[Link], t_end: float, tolerance: float) -> Run:
-    return timed(links, False, t_end, mb.DormandPrince(order=8, rtol=tolerance, atol=tolerance))
+    integrator = mb.DormandPrince(order=8, rtol=tolerance, atol=tolerance)
+    return timed(link_chain(links), free_end(links), t_end, integrator)
+
+
+def our_bricard(t_end: float, dt: float) -> Run:
+    return timed(mb.examples.bricard(), ("rod 3", 0.5), t_end, mb.RungeKutta4(), dt)
 
 
 def interleaved(contenders: Mapping[str, Simulation], begin: float, end: float, repeats: int) -> dict[str, Run]:
@@ -309,6 +334,26 @@ def chain(bench: Bench) -> Iterator[Row]:
     yield Row("ring of 1,000 links, RK4 step", costs["ring"], "µs", "ours, open chain", costs["open"], 1.6)
 
 
+def revolute_chain(bench: Bench) -> Iterator[Row]:
+    """RK4 step of chains of 10 and 1,000 links on revolute joints, per body."""
+    ours = bench.processes[OURS]
+    small, _ = step_cost({OURS: ours.simulation(our_rk4_hinged, polygon(10), DT)}, 400, bench.repeats)
+    large, _ = step_cost(
+        {OURS: ours.simulation(our_rk4_hinged, polygon(1000), DT)}, bench.large_steps, bench.large_repeats
+    )
+    name = "chain of 1,000 revolute joints, per body"
+    yield Row(name, large[OURS] / 1000, "µs", "ours, 10 links", small[OURS] / 10, 1.3)
+
+
+def bricard(bench: Bench) -> Iterator[Row]:
+    """RK4 step with position and velocity correction on the Bricard mechanism, a loop with a redundant equation."""
+    methods = {OURS: our_bricard, MUJOCO: mujoco_bricard, EXUDYN: exudyn_bricard, EXUDYN_FAST: exudyn_bricard}
+    limits = {MUJOCO: 1.2, EXUDYN: 0.4, EXUDYN_FAST: 0.4}
+    contenders = {name: partial(process, partial(methods[name], dt=DT)) for name, process in bench.processes.items()}
+    figures, note = step_cost(contenders, 2000, bench.repeats)
+    yield from comparisons("Bricard mechanism, RK4 step", figures, limits, note)
+
+
 def build(bench: Bench) -> Iterator[Row]:
     """Describing a model of 1,000 bodies, and building its equations."""
     describing, building = fresh(time_to_build, 1000, bench.large_repeats)
@@ -384,6 +429,24 @@ def latency_first_run(bench: Bench) -> Iterator[Row]:
     yield Row("first simulation, cache filled", warm, "s", limit=1.0, note=f"wall {warm_wall:.2f} s")
 
 
+def compile_library(bench: Bench) -> Iterator[Row]:
+    """`mbframe warmup` with an empty cache of compiled code, the processes that it starts included."""
+    command = [sys.executable, "-m", "mbframe.cli", "warmup", "--quiet"]
+    with tempfile.TemporaryDirectory() as cache:
+        before, began = children_cpu(), time.perf_counter()
+        subprocess.run(command, check=True, env={**os.environ, "MBFRAME_CACHE_DIR": cache})
+        cpu, wall = children_cpu() - before, time.perf_counter() - began
+    yield Row("compile the whole library", cpu, "s", limit=120.0, note=f"wall {wall:.0f} s")
+
+
+def children_cpu() -> float:
+    """CPU seconds of the processes that this one has started and seen end, and of theirs in turn."""
+    import resource  # not on Windows
+
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def first_simulation(cache: str) -> tuple[float, float, bool]:
     """CPU and wall seconds, and whether the user was told that something is being compiled."""
     os.environ["MBFRAME_CACHE_DIR"] = cache
@@ -405,10 +468,13 @@ MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "pendulum-step": pendulum_step,
     "pendulum-accuracy": pendulum_accuracy,
     "chain": chain,
+    "revolute-chain": revolute_chain,
+    "bricard": bricard,
     "build": build,
     "memory": memory,
     "latency-import": latency_import,
     "latency-first-run": latency_first_run,
+    "compile-library": compile_library,
 }
 
 

@@ -8,6 +8,10 @@ are switched off, only the march is timed (not the construction of the model), a
   three revolute joints, which are all that trees have. Of the six sequences of axes, y, x, z is the most accurate here.
 - Exudyn, chain: rigid bodies in Euler parameters with spherical joints, its default integrator (generalized alpha,
   implicit) and its sparse linear solver: a tree of 1,000 links would have a dense mass matrix.
+- MuJoCo, Bricard mechanism: a tree of five hinges; two points on the sixth hinge's axis are held, as stiffly as the
+  step permits. Such constraints alone make a linear problem, for which islands and a warm start are only a cost.
+- Exudyn, Bricard mechanism: as the chain, with six revolute joints; of its linear solvers only `EigenDense` copes with
+  the redundant equation.
 """
 
 from __future__ import annotations
@@ -22,6 +26,8 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+
+from mbframe.examples.bricard import AXES, CORNERS, LENGTH, MASS, WIDTH
 
 GRAVITY = (0.0, 0.0, -9.81)
 PEERS = ("mujoco", "exudyn")
@@ -67,8 +73,31 @@ def joints(links: Sequence[Link]) -> Iterator[tuple[Link, np.ndarray]]:
 
 
 @dataclass(frozen=True)
+class Rod:
+    """A rod of the Bricard mechanism, with the hinge at its start; its body axes are the global ones at first."""
+
+    start: np.ndarray  # m, global
+    along: np.ndarray  # m, from its start to its end
+    axis: np.ndarray
+
+    @property
+    def inertia(self) -> np.ndarray:
+        """Principal moments about the centre (kg m²): rods lie along one of the axes."""
+        return np.where(self.along != 0.0, MASS * WIDTH**2 / 6, MASS * (LENGTH**2 + WIDTH**2) / 12)
+
+
+BRICARD_GRAVITY = (0.0, -9.81, 0.0)
+BRICARD_RODS = [
+    Rod(LENGTH * np.array(start, float), LENGTH * np.subtract(end, start, dtype=float), np.array(axis, float))
+    for start, end, axis in zip(CORNERS, CORNERS[1:], AXES, strict=False)
+]
+BRICARD_TIP = BRICARD_RODS[2]  # the tip of a run is this one's end
+BRICARD_CLOSURE, BRICARD_CLOSURE_AXIS = LENGTH * np.array(CORNERS[5], float), np.array(AXES[5], float)
+
+
+@dataclass(frozen=True)
 class Run:
-    """One simulation: CPU seconds, and the free end of the last link at its end (global, m)."""
+    """One simulation: CPU seconds, and the tip at its end (global, m), which is the last link's free end in a chain."""
 
     cpu: float
     tip: np.ndarray
@@ -78,12 +107,12 @@ def missing_peers() -> list[str]:
     return [name for name in PEERS if find_spec(name) is None]
 
 
+def numbers(*values: float) -> str:
+    """As MuJoCo reads them."""
+    return " ".join(repr(float(value)) for value in values)
+
+
 def mujoco_rk4(links: Sequence[Link], t_end: float, dt: float) -> Run:
-    import mujoco
-
-    def numbers(*values: float) -> str:
-        return " ".join(repr(float(value)) for value in values)
-
     opened, before = "", None
     for link in links:
         turn = link.angle - (before.angle if before else 0.0)
@@ -95,14 +124,44 @@ def mujoco_rk4(links: Sequence[Link], t_end: float, dt: float) -> Run:
         )
         before = link
     tip = f'<site name="tip" pos="{numbers(2 * links[-1].half_length, 0, 0)}"/>'
-    model = mujoco.MjModel.from_xml_string(
+    return _mujoco_run(
         f'<mujoco><option integrator="RK4" timestep="{numbers(dt)}" gravity="{numbers(*GRAVITY)}">'
         '<flag constraint="disable" contact="disable" actuation="disable" sensor="disable"/></option>'
-        f"<worldbody>{opened}{tip}{'</body>' * len(links)}</worldbody></mujoco>"
+        f"<worldbody>{opened}{tip}{'</body>' * len(links)}</worldbody></mujoco>",
+        round(t_end / dt),
     )
+
+
+def mujoco_bricard(t_end: float, dt: float) -> Run:
+    opened, before = "", np.zeros(3)
+    for rod in BRICARD_RODS:
+        name = ' name="last"' if rod is BRICARD_RODS[-1] else ""
+        opened += (
+            f'<body{name} pos="{numbers(*rod.start - before)}"><joint type="hinge" axis="{numbers(*rod.axis)}"/>'
+            f'<inertial pos="{numbers(*rod.along / 2)}" mass="{numbers(MASS)}" diaginertia="{numbers(*rod.inertia)}"/>'
+        )
+        if rod is BRICARD_TIP:
+            opened += f'<site name="tip" pos="{numbers(*rod.along)}"/>'
+        before = rod.start
+    held = (BRICARD_CLOSURE - before, BRICARD_CLOSURE - before + LENGTH * BRICARD_CLOSURE_AXIS)
+    stiffness = f'solref="{numbers(2 * dt, 1)}" solimp="0.9999 0.9999 0.001"'
+    closure = "".join(f'<connect body1="last" anchor="{numbers(*point)}" {stiffness}/>' for point in held)
+    return _mujoco_run(
+        f'<mujoco><option integrator="RK4" timestep="{numbers(dt)}" gravity="{numbers(*BRICARD_GRAVITY)}"'
+        ' jacobian="dense"><flag contact="disable" limit="disable" frictionloss="disable" actuation="disable"'
+        ' sensor="disable" island="disable" warmstart="disable"/></option>'
+        f"<worldbody>{opened}{'</body>' * len(BRICARD_RODS)}</worldbody><equality>{closure}</equality></mujoco>",
+        round(t_end / dt),
+    )
+
+
+def _mujoco_run(description: str, steps: int) -> Run:
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_string(description)
     data = mujoco.MjData(model)
     began = time.process_time()
-    mujoco.mj_step(model, data, nstep=round(t_end / dt))
+    mujoco.mj_step(model, data, nstep=steps)
     cpu = time.process_time() - began
     mujoco.mj_kinematics(model, data)
     return Run(cpu, data.site("tip").xpos.copy())
@@ -143,6 +202,15 @@ def exudyn_generalized_alpha(links: Sequence[Link], t_end: float, dt: float) -> 
     settings = _exudyn_settings(t_end, dt)
     settings.linearSolver.solverType = exudyn.LinearSolverType.EigenSparse
     return _exudyn_run(*_exudyn_bodies(links), settings, exudyn.DynamicSolverType.GeneralizedAlpha)
+
+
+def exudyn_bricard(t_end: float, dt: float) -> Run:
+    import exudyn
+
+    settings = _exudyn_settings(t_end, dt)
+    settings.linearSolver.solverType = exudyn.LinearSolverType.EigenDense
+    settings.linearSolver.ignoreSingularJacobian = True
+    return _exudyn_run(*_exudyn_hinged_ring(), settings, exudyn.DynamicSolverType.GeneralizedAlpha)
 
 
 def _exudyn_settings(t_end: float, dt: float) -> Any:
@@ -211,7 +279,6 @@ def _exudyn_tree(links: Sequence[Link]) -> tuple[Any, int]:
 
 def _exudyn_bodies(links: Sequence[Link]) -> tuple[Any, int]:
     import exudyn
-    from exudyn.itemInterface import SensorBody
     from exudyn.rigidBodyUtilities import RigidBodyInertia
 
     system = exudyn.SystemContainer().AddSystem()
@@ -225,15 +292,42 @@ def _exudyn_bodies(links: Sequence[Link]) -> tuple[Any, int]:
             gravity=list(GRAVITY),
         )
         system.CreateSphericalJoint(itemNumbers=[before, body], position=start)
-    tip = system.AddSensor(
+    return system, _exudyn_position(system, body, np.array([links[-1].half_length, 0.0, 0.0]))
+
+
+def _exudyn_hinged_ring() -> tuple[Any, int]:
+    import exudyn
+    from exudyn.rigidBodyUtilities import RigidBodyInertia
+
+    system = exudyn.SystemContainer().AddSystem()
+    ground = body = system.CreateGround()
+    for rod in BRICARD_RODS:
+        before = body
+        body = system.CreateRigidBody(
+            referencePosition=rod.start + rod.along / 2,
+            inertia=RigidBodyInertia(mass=MASS, inertiaTensor=np.diag(rod.inertia)),
+            gravity=list(BRICARD_GRAVITY),
+        )
+        system.CreateRevoluteJoint(itemNumbers=[before, body], position=rod.start, axis=rod.axis)
+        if rod is BRICARD_TIP:
+            tip = _exudyn_position(system, body, rod.along / 2)
+    system.CreateRevoluteJoint(itemNumbers=[body, ground], position=BRICARD_CLOSURE, axis=BRICARD_CLOSURE_AXIS)
+    return system, tip
+
+
+def _exudyn_position(system: Any, body: Any, point: np.ndarray) -> int:
+    """A sensor for where a body's point is."""
+    import exudyn
+    from exudyn.itemInterface import SensorBody
+
+    return system.AddSensor(
         SensorBody(
             bodyNumber=body,
-            localPosition=[links[-1].half_length, 0.0, 0.0],
+            localPosition=list(point),
             writeToFile=False,
             outputVariableType=exudyn.OutputVariableType.Position,
         )
     )
-    return system, tip
 
 
 def _exudyn_run(system: Any, tip: int, settings: Any, integrator: Any) -> Run:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -16,43 +18,56 @@ from .integrators import AdamsBashforth, DormandPrince, RungeKutta4
 from .simulate import simulate
 
 
-def concrete_subclasses(base: type) -> list[type]:
-    """All classes of the package below `base` that can be used as they are, however deep."""
-    found: list[type] = []
-    cls: type
+def concrete_subclasses(base: type) -> list[Any]:
+    """All classes of the package below `base` that can be used as they are, however deep.
+
+    A class is abstract as long as an attribute that it, or a base of it, only annotates has no value.
+    """
+    found: set[Any] = set()
+    cls: Any
     for cls in base.__subclasses__():
-        found += concrete_subclasses(cls)
-        if cls.__module__.startswith("mbframe.") and cls.__name__[0] != "_":
-            found.append(cls)
-    return sorted(set(found), key=lambda cls: cls.__qualname__)
+        found |= set(concrete_subclasses(cls))
+        annotated = {name for c in cls.__mro__ for name in inspect.get_annotations(c)}
+        if cls.__module__.startswith("mbframe.") and all(hasattr(cls, name) for name in annotated):
+            found.add(cls)
+    return sorted(found, key=lambda c: c.__qualname__)
 
 
 def warm_up() -> Iterator[str]:
-    """Compile all stages of the library, part by part; yields what was done."""
-    elements = [cls for base in (BasicConstraint, Joint, ForceElement) for cls in concrete_subclasses(base)]
+    """Compile all stages of the library, part by part; yields what was done. (Joints have no kernels of their own.)"""
+    elements = [*concrete_subclasses(BasicConstraint), *concrete_subclasses(ForceElement)]
     for formulation in concrete_subclasses(Formulation):
-        eq = Equations(_pair(RigidBody, elements[0]), formulation())
-        eq.tangent(0.0, *eq.split(eq.coordinates(eq.described()))[:2], np.zeros(eq.n_v), np.zeros(eq.n_rows))
+        _prepare(Equations(_pair(elements[0]), formulation()))
         yield f"formulation {formulation.__name__}"
     for cls in elements:
-        eq = Equations(_pair(RigidBody, cls))
-        eq.tangent(0.0, *eq.split(eq.coordinates(eq.described()))[:2], np.zeros(eq.n_v), np.zeros(eq.n_rows))
+        _prepare(Equations(_pair(cls)))
         yield f"element {cls.__name__}"
     for integrator in (RungeKutta4(), DormandPrince(), AdamsBashforth()):
-        result = simulate(
-            _pair(RigidBody, elements[0]), t_end=1e-3, dt=1e-3, integrator=integrator, t_eval=[0.0, 5e-4, 1e-3]
-        )
-        _ = result.energy
+        settings: dict[str, Any] = {"dt": 1e-3, "integrator": integrator, "t_eval": [0.0, 5e-4, 1e-3]}
+        _ = simulate(_pair(elements[0]), t_end=1e-3, **settings).energy
         yield f"integrator {type(integrator).__name__}"
 
 
-def _pair(body: type[RigidBody], element: type) -> System:
-    """Two bodies with an element between them."""
+def _prepare(eq: Equations) -> None:
+    """Evaluate and, where there is one, take the tangent."""
+    q, v, z = eq.split(eq.coordinates(eq.described()))
+    eq.accelerate(0.0, q, v, z)
+    if not eq.stages.reactive:
+        eq.tangent(0.0, q, v, np.zeros(eq.n_v), np.zeros(eq.n_rows))
+
+
+def _pair(element: Any) -> System:
+    """Two bodies at rest with an element between them."""
     system = System("warm-up")
-    first, second = system.add(body.example()), body.example()
-    second.name = "other"
-    system.add(second)
-    second.update(position=(1.0, 0.5, 0.2), velocity=(0.0, 0.0, 0.0), angular_velocity=(0.0, 0.0, 0.0))
-    first.update(velocity=(0.0, 0.0, 0.0), angular_velocity=(0.0, 0.0, 0.0))
-    system.add(element.example(first, second))  # type: ignore[attr-defined]
+    bodies = []
+    for name, position in (("first", (0.3, 0.1, -0.2)), ("second", (1.0, 0.5, 0.2))):
+        body = RigidBody.example()
+        body.name = name
+        body.update(position=position, velocity=(0.0, 0.0, 0.0), angular_velocity=(0.0, 0.0, 0.0))
+        bodies.append(system.add(body))
+    example = element.example(*bodies)
+    for value in example.values().values():
+        if isinstance(value, Joint):  # that the element acts on
+            system.add(value)
+    system.add(example)
     return system
