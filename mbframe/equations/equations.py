@@ -97,6 +97,8 @@ class Equations:
         self.stages = Stages(t, self.work)
         self.notices = self.stages.notices
         self._strategies: dict[str, Strategy] = {}
+        self.work["evaluate"] = dynamics.evaluate.address
+        self.work["settle"] = dynamics.settle_friction.address if self.stages.reactive else 0
         self.work["factorize"], self.work["solve"] = factorization.factorize.address, factorization.solve.address
         self.bind("accelerate", Strategy(dynamics.accelerate_augmented.address))
 

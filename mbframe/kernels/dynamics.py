@@ -37,8 +37,27 @@ def feed_back(w):
 
 
 @inner
-def evaluate_elements(w, t, work, level):
+def displace(w, t, work):
+    """q := q + T(q) d with d from `solution`."""
+    stages, tables, counts = integers(w.moves, w.n_moves), integers(w.tables, w.n_moves), integers(w.counts, w.n_moves)
+    for s in range(w.n_moves):
+        status = call(stages[s], t, work, tables[s], counts[s])
+        if status != OK:
+            return status
+    return OK
+
+
+@inner
+def factor_if_stale(w, t, work):
+    if factorization(w.factor).valid == 1:
+        return OK
+    return call(w.factorize, t, work, w.factor, w.entries)
+
+
+@Stage
+def evaluate(t, work, data, level):
     """Fill the tables up to `level` for the current (t, q, v, z)."""
+    w = workspace(work)
     w.level = level
     w.t = t
     # Rows are summed up: several measures may share one.
@@ -70,37 +89,14 @@ def evaluate_elements(w, t, work, level):
     return OK
 
 
-@inner
-def displace(w, t, work):
-    """q := q + T(q) d with d from `solution`."""
-    stages, tables, counts = integers(w.moves, w.n_moves), integers(w.tables, w.n_moves), integers(w.counts, w.n_moves)
-    for s in range(w.n_moves):
-        status = call(stages[s], t, work, tables[s], counts[s])
-        if status != OK:
-            return status
-    return OK
-
-
-@inner
-def factor_if_stale(w, t, work):
-    if factorization(w.factor).valid == 1:
-        return OK
-    return call(w.factorize, t, work, w.factor, w.entries)
-
-
-@Stage
-def evaluate(t, work, data, n):
-    """Fill the tables; n is the level."""
-    return evaluate_elements(workspace(work), t, work, n)
-
-
 FRICTION_LIMIT = 200
 FRICTION_CHANGE = 1e-13
 
 
-@inner
-def settle_friction(w, t, work):
+@Stage
+def settle_friction(t, work, data, n):
     """Fixed point of reactions and the forces that depend on them: solve, apply, solve again until nothing changes."""
+    w = workspace(work)
     n_v, n_rows = w.n_v, w.n_rows
     right, x = vector(w.right, n_v + n_rows), vector(w.solution, n_v + n_rows)
     force, base, multipliers = vector(w.force, n_v), vector(w.base_force, n_v), vector(w.multipliers, n_rows)
@@ -135,7 +131,7 @@ def settle_friction(w, t, work):
 def accelerate_augmented(t, work, data, n):
     """v' and the multipliers from [M J^T; J 0] [v'; lambda] = [Q; gamma]."""
     w = workspace(work)
-    status = evaluate_elements(w, t, work, DYNAMICS)
+    status = call(w.evaluate, t, work, 0, DYNAMICS)
     if status != OK:
         return status
     status = factor_if_stale(w, t, work)
@@ -150,7 +146,7 @@ def accelerate_augmented(t, work, data, n):
         right[n_v + k] = gamma[k]
     status = call(w.solve, t, work, w.factor, w.entries)
     if status == OK and w.n_reactive > 0:
-        status = settle_friction(w, t, work)
+        status = call(w.settle, t, work, 0, 0)
     if status != OK:
         return status
     acceleration, multipliers = part(w.rates, w.n_q, n_v), vector(w.multipliers, n_rows)
@@ -217,7 +213,7 @@ def largest_row(values, n):
 @inner
 def correction_factors(w, c, t, work):
     """Factors for the correction at the current q (evaluates everything)."""
-    status = evaluate_elements(w, t, work, DYNAMICS)
+    status = call(w.evaluate, t, work, 0, DYNAMICS)
     if status != OK:
         return status
     f = factorization(w.factor)
@@ -263,7 +259,7 @@ def correct_directly(t, work, data, n):
             return status
         fresh = True
     for turn in range(c.limit + 1):
-        status = evaluate_elements(w, t, work, POSITION)
+        status = call(w.evaluate, t, work, 0, POSITION)
         if status != OK:
             return status
         now = norm(residual, w.n_holonomic)
@@ -310,7 +306,7 @@ def correct_directly(t, work, data, n):
         x = vector(w.solution, w.n_v)
         for k in range(w.n_v):
             v[k] += x[k]
-        status = evaluate_elements(w, t, work, VELOCITY)
+        status = call(w.evaluate, t, work, 0, VELOCITY)
         if status != OK:
             return status
     if norm(rate, w.n_rows) <= enough:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage, call, inner, records
-from .dynamics import evaluate_elements
 from .workspace import DONE, FULL, OK, POSITION, factorization, integers, matrix, vector, workspace
 
 MARCH = np.dtype(
@@ -71,7 +70,7 @@ def emit(w, m, work):
 @inner
 def accept(w, work):
     """Let the elements with a memory note the accepted state."""
-    status = evaluate_elements(w, w.t, work, POSITION)
+    status = call(w.evaluate, w.t, work, 0, POSITION)
     stages, tables = integers(w.accepts, w.n_accepts), integers(w.accept_tables, w.n_accepts)
     counts = integers(w.accept_counts, w.n_accepts)
     for s in range(w.n_accepts):

@@ -151,6 +151,8 @@ WORK = np.dtype(
         ("project", "i8"),  # stages that all element types share
         ("project_velocity", "i8"),
         ("apply", "i8"),
+        ("evaluate", "i8"),
+        ("settle", "i8"),
         ("factorize", "i8"),
         ("solve", "i8"),
         ("factor", "i8"),

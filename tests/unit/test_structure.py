@@ -10,7 +10,18 @@ import pytest
 import mbframe as mb
 from mbframe.equations.structure import Block, Structure, analyze
 from mbframe.kernels import factorization
+from mbframe.kernels.compile import callable_from_python
 from mbframe.kernels.factorization import EPSILON
+
+factor_symmetric, substitute_symmetric, factor_general, substitute_general = (
+    callable_from_python(dispatcher.py_func)
+    for dispatcher in (
+        factorization.factor_symmetric,
+        factorization.substitute_symmetric,
+        factorization.factor_general,
+        factorization.substitute_general,
+    )
+)
 
 FREEDOMS = 6
 
@@ -130,11 +141,11 @@ def factored(p: Problem, a: np.ndarray, *, symmetric: bool) -> tuple[np.ndarray,
     x = right[s.order]
     scale = np.zeros(s.n)
     if symmetric:
-        _, pivot = factorization.factor_symmetric(s.n, values, s.start, s.rows, s.targets, scale)
-        factorization.substitute_symmetric(s.n, values, s.start, s.rows, x)
+        _, pivot = factor_symmetric(s.n, values, s.start, s.rows, s.targets, scale)
+        substitute_symmetric(s.n, values, s.start, s.rows, x)
     else:
-        _, pivot = factorization.factor_general(s.n, values, upper, s.start, s.rows, s.targets, scale)
-        factorization.substitute_general(s.n, values, upper, s.start, s.rows, x)
+        _, pivot = factor_general(s.n, values, upper, s.start, s.rows, s.targets, scale)
+        substitute_general(s.n, values, upper, s.start, s.rows, x)
     solution = np.empty_like(x)
     solution[s.order] = x
     return solution, pivot
