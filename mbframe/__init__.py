@@ -36,6 +36,7 @@ _PLACES = {
     ],
     "equations": ["Equations"],
     "errors": ["AnalysisError", "MbframeError", "ModelError", "SimulationError"],
+    "files.model": ["load", "load_settings", "save"],
     "forces": [
         "AngleLimit",
         "Bushing",

@@ -61,6 +61,11 @@ class BasicConstraint(PointConnection):
             super().__init__(*args, **values)
 
     @property
+    def given_markers(self) -> tuple[Marker, Marker] | None:
+        """The two markers it was made from, if it was; otherwise they follow from `at` and `axis`."""
+        return self._markers
+
+    @property
     def i(self) -> Marker:
         return self._markers[0] if self._markers else super().i
 

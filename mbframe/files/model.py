@@ -1,0 +1,193 @@
+"""Models as JSON: `document` describes a system in plain values, `system_from` makes it again.
+
+    {"format": "mbframe model", "version": 1, "name": "pendulum", "gravity": [0.0, 0.0, -9.81],
+     "elements": [{"type": "RigidBody", "name": "bar", "mass": 2.0, "inertia": [0.053, 2.693, 2.693]},
+                  {"type": "SphericalJoint", "name": "A", "i": "ground", "j": "bar", "at": [0.0, 0.0, 0.0]}],
+     "simulation": {"t_end": 5.0, "integrator": {"type": "DormandPrince", "rtol": 1e-08}}}
+
+Elements stand in the order in which they were added (one that refers to a later one stands behind it); keys are the
+arguments of their classes, and parameters that have their default are left out. Numbers are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from ..bodies.base import Ground
+from ..constraints.base import BasicConstraint
+from ..errors import ModelError, Problem
+from ..markers import Marker
+from ..parameters import Element
+from ..system import System
+from .atomic import FilePath, refused, write_text
+from .catalogue import Catalogue, fields, name_of, takes_formulation
+from .json_text import MAX_BYTES, dumps, parse
+from .order import by_dependency
+from .reader import FORMAT, SETTINGS, STRATEGY_SETTINGS, VERSION, Reader
+from .values import encoded, encoded_strategy, is_default
+
+GROUND: Final = Ground("ground")
+
+
+def save(system: System, path: FilePath, *, simulation: Mapping[str, Any] | None = None) -> None:
+    """Write a model as JSON, whole or not at all.
+
+    Parameters
+    ----------
+    system
+        What to write. A Python callable in it is refused by a `ModelError` that names the element.
+    path
+        The file; one that exists is replaced.
+    simulation
+        Arguments of `simulate` to keep with the model: t_end, dt, t_eval, formulation, acceleration, stabilization,
+        integrator. `load_settings` returns them.
+    """
+    write_text(path, dumps(document(system, simulation)))
+
+
+def load(path: FilePath, *, classes: Iterable[type[Any]] = ()) -> System:
+    """Read a model that `save` wrote, or a person.
+
+    Parameters
+    ----------
+    path
+        The file.
+    classes
+        Your own classes that the file may name. Nothing is imported or executed because a file asks for it.
+
+    Raises
+    ------
+    ModelError
+        With all problems of the file: where (JSON path), what was found, what is allowed.
+    """
+    return system_from(read(path), classes)
+
+
+def load_settings(path: FilePath, *, classes: Iterable[type[Any]] = ()) -> dict[str, Any]:
+    """The arguments of `simulate` that were saved with a model: ``simulate(load(path), **load_settings(path))``."""
+    return settings_from(read(path), classes)
+
+
+def read(path: FilePath) -> Any:
+    """The content of a JSON file, parsed but not yet understood."""
+    place = Path(path).expanduser()
+    try:
+        if place.stat().st_size > MAX_BYTES:
+            raise refused(path, f"has {place.stat().st_size:,} bytes; allowed are {MAX_BYTES:,}; split the model")
+        content = place.read_bytes()
+    except FileNotFoundError:
+        raise refused(path, "there is no such file; check its name and folder") from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a null character
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise refused(path, f"could not be read: {reason}") from None
+    return parse(content, f"file {str(path)!r}")
+
+
+# ---- From a system to its document --------------------------------------------------------------------------------
+
+
+def document(system: System, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A model, and settings of its simulation, in plain JSON values; everything that cannot be stored is a problem."""
+    problems: list[Problem] = []
+    content: dict[str, Any] = {"format": FORMAT, "version": VERSION, "name": system.name}
+    content |= _parameters(system, problems, always=("gravity",))
+    ground = _parameters(system.ground, problems)
+    if system.ground.name != GROUND.name:
+        ground = {"name": system.ground.name, **ground}
+    if ground:
+        content["ground"] = ground
+    elements = [element for element in system if element is not system.ground]
+    references = {element.name: [other.name for other in _references(element)] for element in elements}
+    content["elements"] = [_element(system[name], problems) for name in by_dependency(references)[0]]
+    if settings is not None:
+        content["simulation"] = _settings(settings, problems)
+    if problems:
+        raise ModelError(problems)
+    return content
+
+
+def _parameters(element: Element, problems: list[Problem], always: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The parameters that are not the default, and those of `always`."""
+    stored = {}
+    cls: Any = type(element)
+    try:
+        described = fields(cls)
+    except TypeError as error:
+        problems.append(element.problem("", f"cannot be stored: {error}"))
+        return {}
+    for key, p in described.items():
+        if key in ("type", "formulation"):
+            problems.append(element.problem(key, "has a meaning of its own in files; give the parameter another name"))
+            continue
+        try:
+            value = encoded(p, getattr(element, p.name))
+            if key in always or not is_default(p, value):
+                stored[key] = value
+        except ValueError as error:
+            problems.append(element.problem(key, str(error)))
+    return stored
+
+
+def _element(element: Element, problems: list[Problem]) -> dict[str, Any]:
+    cls: Any = type(element)
+    stored = {"type": name_of(cls), "name": element.name, **_parameters(element, problems)}
+    if isinstance(element, BasicConstraint) and (markers := element.given_markers):
+        stored |= {side: _marker(marker) for side, marker in zip("ij", markers, strict=True)}
+        if stored["at"] == stored["j"]["at"]:
+            del stored["at"]
+    if takes_formulation(cls) and (formulation := getattr(element, "formulation", None)) is not None:
+        try:
+            stored["formulation"] = encoded_strategy(formulation)
+        except ValueError as error:
+            problems.append(element.problem("formulation", str(error)))
+    return stored
+
+
+def _marker(marker: Marker) -> dict[str, Any]:
+    stored = {"body": marker.body.name, "at": marker.at.tolist()}
+    return stored if np.array_equal(marker.axes, np.eye(3)) else stored | {"axes": marker.axes.tolist()}
+
+
+def _references(element: Element) -> list[Element]:
+    found = [getattr(element, name) for name, p in element.parameters().items() if p.kind == "reference"]
+    return [other for other in found if other is not None]
+
+
+def _settings(settings: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    stored = {}
+    for key, value in settings.items():
+        try:
+            if key not in (*SETTINGS, *STRATEGY_SETTINGS):
+                raise ValueError(f"there is no such setting; allowed are {', '.join((*SETTINGS, *STRATEGY_SETTINGS))}")
+            if value is not None:
+                rule = SETTINGS.get(key)
+                stored[key] = encoded(rule, rule.convert(value)) if rule else encoded_strategy(value)
+        except ValueError as error:
+            problems.append(Problem("simulation", key, str(error)))
+    return stored
+
+
+# ---- From a document to a system ----------------------------------------------------------------------------------
+
+
+def system_from(document: Any, classes: Iterable[type[Any]] = ()) -> System:
+    """The system that a document describes; `classes` are those of users that it may name."""
+    return Reader(Catalogue(classes)).system(document)
+
+
+def settings_from(document: Any, classes: Iterable[type[Any]] = ()) -> dict[str, Any]:
+    """The arguments of `simulate` in a document; empty if there are none."""
+    return Reader(Catalogue(classes)).settings(document)
+
+
+def used_classes(system: System) -> list[type[Any]]:
+    """The classes of a system's elements, formulations and shapes that are not built in."""
+    found: dict[type[Any], None] = {}
+    for element in system:
+        parts = [element, *getattr(element, "shapes", ()), getattr(element, "formulation", None)]
+        found |= {type(part): None for part in parts if part is not None}
+    return [cls for cls in found if name_of(cls) != cls.__name__]

@@ -1,0 +1,521 @@
+"""From plain JSON values to a system: every problem of a document is found and named before anything is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from ..bodies.formulations import Formulation
+from ..constraints.base import BasicConstraint
+from ..errors import ModelError, Problem
+from ..functions import Function
+from ..markers import Marker
+from ..parameters import REQUIRED, Element, Parameter
+from ..shapes import Shape
+from ..system import System
+from .catalogue import ADDED, Catalogue, arguments, fields, settings_of, strategy_base, takes_formulation
+from .json_text import child
+from .order import by_dependency
+from .values import FUNCTION_KINDS
+
+FORMAT: Final = "mbframe model"
+VERSION: Final = 1
+"""Version of the files that this module writes; it reads all up to this one."""
+MAX_PROBLEMS: Final = 500
+"""After so many a file is not read further."""
+MAX_POINTS: Final = 100_000
+"""Most numbers of a table or polynomial."""
+NEAREST: Final = 50
+"""A misspelled name is compared with known ones for so many problems, and if there are not too many known ones."""
+
+SETTINGS: Final[dict[str, Parameter]] = {
+    "t_end": Parameter(kind="number", unit="s", help="end of the simulation"),
+    "dt": Parameter(kind="number", unit="s", above=0.0, help="step, or first step of an adaptive integrator"),
+    "t_eval": Parameter(kind="vector", shape=(None,), unit="s", help="instants at which the state is stored"),
+}
+STRATEGY_SETTINGS: Final = ("formulation", "acceleration", "stabilization", "integrator")
+
+_TOP: Final = ("$schema", "format", "version", "name", "ground", "elements", "simulation")
+_NUMERIC: Final = ("vector", "point", "axis", "free vector", "matrix", "rotation", "inertia")
+
+
+class _Full(Exception):  # noqa: N818 (a signal, no error)
+    """There are enough problems."""
+
+
+@dataclass
+class Entry:
+    """An element of a document that has a class and a name."""
+
+    path: str
+    cls: type[Any]
+    name: str
+    data: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.cls.__name__} {self.name!r}"
+
+    def references(self) -> list[str]:
+        """Names of the elements that it refers to."""
+        found = []
+        for key, p in fields(self.cls).items():
+            value = self.data.get(key)
+            if p.kind == "reference":
+                found.append(value.get("body") if isinstance(value, dict) else value)
+        return [name for name in found if isinstance(name, str)]
+
+
+class Reader:
+    """Reads one document and collects what is wrong with it."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self.catalogue = catalogue
+        self.problems: list[Problem] = []
+
+    # --- what is asked for -------------------------------------------------------------------------------------------
+
+    def system(self, document: Any) -> System:
+        """The system of a document."""
+        return self._finish(self._system, document)
+
+    def settings(self, document: Any) -> dict[str, Any]:
+        """The arguments of `simulate` in a document."""
+        return self._finish(self._settings, document)
+
+    def strategy(self, setting: str, value: Any) -> Any:
+        """The formulation or strategy that a JSON value describes, for one setting of `simulate`."""
+        return self._finish(lambda given: self._strategy(strategy_base(setting), given, setting, ""), value)
+
+    def _finish(self, read: Any, value: Any) -> Any:
+        try:
+            # Extreme numbers overflow in some checks; the comparisons that follow refuse them.
+            with np.errstate(all="ignore"):
+                found = read(value)
+        except _Full:
+            self.problems.append(Problem("", "", "there are more problems; correct these first"))
+        if self.problems:
+            raise ModelError(self.problems)
+        return found
+
+    # --- problems ----------------------------------------------------------------------------------------------------
+
+    def refuse(self, path: str, message: str, label: str = "") -> None:
+        if len(self.problems) >= MAX_PROBLEMS:
+            raise _Full
+        self.problems.append(Problem(label, path, message))
+
+    def nearest(self, word: str, known: Collection[str]) -> str:
+        """A proposal for a misspelled word, or nothing."""
+        if len(word) > 100 or len(known) > 2000 or len(self.problems) >= NEAREST:
+            return ""
+        lower = {name.lower(): name for name in reversed(list(known))}
+        near = difflib.get_close_matches(word.lower(), lower, n=1, cutoff=0.6)
+        return f"did you mean {lower[near[0]]!r}? " if near else ""
+
+    def keys(self, data: Mapping[str, Any], allowed: Collection[str], path: str, label: str) -> None:
+        """Refuse keys that have no meaning."""
+        for key in data:
+            if key not in allowed:
+                meant = self.nearest(key, allowed)
+                known = ", ".join(allowed)
+                self.refuse(child(path, key), f"there is no such parameter; {meant}allowed are {known}", label)
+
+    def take_over(self, error: ModelError, path: str, label: str, keys: Mapping[str, str]) -> None:
+        """The problems that a class found in its parameters, with their places in the file."""
+        for problem in error.problems:
+            key = keys.get(problem.field, problem.field)
+            self.refuse(child(path, key) if key else path, problem.message, label)
+
+    # --- the document ------------------------------------------------------------------------------------------------
+
+    def _checked(self, document: Any) -> bool:
+        """Whether this is a model of a version that can be read."""
+        if not isinstance(document, dict):
+            self.refuse("$", f"found {_brief(document)}; allowed is an object {{...}} that describes a model")
+            return False
+        form, version = document.get("format"), document.get("version")
+        if form != FORMAT:
+            self.refuse("$.format", f"found {_brief(form)}; allowed is {FORMAT!r}: is this a model of mbframe?")
+        if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+            self.refuse("$.version", f"found {_brief(version)}; allowed is a whole number from 1 to {VERSION}")
+        elif version > VERSION:
+            self.problems.clear()
+            message = f"found {version}; this mbframe reads versions up to {VERSION}; install a newer one"
+            self.refuse("$.version", message)
+            return False
+        return True
+
+    def _system(self, document: Any) -> System | None:
+        if not self._checked(document):
+            return None
+        self.keys(document, (*_TOP[1:], *fields(System), "$schema"), "$", "")
+        if "simulation" in document:
+            self._settings_of(document["simulation"])
+        name = self._name(document, "$", "")
+        values = self._values(fields(System), document, "$", "", {})
+        try:
+            system = System(name or "system", **values)
+        except ModelError as error:
+            self.take_over(error, "$", "", {})
+            system = System(name or "system")
+        self._ground(system, document.get("ground", {}))
+        self._elements(system, document.get("elements"))
+        return system
+
+    def _ground(self, system: System, data: Any) -> None:
+        label, path = "ground", "$.ground"
+        if not isinstance(data, dict):
+            self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}}", label)
+            return
+        known = fields(type(system.ground))
+        self.keys(data, ("name", *known), path, label)
+        try:
+            if "name" in data and (name := self._name(data, path, label)):
+                system.ground.name = name
+            system.ground.update(**self._values(known, data, path, label, {}))
+        except ModelError as error:
+            self.take_over(error, path, label, {})
+
+    def _elements(self, system: System, listed: Any) -> None:
+        if not isinstance(listed, list):
+            self.refuse("$.elements", f"found {_brief(listed)}; allowed is a list [...] of elements")
+            return
+        entries: dict[str, Entry] = {}
+        # The names of elements with problems are known too, so that references to them are no further problem.
+        built: dict[str, Element | None] = {system.ground.name: system.ground}
+        for number, data in enumerate(listed):
+            entry = self._entry(f"$.elements[{number}]", data, built)
+            if entry is not None:
+                entries[entry.name] = entry
+        order, circular = by_dependency({name: entry.references() for name, entry in entries.items()})
+        for name in circular:
+            self.refuse(entries[name].path, "refers to itself, directly or through others", str(entries[name]))
+        for name in order:
+            element = self._element(entries[name], built)
+            built[name] = element
+            if element is not None:
+                try:
+                    system.add(element)
+                except ModelError as error:
+                    self.take_over(error, entries[name].path, str(entries[name]), _keys(entries[name].cls))
+
+    def _entry(self, path: str, data: Any, names: dict[str, Element | None]) -> Entry | None:
+        """The class and the name of an element; other elements may refer to the name whatever else is wrong."""
+        if not isinstance(data, dict):
+            self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}} with type and name")
+            return None
+        cls = self._class(data.get("type"), path, "an element", *ADDED)
+        name = self._name(data, path, cls.__name__ if cls else "")
+        if name is None:
+            return None
+        if name in names:
+            self.refuse(child(path, "name"), f"found {name!r}, which is taken; choose another name")
+            return None
+        names[name] = None
+        return Entry(path, cls, name, data) if cls else None
+
+    def _class(self, name: Any, path: str, what: str, *bases: type[Any]) -> type[Any] | None:
+        known = self.catalogue.classes(*bases)
+        if isinstance(name, str) and name in known:
+            return known[name]
+        place = child(path, "type")
+        if not isinstance(name, str):
+            self.refuse(
+                place, f"found {_brief(name)}; allowed is the name of {what}'s class, such as {next(iter(known))!r}"
+            )
+        elif "." in name:
+            message = f"found {_brief(name)}, a class of a user; hand it over if you trust it: classes=[...]"
+            self.refuse(place, message)
+        else:
+            allowed = f"allowed are {', '.join(known)}, and your own in classes=[...]"
+            self.refuse(place, f"found {_brief(name)}; {self.nearest(name, known)}{allowed}")
+        return None
+
+    def _name(self, data: Mapping[str, Any], path: str, label: str) -> str | None:
+        name = data.get("name")
+        if isinstance(name, str) and name.strip():
+            return name
+        found = _brief(name) if "name" in data else "nothing"
+        self.refuse(child(path, "name"), f"found {found}; allowed is a text that is not empty", label)
+        return None
+
+    def _element(self, entry: Entry, built: Mapping[str, Element | None]) -> Element | None:
+        label, path, data, before = str(entry), entry.path, entry.data, len(self.problems)
+        known = fields(entry.cls)
+        optional = ("formulation",) if takes_formulation(entry.cls) else ()
+        self.keys(data, ("type", "name", *known, *optional), path, label)
+        if issubclass(entry.cls, BasicConstraint) and any(isinstance(data.get(side), dict) for side in "ij"):
+            return self._between_markers(entry, built)
+        values = self._values(known, data, path, label, built)
+        if optional and "formulation" in data:
+            values["formulation"] = self._strategy(Formulation, data["formulation"], child(path, "formulation"), label)
+        for key, p in known.items():
+            if p.default is REQUIRED and key not in data:
+                self.refuse(child(path, key), f"found nothing; allowed is {_allowed(p)}; add it", label)
+        if len(self.problems) > before or any(value is _BROKEN for value in values.values()):
+            return None
+        by_position = [values.pop(key) for key in arguments(entry.cls) if key in values]
+        return self._made(entry, (entry.name, *by_position), values)
+
+    def _between_markers(self, entry: Entry, built: Mapping[str, Element | None]) -> Element | None:
+        """A constraint that was made from two markers: its sides are objects with body, at and axes."""
+        before, markers = len(self.problems), []
+        for side in "ij":
+            markers.append(self._marker(entry.data.get(side), child(entry.path, side), str(entry), built))
+        known = {key: p for key, p in fields(entry.cls).items() if key not in ("i", "j")}
+        values = self._values(known, entry.data, entry.path, str(entry), built)
+        if len(self.problems) > before or None in markers:
+            return None
+        at = values.pop("at", None)
+        element = self._made(entry, tuple(markers), values)
+        if element is not None:
+            element.name = entry.name
+            if at is not None:
+                element.update(at=at)
+        return element
+
+    def _marker(self, data: Any, path: str, label: str, built: Mapping[str, Element | None]) -> Marker | None:
+        if not isinstance(data, dict):
+            self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}} with body, at and axes", label)
+            return None
+        self.keys(data, ("body", "at", "axes"), path, label)
+        body = self._reference(data.get("body"), child(path, "body"), label, built)
+        if body is _BROKEN:
+            return None
+        try:
+            return Marker(body, at=data.get("at"), axes=data.get("axes", np.eye(3)))  # type: ignore[arg-type]
+        except ModelError as error:
+            self.take_over(error, path, label, {})
+            return None
+
+    def _made(self, entry: Entry, by_position: tuple[Any, ...], values: dict[str, Any]) -> Element | None:
+        """Call the class of an element."""
+        try:
+            return entry.cls(*by_position, **values)
+        except ModelError as error:
+            self.take_over(error, entry.path, str(entry), _keys(entry.cls))
+        except Exception as error:  # what a user's constructor or check may raise
+            self.refuse(entry.path, f"could not be made: {type(error).__name__}: {error}", str(entry))
+        return None
+
+    # --- values ------------------------------------------------------------------------------------------------------
+
+    def _values(
+        self,
+        known: Mapping[str, Parameter],
+        data: Mapping[str, Any],
+        path: str,
+        label: str,
+        built: Mapping[str, Element | None],
+    ) -> dict[str, Any]:
+        """The converted values of the parameters that a document gives; refused ones are left out."""
+        found = {}
+        for key, p in known.items():
+            if key not in data:
+                continue
+            place = child(path, key)
+            if p.kind == "reference":
+                found[key] = self._reference(data[key], place, label, built, p.optional)
+                continue
+            try:
+                found[key] = p.convert(self._value(p, data[key], place, label))
+            except _Refused:
+                pass
+            except ValueError as error:
+                self.refuse(place, str(error), label)
+        return found
+
+    def _value(self, p: Parameter, value: Any, path: str, label: str) -> Any:
+        """A JSON value as the parameter takes it; a `ValueError` says why it does not."""
+        if p.kind in _NUMERIC and not _is_numeric(value) and not (value is None and p.optional):
+            raise p.refuse(value, "give plain numbers in brackets: [...]")
+        if p.kind == "function":
+            return _function(p, value)
+        if p.kind == "functions" and isinstance(value, list):
+            return [_function(p, part) for part in value]
+        if p.kind == "shape":
+            return self._shape(value, path, label)
+        if p.kind == "list" and isinstance(value, list):
+            found = [
+                self._shape(entry, f"{path}[{number}]", label) if isinstance(entry, dict) else entry
+                for number, entry in enumerate(value)
+            ]
+            if any(entry is _BROKEN for entry in found):
+                raise _Refused
+            return found
+        return value
+
+    def _reference(
+        self, name: Any, path: str, label: str, built: Mapping[str, Element | None], optional: bool = False
+    ) -> Any:
+        """The element of that name, or `_BROKEN`."""
+        if name is None and optional:
+            return None
+        if not isinstance(name, str):
+            self.refuse(path, f"found {_brief(name)}; allowed is the name of an element", label)
+        elif name not in built:
+            known = ", ".join(list(built)[:20]) + (", ..." if len(built) > 20 else "")
+            meant = self.nearest(name, built)
+            self.refuse(path, f"there is no element {_brief(name)}; {meant}known are {known}", label)
+        return built.get(name) or _BROKEN if isinstance(name, str) else _BROKEN
+
+    def _shape(self, data: Any, path: str, label: str) -> Any:
+        if not isinstance(data, dict):
+            self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}} that describes a shape", label)
+            raise _Refused
+        before = len(self.problems)
+        cls = self._class(data.get("type"), path, "a shape", Shape)
+        if cls is None:
+            return _BROKEN
+        known = {field.name: field for field in dataclasses.fields(cls)}
+        self.keys(data, ("type", *known), path, label)
+        for name, field in known.items():
+            required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+            if required and name not in data:
+                self.refuse(child(path, name), f"found nothing; {cls.__name__} needs it: add it", label)
+        values = {key: value for key, value in data.items() if key in known}
+        for key, value in values.items():
+            p = known[key].metadata.get("parameter")
+            if p is not None and p.kind in _NUMERIC and not _is_numeric(value):
+                message = f"found {_brief(value)}; allowed is {_allowed(p)}; give plain numbers in brackets: [...]"
+                self.refuse(child(path, key), message, label)
+        if len(self.problems) > before:
+            return _BROKEN
+        try:
+            return cls(**values)
+        except ModelError as error:
+            self.take_over(error, path, label, {})
+        except Exception as error:
+            self.refuse(path, f"could not be made: {type(error).__name__}: {error}", label)
+        return _BROKEN
+
+    # --- strategies and settings -------------------------------------------------------------------------------------
+
+    def _settings(self, document: Any) -> dict[str, Any]:
+        return self._settings_of(document.get("simulation", {})) if self._checked(document) else {}
+
+    def _settings_of(self, data: Any) -> dict[str, Any]:
+        label, path = "simulation", "$.simulation"
+        if not isinstance(data, dict):
+            self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}} of settings", label)
+            return {}
+        self.keys(data, (*SETTINGS, *STRATEGY_SETTINGS), path, label)
+        found = self._values(SETTINGS, data, path, label, {})
+        for key in STRATEGY_SETTINGS:
+            if key in data:
+                found[key] = self._strategy(strategy_base(key), data[key], child(path, key), label)
+        return found
+
+    def _strategy(self, base: type[Any], data: Any, path: str, label: str) -> Any:
+        """A formulation or strategy: its name, or an object with its type and parameters."""
+        if isinstance(data, str):
+            data = {"type": data}
+        if not isinstance(data, dict):
+            message = f"found {_brief(data)}; allowed is a name, or an object {{...}} with type and parameters"
+            self.refuse(path, message, label)
+            return None
+        before = len(self.problems)
+        cls = self._class(data.get("type"), path, f"a {base.__name__.lower()}", base)
+        if cls is None:
+            return None
+        if issubclass(cls, Element):
+            known: Mapping[str, Any] = fields(cls)
+            values = self._values(known, data, path, label, {})
+        else:
+            known = settings_of(cls)
+            values = {key: value for key, value in data.items() if key in known}
+        self.keys(data, ("type", *known), path, label)
+        if len(self.problems) > before:
+            return None
+        try:
+            return cls(**values)
+        except ModelError as error:
+            self.take_over(error, path, label, {})
+        except Exception as error:
+            self.refuse(path, f"could not be made: {type(error).__name__}: {error}", label)
+        return None
+
+
+class _Refused(Exception):  # noqa: N818 (a signal, no error)
+    """The problem of this value is already on the list."""
+
+
+_BROKEN: Final = object()
+"""Stands for what could not be read and is already on the list."""
+
+
+def _keys(cls: type[Any]) -> dict[str, str]:
+    """Keys in files by names of parameters, where they differ."""
+    return {parameter: argument for argument, parameter in arguments(cls).items()}
+
+
+def _allowed(p: Parameter) -> str:
+    return "the name of an element" if p.kind == "reference" else p.allowed()
+
+
+def _brief(value: Any) -> str:
+    """A value in an error message: never long."""
+    if isinstance(value, dict):
+        return "an object {...}"
+    if isinstance(value, list):
+        return "a list [...]"
+    text = "null" if value is None else repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _is_numeric(value: Any) -> bool:
+    """Whether these are nested lists of numbers; true and false are none."""
+    if isinstance(value, list):
+        return all(type(entry) is float or _is_numeric(entry) for entry in value)
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _function(p: Parameter, value: Any) -> Any:
+    """A function from its description; a `ValueError` says what is wrong with it."""
+    if not isinstance(value, dict):
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            return value
+        if value is None and p.optional:
+            return None
+        raise p.refuse(value, "give a number, an expression, or an object of one of " + ", ".join(FUNCTION_KINDS))
+    kinds = [key for key in value if key != "variables"]
+    variables = value.get("variables", list(p.variables))
+    if len(kinds) != 1 or kinds[0] not in FUNCTION_KINDS:
+        allowed = f"one of {', '.join(FUNCTION_KINDS)} with its data, and variables"
+        raise ValueError(f"found the keys {', '.join(map(_brief, kinds)) or 'none'}; allowed is {allowed}")
+    if not isinstance(variables, list) or not all(isinstance(name, str) for name in variables):
+        raise ValueError(f"found {_brief(variables)} as variables; allowed is a list of names")
+    kind, data = kinds[0], value[kinds[0]]
+    _check_data(kind, data)
+    try:
+        function = Function.from_source({kind: data, "variables": variables})
+    except ModelError as error:
+        raise ValueError("; ".join(problem.message for problem in error.problems)) from None
+    if function.program is None or not np.all(np.isfinite(function.program.constants)):
+        raise ValueError(f"the numbers of the {kind} are too large or too close to each other; scale it")
+    return function
+
+
+def _check_data(kind: str, data: Any) -> None:
+    """Refuse data that do not belong to a kind of function, before they are copied into messages."""
+    if kind == "expression":
+        if not isinstance(data, str):
+            raise ValueError(f"found {_brief(data)} as expression; allowed is a text")
+    elif kind == "constant":
+        if not _is_numeric(data) or isinstance(data, list):
+            raise ValueError(f"found {_brief(data)} as constant; allowed is a number")
+    else:
+        lists = [data] if kind == "polynomial" else data
+        shape = "a list of numbers" if kind == "polynomial" else "two lists of numbers, x and y"
+        if not isinstance(lists, list) or (kind != "polynomial" and len(lists) != 2):
+            raise ValueError(f"found {_brief(data)} as {kind}; allowed is {shape}")
+        for one in lists:
+            if not isinstance(one, list) or not _is_numeric(one) or any(isinstance(entry, list) for entry in one):
+                raise ValueError(f"found {_brief(one)} in {kind}; allowed is {shape}")
+            if len(one) > MAX_POINTS:
+                raise ValueError(f"found {len(one)} numbers in {kind}; allowed are {MAX_POINTS}: thin it out")

@@ -1,0 +1,123 @@
+"""Values of declared parameters as plain JSON values: numbers, texts, lists and objects. `model` reads them back."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bodies.formulations import Formulation
+from ..functions import Function
+from ..parameters import REQUIRED, Element, Parameter
+from ..shapes import Shape
+from .catalogue import name_of, settings_of
+from .json_text import one_line, text_fault
+
+FUNCTION_KINDS: Final = ("constant", "expression", "polynomial", "table", "piecewise_linear")
+"""Kinds of functions that files hold. Python callables are code, which they do not."""
+
+
+def encoded(p: Parameter, value: Any) -> Any:
+    """The JSON value of a parameter's value; a `ValueError` says why there is none."""
+    return None if value is None else _ENCODERS.get(p.kind, _plain)(p, value)
+
+
+def is_default(p: Parameter, value: Any) -> bool:
+    """Whether a JSON value is the one that the parameter's default would have, down to the sign of zero."""
+    return p.default is not REQUIRED and one_line(value) == one_line(encoded(p, p.default))
+
+
+def _plain(p: Parameter | None, value: Any) -> Any:
+    """Numbers, texts, and lists of them."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(p, entry) for entry in value]
+    if value is not None and not isinstance(value, bool | int | float | str):
+        raise ValueError(f"found {value!r}, which a file cannot hold; allowed are numbers, texts and lists of them")
+    if isinstance(value, float) and not np.isfinite(value):
+        raise ValueError(f"found {value!r}; allowed are finite numbers")
+    if isinstance(value, str) and (fault := text_fault(value)):
+        raise ValueError(fault)
+    return value
+
+
+def _is_zero(values: NDArray[np.float64]) -> bool:
+    """Whether all values are +0: a -0 must be written, because it is another number."""
+    return not np.any(values) and not np.any(np.signbit(values))
+
+
+def _matrix(p: Parameter, value: NDArray[np.float64]) -> Any:
+    off_diagonal = value[~np.eye(len(value), dtype=bool)]
+    return (np.diag(value) if _is_zero(off_diagonal) else value).tolist()
+
+
+def _inertia(p: Parameter, value: Any) -> Any:
+    """(Ixx, Iyy, Izz), followed by (Ixy, Ixz, Iyz) if they are not zero."""
+    if np.ndim(value) != 2:
+        return _plain(p, value)
+    products = value[[0, 0, 1], [1, 2, 2]]
+    return [*np.diag(value).tolist(), *([] if _is_zero(products) else products.tolist())]
+
+
+def _function(p: Parameter, f: Function) -> Any:
+    """A number or an expression in the parameter's variables; otherwise an object with kind, data and variables."""
+    if f.kind not in FUNCTION_KINDS:
+        remedy = "use an expression, a polynomial or a table instead: mb.Function"
+        raise ValueError(f"found {f!r}, Python code, which a file cannot hold; {remedy}")
+    data = f.source[f.kind] if isinstance(f.source, dict) else f.source
+    if f.variables != p.variables:
+        return {f.kind: data, "variables": list(f.variables)}
+    return data if f.kind in ("constant", "expression") else {f.kind: data}
+
+
+def _functions(p: Parameter, values: tuple[Function, ...]) -> Any:
+    return [_function(p, f) for f in values]
+
+
+def _reference(p: Parameter, value: Element) -> str:
+    return value.name
+
+
+def _shape(p: Parameter | None, shape: Shape) -> dict[str, Any]:
+    stored: dict[str, Any] = {"type": name_of(type(shape))}
+    for field in dataclasses.fields(shape):
+        value = _plain(None, getattr(shape, field.name))
+        left_out = field.default is not dataclasses.MISSING and one_line(value) == one_line(_plain(None, field.default))
+        if not left_out:
+            stored[field.name] = value
+    return stored
+
+
+def _list(p: Parameter, values: tuple[Any, ...]) -> list[Any]:
+    return [_shape(p, value) if isinstance(value, Shape) else _plain(p, value) for value in values]
+
+
+_ENCODERS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "matrix": _matrix,
+    "inertia": _inertia,
+    "function": _function,
+    "functions": _functions,
+    "reference": _reference,
+    "shape": _shape,
+    "list": _list,
+}
+
+
+def encoded_strategy(strategy: Any) -> Any:
+    """A formulation or strategy: its name, or an object of its type and the parameters that are not the default."""
+    name, stored = name_of(type(strategy)), {}
+    if isinstance(strategy, Formulation):
+        for key, argument in settings_of(type(strategy)).items():
+            value = _plain(None, getattr(strategy, key))
+            if argument.default is argument.empty or one_line(value) != one_line(_plain(None, argument.default)):
+                stored[key] = value
+    else:
+        for key, p in strategy.parameters().items():
+            value = encoded(p, getattr(strategy, key))
+            if not is_default(p, value):
+                stored[key] = value
+    return {"type": name, **stored} if stored else name
