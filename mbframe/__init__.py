@@ -37,6 +37,8 @@ _PLACES = {
     "equations": ["Equations"],
     "errors": ["AnalysisError", "MbframeError", "ModelError", "SimulationError"],
     "files.model": ["load", "load_settings", "save"],
+    "files.python_writer": ["to_python"],
+    "files.result_files": ["load_result"],
     "forces": [
         "AngleLimit",
         "Bushing",

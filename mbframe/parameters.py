@@ -411,6 +411,10 @@ def _shape(p: Parameter, value: Any) -> Any:
     return value
 
 
+def _shapes(p: Parameter, value: Any) -> tuple[Any, ...]:
+    return tuple(_shape(p, entry) for entry in _list(p, value))
+
+
 def _list(p: Parameter, value: Any) -> tuple[Any, ...]:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         raise p.refuse(value, "put it in brackets: [...]")
@@ -479,6 +483,7 @@ KINDS: Final[dict[str, Kind]] = {
     ),
     "reference": Kind(_reference, lambda p: "a named element of the model"),
     "shape": Kind(_shape, lambda p: "a shape"),
+    "shapes": Kind(_shapes, lambda p: "a list of shapes"),
     "list": Kind(_list, lambda p: "a list"),
 }
 

@@ -28,7 +28,7 @@ class Body(Element):
     rotation = parameter(np.eye(3), kind="rotation", help="local to global components")
     velocity = parameter((0.0, 0.0, 0.0), kind="free vector", unit="m/s", help="of the origin, global")
     angular_velocity = parameter((0.0, 0.0, 0.0), kind="free vector", unit="rad/s", help="global")
-    shapes = parameter((), kind="list", help="how the body looks, in body axes")
+    shapes = parameter((), kind="shapes", help="how the body looks, in body axes")
 
     formulation: Formulation | None = None
 

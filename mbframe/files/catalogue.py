@@ -28,7 +28,14 @@ ADDED: Final = (Body, Joint, BasicConstraint, ForceElement, Measure)
 """Bases of what can be added to a system."""
 STRATEGIES: Final = ("Acceleration", "Stabilization", "Integrator")
 """Public names of the bases of strategies; their modules load the compiler, so they are looked up when needed."""
-_COSTLY: Final = ("analysis", "equations", "render", "results", "solvers")  # places without classes of a description
+_COSTLY: Final = (
+    "analysis",
+    "equations",
+    "files",
+    "render",
+    "results",
+    "solvers",
+)  # places without classes of a description
 _ALIASES: Final = {"i": "body_i", "j": "body_j", "body": "body_j"}  # arguments of connections and their parameters
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -57,7 +64,7 @@ def built_in(base: type[Any]) -> dict[str, type[Any]]:
     for cls in _below(base):
         annotated = {name for owner in cls.__mro__ for name in inspect.get_annotations(owner)}
         concrete = all(hasattr(cls, name) for name in annotated) or issubclass(cls, Shape)
-        if is_built_in(cls) and concrete and cls not in (*ADDED, Ground):
+        if is_built_in(cls) and concrete and describable(cls) and cls not in (*ADDED, Ground):
             found[cls.__name__] = cls
     return dict(sorted(found.items()))
 
@@ -119,6 +126,16 @@ def arguments(cls: type[Any]) -> dict[str, str]:
         elif argument.default is argument.empty:
             raise TypeError(f"{cls.__name__} takes the argument {argument.name!r}, which is no declared parameter")
     return found
+
+
+def describable(cls: type[Any]) -> bool:
+    """Whether objects of a class follow from what a document says about them."""
+    try:
+        if issubclass(cls, Element):
+            arguments(cls)
+    except TypeError:
+        return False
+    return True
 
 
 def _positional(cls: type[Any]) -> list[inspect.Parameter]:

@@ -338,16 +338,13 @@ class Reader:
             return _function(p, value)
         if p.kind == "functions" and isinstance(value, list):
             return [_function(p, part) for part in value]
-        if p.kind == "shape":
-            return self._shape(value, path, label)
-        if p.kind == "list" and isinstance(value, list):
-            found = [
-                self._shape(entry, f"{path}[{number}]", label) if isinstance(entry, dict) else entry
-                for number, entry in enumerate(value)
-            ]
-            if any(entry is _BROKEN for entry in found):
+        if p.kind in ("shape", "shapes") and value is not None:
+            several = p.kind == "shapes" and isinstance(value, list)
+            parts = [(f"{path}[{n}]", part) for n, part in enumerate(value)] if several else [(path, value)]
+            shapes = [self._shape(part, place, label) for place, part in parts]
+            if any(shape is _BROKEN for shape in shapes):
                 raise _Refused
-            return found
+            return shapes if several else shapes[0]
         return value
 
     def _reference(
@@ -367,7 +364,7 @@ class Reader:
     def _shape(self, data: Any, path: str, label: str) -> Any:
         if not isinstance(data, dict):
             self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}} that describes a shape", label)
-            raise _Refused
+            return _BROKEN
         before = len(self.problems)
         cls = self._class(data.get("type"), path, "a shape", Shape)
         if cls is None:

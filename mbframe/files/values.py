@@ -92,8 +92,8 @@ def _shape(p: Parameter | None, shape: Shape) -> dict[str, Any]:
     return stored
 
 
-def _list(p: Parameter, values: tuple[Any, ...]) -> list[Any]:
-    return [_shape(p, value) if isinstance(value, Shape) else _plain(p, value) for value in values]
+def _shapes(p: Parameter, values: tuple[Shape, ...]) -> list[Any]:
+    return [_shape(p, shape) for shape in values]
 
 
 _ENCODERS: Final[dict[str, Callable[[Any, Any], Any]]] = {
@@ -103,7 +103,7 @@ _ENCODERS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "functions": _functions,
     "reference": _reference,
     "shape": _shape,
-    "list": _list,
+    "shapes": _shapes,
 }
 
 

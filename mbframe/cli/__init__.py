@@ -1,0 +1,48 @@
+"""The command line: `mbframe`. Each module here has the commands of one kind."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from .. import __version__
+from ..errors import MbframeError
+from . import analyses, application, run, transfer
+from .outcome import FAILED, INTERRUPTED, MISSING, OK, WRONG, NotAvailableError, report
+
+_CODES = f"""\
+exit codes:
+  {OK}    done
+  {FAILED}    the run or the analysis failed, or a file could not be written
+  {WRONG}    the command, the model or the choice of methods cannot be used as given
+  {MISSING}    this installation has no such part
+  {INTERRUPTED}  stopped by Ctrl-C; what was computed is kept
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; returns the exit code. What the user can correct is said in words, without a traceback."""
+    options = parser().parse_args(arguments)
+    try:
+        return options.command(options)
+    except (MbframeError, NotAvailableError, OSError) as error:
+        return report(error, as_json=getattr(options, "json", False))
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return INTERRUPTED
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands with their options."""
+    found = argparse.ArgumentParser(
+        prog="mbframe",
+        description="Model, simulate and inspect constrained mechanisms. MODEL is a file that mb.save wrote, or the "
+        "name of an example (mbframe examples).",
+        epilog=_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    found.add_argument("--version", action="version", version=f"mbframe {__version__}")
+    commands = found.add_subparsers(metavar="command", required=True)
+    for module in (run, analyses, transfer, application):
+        module.add_commands(commands)
+    return found

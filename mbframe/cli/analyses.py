@@ -1,0 +1,136 @@
+"""`mbframe check`, `eig` and `compare`: what can be said about a model."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections import Counter
+from typing import Any
+
+from ..errors import ModelError, Problem
+from ..system import System
+from .models import add_method_options, add_model_argument, model
+from .outcome import OK, NotAvailableError, add_output_options, tell
+
+
+def add_commands(commands: Any) -> None:
+    """check, eig, compare."""
+    check_parser = commands.add_parser(
+        "check",
+        help="validate a model; print its freedoms, redundant constraints and warnings",
+        description="Read a model with all its problems, close its joints, count its freedoms.",
+    )
+    eig_parser = commands.add_parser(
+        "eig",
+        help="eigenvalues and stability of a model where it is described",
+        description="Linearize a model about the state in which it is described, and print its roots.",
+    )
+    compare_parser = commands.add_parser(
+        "compare",
+        help="simulate a model with every method and compare them",
+        description="Simulate a model with every combination of methods and print accuracy and cost.",
+    )
+    for parser, command in ((check_parser, check), (eig_parser, eig), (compare_parser, compare)):
+        add_model_argument(parser)
+        parser.set_defaults(command=command)
+    add_method_options(check_parser, "formulation")
+    add_method_options(eig_parser, "formulation")
+    compare_parser.add_argument("--t-end", type=float, metavar="S", help="end of the simulations, s")
+    compare_parser.add_argument("--dt", type=float, metavar="S", help="step, s")
+    for parser in (check_parser, eig_parser, compare_parser):
+        add_output_options(parser)
+
+
+def engine(name: str) -> Any:
+    """A function of `mbframe` that may not be there yet."""
+    import mbframe
+
+    found = getattr(mbframe, name, None)
+    if found is None:
+        raise NotAvailableError(f"this version of mbframe has no {name} yet")
+    return found
+
+
+def check(options: Namespace) -> int:
+    """Validate a model and print what follows from its description."""
+    from ..analysis.freedom import degrees_of_freedom
+    from ..equations import Equations
+    from ..solvers.simulate import assembled
+
+    system, settings = model(options)
+    formulation = settings.get("formulation")
+    counts = contents(system)
+    if not system.bodies:
+        raise ModelError([Problem(str(system), "", "has no bodies; add one before it can move")])
+    eq = Equations(system, formulation)
+    y, moved = assembled(eq, eq.described())
+    freedom = degrees_of_freedom(system, eq.state(0.0, y), formulation=formulation)
+    warnings = [*eq.notices, *moved]
+    if freedom.redundant:
+        warnings.append("reactions of the joints in a dependency are not unique; the motion is")
+    data = {
+        "model": system.name,
+        "elements": counts,
+        "freedom": vars(freedom),
+        "warnings": warnings,
+        "simulation": sorted(settings),
+    }
+    listed = ", ".join(f"{number} {cls}" for cls, number in counts.items())
+    lines = [f"{system.name}: {listed}", str(freedom), *(f"warning: {warning}" for warning in warnings)]
+    tell(options, data, "\n".join(lines).replace("\n", "\n  "))
+    return OK
+
+
+def contents(system: System) -> dict[str, int]:
+    """How many elements of each class there are."""
+    return dict(Counter(type(element).__name__ for element in system if element is not system.ground))
+
+
+def eig(options: Namespace) -> int:
+    """Linearize a model and print its roots."""
+    linearize = engine("linearize")
+    system, settings = model(options)
+    chosen = {"formulation": settings["formulation"]} if "formulation" in settings else {}
+    found = linearize(system, **chosen)
+    modes = [
+        {
+            "eigenvalue": [float(mode.eigenvalue.real), float(mode.eigenvalue.imag)],
+            "frequency": float(mode.frequency),
+            "damping_ratio": float(mode.damping_ratio),
+        }
+        for mode in found.modes
+    ]
+    roots = [[float(root.real), float(root.imag)] for root in found.eigenvalues]
+    data = {
+        "model": system.name,
+        "stability": found.stability,
+        "stable": bool(found.stable),
+        "eigenvalues": roots,
+        "modes": modes,
+    }
+    lines = [
+        f"{system.name}: {found.stability}",
+        f"{'real, 1/s':>15} {'imaginary, 1/s':>15} {'frequency, Hz':>15} {'damping ratio':>15}",
+    ]
+    for mode in found.modes:
+        root = mode.eigenvalue
+        lines.append(f"{root.real:>15.6g} {root.imag:>15.6g} {mode.frequency:>15.6g} {mode.damping_ratio:>15.4g}")
+    tell(options, data, "\n".join(lines).replace("\n", "\n  "))
+    return OK
+
+
+def compare(options: Namespace) -> int:
+    """Compare all methods on a model."""
+    compared = engine("compare")
+    system, settings = model(options)
+    if "t_end" not in settings:
+        raise ModelError([Problem("", "--t-end", "found nothing, and the file has no settings; add --t-end 5")])
+    known = {key: settings[key] for key in ("t_end", "dt") if key in settings}
+    table = compared(system, **known).table()
+    tell(options, {"model": system.name, "table": [_plain(row) for row in table]}, str(table))
+    return OK
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """A row in plain values; what has none is written in words."""
+    values = {key: value.item() if hasattr(value, "item") else value for key, value in row.items()}
+    return {key: v if v is None or isinstance(v, bool | int | float | str) else str(v) for key, v in values.items()}

@@ -1,0 +1,49 @@
+"""`mbframe gui` and `warmup`: around the application and the compiler."""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+from importlib.metadata import entry_points
+from typing import Any, Final
+
+from .outcome import OK, NotAvailableError, add_output_options, tell
+
+ENTRY_POINTS: Final = "mbframe.applications"
+"""Group of the entry points in which the desktop application makes itself known, under the name `gui`."""
+
+
+def add_commands(commands: Any) -> None:
+    """gui, warmup."""
+    parser = commands.add_parser(
+        "gui", help="open the desktop application", description="Open the desktop application, with models if given."
+    )
+    parser.add_argument("files", metavar="FILE", nargs="*", help="models or results to open")
+    parser.set_defaults(command=gui)
+    parser = commands.add_parser(
+        "warmup", help="compile the solver ahead of its first use", description=warm_up.__doc__
+    )
+    add_output_options(parser)
+    parser.set_defaults(command=warm_up)
+
+
+def gui(options: Namespace) -> int:
+    """Open the application, which is another package: nothing here knows it."""
+    found = entry_points(group=ENTRY_POINTS, name="gui")
+    if not found:
+        raise NotAvailableError("the desktop application is not installed here; it comes with the extra mbframe[gui]")
+    return int(next(iter(found)).load()(options.files) or OK)
+
+
+def warm_up(options: Namespace) -> int:
+    """Compile everything in the library, so that the first simulation starts at once. It is done once per version."""
+    from ..solvers.warmup import warm_up as parts
+
+    began, done = time.perf_counter(), []
+    for part in parts():
+        done.append(part)
+        if not options.json and not options.quiet:
+            print(f"{time.perf_counter() - began:6.1f} s  {part}", flush=True)
+    if options.json:
+        tell(options, {"compiled": done, "wall_time": time.perf_counter() - began})
+    return OK

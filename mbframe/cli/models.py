@@ -1,0 +1,97 @@
+"""What commands take: a model by file or example, and methods by name."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any, Final
+
+from .. import examples
+from ..errors import ModelError, Problem
+from ..files.catalogue import Catalogue
+from ..files.model import read, settings_from, system_from
+from ..files.reader import STRATEGY_SETTINGS, Reader
+from ..system import System
+
+EXAMPLE_DURATION: Final = 5.0
+"""Simulated time of an example if nothing is said, s."""
+LONGEST_TEXT: Final = 1000  # of a method on the command line
+
+
+def add_model_argument(parser: ArgumentParser) -> None:
+    """MODEL."""
+    parser.add_argument("model", metavar="MODEL", help="a model file (.json), or the name of an example")
+
+
+def add_method_options(parser: ArgumentParser, *settings: str) -> None:
+    """One option per strategy."""
+    for setting in settings:
+        parser.add_argument(
+            f"--{setting}",
+            metavar="NAME",
+            help=f"{setting} by name, with parameters if wanted: {_EXAMPLES[setting]}",
+        )
+
+
+_EXAMPLES: Final = {
+    "formulation": "NaturalAbsolute, 'EulerAngles(sequence=\"ZXZ\")'",
+    "acceleration": "AugmentedFormulation",
+    "stabilization": "'Baumgarte(alpha=10, beta=10)'",
+    "integrator": "RungeKutta4, 'DormandPrince(order=5, rtol=1e-8)'",
+}
+
+
+def model(options: Namespace) -> tuple[System, dict[str, Any]]:
+    """The system that was asked for, and the settings of its simulation: of the file, then of the command."""
+    name: str = options.model
+    example = name.replace("-", "_")
+    if example in examples.names() and not Path(name).exists():
+        system, settings = getattr(examples, example)(), {"t_end": EXAMPLE_DURATION}
+    elif Path(name).expanduser().exists() or Path(name).suffix:
+        document = read(name)
+        system, settings = system_from(document), settings_from(document)
+    else:
+        near = difflib.get_close_matches(example, examples.names(), n=1, cutoff=0.5)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        message = f"there is no such file and no such example; {meant}list the examples with: mbframe examples"
+        raise ModelError([Problem(repr(name), "", message)])
+    given = {key: getattr(options, key, None) for key in ("t_end", "dt", *STRATEGY_SETTINGS)}
+    chosen = {key: value for key, value in given.items() if value is not None}
+    chosen |= {key: strategy(key, text) for key, text in chosen.items() if key in STRATEGY_SETTINGS}
+    return system, settings | chosen
+
+
+def strategy(setting: str, text: str) -> Any:
+    """A strategy from its text, such as "DormandPrince(order=5, rtol=1e-8)"."""
+    return Reader(Catalogue()).strategy(setting, parsed(setting, text))
+
+
+def parsed(setting: str, text: str) -> Any:
+    """The text of a strategy as a plain value, as it would stand in a file. It is read, never executed."""
+    try:
+        if len(text) > LONGEST_TEXT:
+            raise ValueError
+        node = ast.parse(text.strip(), mode="eval").body
+        if isinstance(node, ast.Name):
+            return node.id
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.args:
+            raise ValueError
+        values = {str(word.arg): _plain(ast.literal_eval(word.value)) for word in node.keywords if word.arg}
+        if len(values) < len(node.keywords):
+            raise ValueError
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        found = text if len(text) <= 60 else f"{text[:57]}..."
+        message = f"found {found!r}; allowed is a name, or a name with parameters: {_EXAMPLES[setting]}"
+        raise ModelError([Problem("", f"--{setting}", message)]) from None
+    return {"type": node.func.id, **values}
+
+
+def _plain(value: Any) -> Any:
+    """Numbers, texts, flags and lists of them."""
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise ValueError

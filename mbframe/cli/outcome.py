@@ -1,0 +1,59 @@
+"""What a command says at its end: texts for people, JSON for scripts, and an exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import Any, Final
+
+from ..errors import ModelError, SimulationError
+
+OK: Final = 0
+FAILED: Final = 1
+WRONG: Final = 2
+MISSING: Final = 3
+INTERRUPTED: Final = 130
+
+
+class NotAvailableError(Exception):
+    """The command belongs to a part that this installation does not have."""
+
+
+def add_output_options(parser: ArgumentParser) -> None:
+    """--json and --quiet, for every command that has something to say."""
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--json", action="store_true", help="print one JSON object, errors included, for scripts")
+    kinds.add_argument("--quiet", action="store_true", help="print errors only")
+
+
+def tell(options: Namespace, data: dict[str, Any], *lines: str) -> None:
+    """Print the outcome in the form that was asked for."""
+    if options.json:
+        print(json.dumps(data, ensure_ascii=False, indent=2))
+    elif not options.quiet:
+        print(*lines, sep="\n")
+
+
+def shows_progress(options: Namespace) -> bool:
+    """Whether somebody is looking."""
+    return not options.json and not options.quiet and sys.stdout.isatty()
+
+
+def report(error: Exception, as_json: bool) -> int:
+    """Say what went wrong, on the error stream or as JSON; returns the exit code."""
+    problems = [vars(problem) for problem in error.problems] if isinstance(error, ModelError) else []
+    if as_json:
+        found: dict[str, Any] = {"error": type(error).__name__, "message": str(error)}
+        if problems:
+            found["problems"] = problems
+        if isinstance(error, SimulationError):
+            found["time"] = error.time
+        print(json.dumps(found, ensure_ascii=False, indent=2))
+    else:
+        count = f" {len(problems)} problems:" if len(problems) > 1 else ""
+        text = str(error).replace("\n", "\n  ")
+        print(f"mbframe:{count}{chr(10) + '  ' if count else ' '}{text}", file=sys.stderr)
+    if isinstance(error, NotAvailableError):
+        return MISSING
+    return WRONG if isinstance(error, ModelError) else FAILED

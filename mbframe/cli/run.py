@@ -1,0 +1,104 @@
+"""`mbframe run`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any, Final
+
+from ..errors import ModelError, Problem
+from ..files.reader import STRATEGY_SETTINGS
+from .models import add_method_options, add_model_argument, model
+from .outcome import INTERRUPTED, OK, add_output_options, shows_progress, tell
+
+RESULT_SUFFIXES: Final = (".h5", ".hdf5")
+TABLE_SUFFIXES: Final = (".csv", ".parquet")
+FEW: Final = 100_000
+"""Violations are looked for in results with at most so many instants."""
+
+
+def add_commands(commands: Any) -> None:
+    """run."""
+    parser = commands.add_parser(
+        "run",
+        help="simulate a model",
+        description="Simulate a model. Options that are left out come from the file, if it has settings.",
+    )
+    add_model_argument(parser)
+    parser.add_argument("--t-end", type=float, metavar="S", help="end of the simulation, s")
+    parser.add_argument("--dt", type=float, metavar="S", help="step of a fixed-step integrator, first of an adaptive")
+    parser.add_argument("--every", type=float, metavar="S", help="store the state at these intervals, not every step")
+    parser.add_argument("--output", metavar="FILE", help="where the result goes: .h5 (everything), .csv or .parquet")
+    add_method_options(parser, *STRATEGY_SETTINGS)
+    add_output_options(parser)
+    parser.set_defaults(command=run)
+
+
+def run(options: Namespace) -> int:
+    """Simulate, and say how it went."""
+    from ..solvers.simulate import simulate
+
+    suffix = Path(options.output).suffix.lower() if options.output else ""
+    if options.output and suffix not in (*RESULT_SUFFIXES, *TABLE_SUFFIXES):
+        allowed = ", ".join((*RESULT_SUFFIXES, *TABLE_SUFFIXES))
+        raise _wrong("--output", f"found {options.output!r}; allowed are files that end with {allowed}")
+    system, settings = model(options)
+    if "t_end" not in settings:
+        raise _wrong("--t-end", "found nothing, and the file has no settings; add --t-end 5")
+    if options.every is not None:
+        settings["t_eval"] = instants(settings["t_end"], options.every)
+    streamed = {"output": options.output} if suffix in RESULT_SUFFIXES else {}
+    result = simulate(system, **settings, **streamed, progress=shows_progress(options))
+    if suffix in TABLE_SUFFIXES:
+        result.export(options.output)
+    tell(options, *summary(system.name, result, options.output))
+    return OK if result.info.completed else INTERRUPTED
+
+
+def instants(t_end: float, interval: float) -> Any:
+    """0, interval, 2 interval, ... and the end."""
+    import numpy as np
+
+    if not 0.0 < interval <= t_end or t_end / interval > 1e8:
+        raise _wrong("--every", f"found {interval:g}; allowed is an interval up to t_end = {t_end:g} s")
+    count = int(np.floor(t_end / interval * (1.0 + 1e-12)))
+    times = interval * np.arange(count + 1)
+    times[-1] = min(times[-1], t_end)
+    return times if t_end - times[-1] < 1e-9 * interval else np.append(times, t_end)
+
+
+def summary(name: str, result: Any, output: str | None) -> tuple[dict[str, Any], str]:
+    """How a run went, as data and in words."""
+    info, times = result.info, result.t
+    data: dict[str, Any] = {
+        "model": name,
+        "completed": info.completed,
+        "t": [float(times[0]), float(times[-1])] if len(times) else [],
+        "instants": len(times),
+        "steps": info.steps,
+        "rejected": info.rejected,
+        "evaluations": info.evaluations,
+        "wall_time": info.wall_time,
+        "settings": info.settings,
+        "warnings": info.warnings,
+        "output": output,
+    }
+    span = f"{times[0]:g} to {times[-1]:g} s" if len(times) else "no instants"
+    lines = [
+        f"{name}: {span} in {info.wall_time:.3g} s",
+        f"  {info.settings['integrator']}: {info.steps} steps, {info.rejected} rejected",
+    ]
+    if 0 < len(times) <= FEW:
+        position, velocity = result.violation.position.max(), result.violation.velocity.max()
+        data["violation"] = {"position": float(position), "velocity": float(velocity)}
+        energy = result.energy.total
+        data["energy"] = {"first": float(energy[0]), "last": float(energy[-1])}
+        lines.append(f"  constraints violated by at most {position:.2g} m, {velocity:.2g} m/s")
+        lines.append(f"  energy {energy[0]:.6g} J at first, {energy[-1]:.6g} J at last")
+    lines += [f"  warning: {warning}" for warning in info.warnings]
+    lines.append(f"  {len(times)} instants {f'written to {output}' if output else 'computed; keep them with --output'}")
+    return data, "\n".join(lines)
+
+
+def _wrong(option: str, message: str) -> ModelError:
+    return ModelError([Problem("", option, message)])

@@ -1,0 +1,208 @@
+"""The JSON Schema of model files, generated from the declared parameters.
+
+``python -m mbframe.files.schema`` prints it; `assets/model.schema.json` is a copy, and a test keeps it current. Editors
+complete and check model files with it. It says what the form of a file can say; that names exist, that an inertia can
+be one, and the like is left to `load`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from ..constraints.base import BasicConstraint
+from ..parameters import REQUIRED, Element, Parameter
+from ..shapes import Shape
+from ..system import System
+from .catalogue import ADDED, built_in, fields, settings_of, strategy_base, takes_formulation
+from .json_text import dumps
+from .reader import FORMAT, SETTINGS, STRATEGY_SETTINGS, VERSION
+from .values import encoded
+
+NAME: Final = {"type": "string", "pattern": r"\S"}
+NUMBER: Final = {"type": "number"}
+USER_CLASS: Final = {"type": "string", "pattern": r"\.", "description": "qualified name of a class of your own"}
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema (draft 2020-12) of the files that `save` writes and `load` reads."""
+    elements = {name: cls for base in ADDED for name, cls in built_in(base).items()}
+    definitions: dict[str, Any] = {"function": _FUNCTION, "marker": _MARKER}
+    definitions |= {name: _element(cls) for name, cls in sorted(elements.items())}
+    definitions |= {name: _shape(cls) for name, cls in built_in(Shape).items()}
+    for setting in STRATEGY_SETTINGS:
+        base = strategy_base(setting)
+        definitions |= {name: _strategy(cls) for name, cls in built_in(base).items()}
+        definitions[setting] = _strategies(base)
+    definitions["shape"] = _one_of(built_in(Shape), "how a body looks, in its axes")
+    ground = {"name": NAME, "shapes": {"type": "array", "items": {"$ref": "#/$defs/shape"}}}
+    settings = {key: _property(p) for key, p in SETTINGS.items()}
+    settings |= {key: {"$ref": f"#/$defs/{key}"} for key in STRATEGY_SETTINGS}
+    properties = {
+        "$schema": {"type": "string"},
+        "format": {"const": FORMAT},
+        "version": {"const": VERSION},
+        "name": NAME,
+        **{key: _property(p) for key, p in fields(System).items()},
+        "ground": _object(ground, description="the fixed frame, if it has another name or looks like something"),
+        "elements": {"type": "array", "items": _one_of(elements, "bodies, joints, constraints, forces, measures")},
+        "simulation": _object(settings, description="arguments of simulate"),
+    }
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:mbframe:model:{VERSION}",
+        "title": "A model of mbframe",
+        "description": "SI units; points and axes are global, in the configuration in which the model is described.",
+    }
+    return head | _object(properties, ("format", "version", "name", "elements")) | {"$defs": definitions}
+
+
+def _object(properties: Mapping[str, Any], required: tuple[str, ...] = (), description: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {"type": "object"}
+    if description:
+        found["description"] = description
+    found["properties"] = dict(properties)
+    if required:
+        found["required"] = list(required)
+    return found | {"additionalProperties": False}
+
+
+def _one_of(classes: Mapping[str, Any], description: str) -> dict[str, Any]:
+    """An object of one of the classes, or of a class of a user, about which nothing is known."""
+    own = {"type": "object", "properties": {"type": USER_CLASS}, "required": ["type"]}
+    return {"description": description, "anyOf": [*({"$ref": f"#/$defs/{name}"} for name in classes), own]}
+
+
+def _element(cls: Any) -> dict[str, Any]:
+    known = fields(cls)
+    properties: dict[str, Any] = {"type": {"const": cls.__name__}, "name": NAME}
+    properties |= {key: _property(p) for key, p in known.items()}
+    required = [key for key, p in known.items() if p.default is REQUIRED]
+    if takes_formulation(cls):
+        properties["formulation"] = {"$ref": "#/$defs/formulation"}
+    if issubclass(cls, BasicConstraint):
+        # made from two markers it needs no point of its own
+        properties |= {side: {"anyOf": [NAME, {"$ref": "#/$defs/marker"}]} for side in "ij"}
+        required.remove("at")
+    return _object(properties, ("type", "name", *required), _first_line(cls))
+
+
+def _shape(cls: Any) -> dict[str, Any]:
+    known = {field.name: field for field in dataclasses.fields(cls)}
+    required = [name for name, field in known.items() if field.default is dataclasses.MISSING]
+    properties: dict[str, Any] = {"type": {"const": cls.__name__}}
+    for name, field in known.items():
+        p = field.metadata.get("parameter")
+        properties[name] = _property(p) if p is not None else _SHAPE_FIELDS.get(name, {})
+    return _object(properties, ("type", *required), _first_line(cls))
+
+
+def _strategies(base: type[Any]) -> dict[str, Any]:
+    """A strategy may be given by its name alone, with its default parameters."""
+    found = _one_of(built_in(base), _first_line(base))
+    return found | {"anyOf": [{"enum": list(built_in(base))}, USER_CLASS, *found["anyOf"]]}
+
+
+def _strategy(cls: Any) -> dict[str, Any]:
+    properties: dict[str, Any] = {"type": {"const": cls.__name__}}
+    if issubclass(cls, Element):
+        properties |= {key: _property(p) for key, p in fields(cls).items()}
+    else:
+        properties |= {key: {} for key in settings_of(cls)}
+    return _object(properties, ("type",), _first_line(cls))
+
+
+def _first_line(cls: type[Any]) -> str:
+    return (inspect.getdoc(cls) or cls.__name__).partition("\n")[0]
+
+
+def _property(p: Parameter) -> dict[str, Any]:
+    """What a parameter allows, with its help, unit and default."""
+    found = dict(_KINDS.get(p.kind, lambda p: {})(p))
+    if p.optional:
+        found = {"anyOf": [found, {"type": "null"}]}
+    words = f"{p.help}{f' ({p.unit})' if p.unit else ''}".strip()
+    if words:
+        found["description"] = words
+    if p.default is not REQUIRED:
+        found["default"] = encoded(p, p.default)
+    return found
+
+
+def _bounds(p: Parameter) -> dict[str, Any]:
+    words = {"minimum": p.minimum, "maximum": p.maximum, "exclusiveMinimum": p.above}
+    return {word: bound for word, bound in words.items() if bound is not None}
+
+
+def _array(items: Mapping[str, Any], count: int | None = None) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": "array", "items": dict(items)}
+    return found if count is None else found | {"minItems": count, "maxItems": count}
+
+
+def _vector(p: Parameter) -> dict[str, Any]:
+    found: dict[str, Any] = NUMBER | _bounds(p)
+    for count in reversed(p.shape or (None,)):
+        found = _array(found, count)
+    return found
+
+
+def _matrix(p: Parameter) -> dict[str, Any]:
+    rows, columns = p.shape or (None, None)
+    return {"anyOf": [_array(NUMBER, rows), _array(_array(NUMBER, columns), rows)]}
+
+
+def _inertia(p: Parameter) -> dict[str, Any]:
+    return {"anyOf": [_array(NUMBER, 3), _array(NUMBER, 6), _array(_array(NUMBER, 3), 3)]}
+
+
+def _function(p: Parameter) -> dict[str, Any]:
+    return {"$ref": "#/$defs/function"}
+
+
+_ROTATION: Final = {"anyOf": [_array(NUMBER, 4), _array(_array(NUMBER, 3), 3)]}
+_KINDS: Final[dict[str, Callable[[Parameter], Mapping[str, Any]]]] = {
+    "number": lambda p: NUMBER | _bounds(p),
+    "integer": lambda p: {"type": "integer"} | _bounds(p),
+    "flag": lambda p: {"type": "boolean"},
+    "choice": lambda p: {"enum": list(p.choices or ())},
+    "vector": _vector,
+    "point": _vector,
+    "axis": _vector,
+    "free vector": _vector,
+    "matrix": _matrix,
+    "rotation": lambda p: _ROTATION,
+    "inertia": _inertia,
+    "function": _function,
+    "functions": lambda p: _array(_function(p), (p.shape or (None,))[0]),
+    "reference": lambda p: NAME,
+    "shape": lambda p: {"$ref": "#/$defs/shape"},
+    "shapes": lambda p: _array({"$ref": "#/$defs/shape"}),
+    "list": lambda p: {"type": "array"},
+}
+_SHAPE_FIELDS: Final = {
+    "color": {"anyOf": [NAME, _array(NUMBER | {"minimum": 0, "maximum": 1}, 3), {"type": "null"}]},
+    "path": NAME,
+}
+_MARKER: Final = _object({"body": NAME, "at": _array(NUMBER), "axes": _ROTATION}, ("body", "at"), "a point of a body")
+_VARIABLES: Final = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+_DATA: Final = {
+    "constant": NUMBER,
+    "expression": {"type": "string"},
+    "polynomial": _array(NUMBER) | {"minItems": 1},
+    "table": _array(_array(NUMBER), 2),
+    "piecewise_linear": _array(_array(NUMBER), 2),
+}
+_FUNCTION: Final = {
+    "description": "a number, an expression such as 'sin(2*t)', or an object with other data or variables",
+    "anyOf": [
+        NUMBER,
+        {"type": "string"},
+        *(_object({kind: data, "variables": _VARIABLES}, (kind,)) for kind, data in _DATA.items()),
+    ],
+}
+
+
+if __name__ == "__main__":
+    print(dumps(schema()), end="")
