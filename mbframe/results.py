@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .bodies.base import Body
 from .errors import ModelError, Problem
+from .forces.base import ForceElement
 from .markers import POINT, Marker, converted
 from .measures import Measure
 from .state import State, no_such_body
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from scipy.spatial.transform import Rotation
 
     from .equations import Equations
-    from .equations.tables import NumberedBody
+    from .equations.tables import NumberedBody, Tables
+    from .files.atomic import FilePath
+    from .quantities import Quantity
+    from .system import System
 
 Array = NDArray[np.float64]
 
@@ -85,34 +90,193 @@ class EventRecord:
     state: State
 
 
-class Result:
-    """The motion of a system: stored instants `t` and what follows from them.
+class States(Protocol):
+    """Stored states, in memory or in a file, and the equations that belong to them."""
 
-    Elements may be given by object or by name. Vectors have global components and one row per instant.
-    """
+    name: str
+    """Of the system."""
 
-    def __init__(self, eq: Equations, t: Array, y: Array, info: Info, events: list[EventRecord] | None = None) -> None:
-        self._eq = eq
-        self.t = t
-        self._y = y
-        self.q, self.v, self.z = eq.split(y)
-        self.info = info
-        self.events = events or []
-        # The system may be changed after the run; the motion belongs to these numbers.
-        self._gravity = eq.system.gravity
-        self._mass_properties = [b.body.mass_properties() for b in eq.tables.bodies]
+    def __len__(self) -> int: ...
+
+    @property
+    def t(self) -> Array:
+        """The instants."""
 
     @property
     def system(self) -> Any:
-        """The system that was simulated."""
-        return self._eq.system
+        """The system that moved."""
+
+    @property
+    def described(self) -> System:
+        """The system as it was in the run, for reading."""
+
+    @property
+    def tables(self) -> Tables:
+        """The numbered system: enough for all that follows from positions and velocities alone."""
+
+    @property
+    def equations(self) -> Equations:
+        """The equations, with the strategies of the run."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments of `simulate` in the run: formulation and strategies as objects."""
+
+    @property
+    def gravity(self) -> Array:
+        """Acceleration of gravity in the run."""
+
+    @property
+    def mass_properties(self) -> list[tuple[float, Array, Array]]:
+        """Mass, centre of mass and inertia of each body in the run."""
+
+    def part(self, name: str, columns: slice = slice(None)) -> Array:
+        """Columns of "q", "v" or "z", a row per instant."""
+
+    def whole(self, rows: slice = slice(None)) -> Array:
+        """y = (q, v, z), a row per instant."""
+
+    def stored(self, name: str) -> tuple[Array, str] | None:
+        """Values and unit of a quantity that is stored under its name; None if it has to be computed."""
+
+    def stored_units(self) -> dict[str, str]:
+        """Units of the quantities that are stored under their names."""
+
+
+class StatesInMemory:
+    """States that were just computed."""
+
+    def __init__(self, equations: Equations, t: Array, y: Array, settings: Mapping[str, Any]) -> None:
+        self.equations, self.tables = equations, equations.tables
+        self.system, self.name = equations.system, equations.system.name
+        self.t, self._y = t, y
+        self.settings = {**settings, "formulation": equations.formulation}
+        self._parts = dict(zip("qvz", equations.split(y), strict=True))
+        # The system may be changed after the run; the motion belongs to these numbers.
+        self.described = self.system.as_described()
+        self.gravity = self.system.gravity
+        self.mass_properties = [b.body.mass_properties() for b in self.tables.bodies]
+
+    @classmethod
+    def none(cls, equations: Equations, settings: Mapping[str, Any]) -> StatesInMemory:
+        """What there is before the first instant."""
+        return cls(equations, np.zeros(0), np.zeros((0, equations.n_q + equations.n_v + equations.n_z)), settings)
 
     def __len__(self) -> int:
         return len(self.t)
 
+    def part(self, name: str, columns: slice = slice(None)) -> Array:
+        return self._parts[name][:, columns]
+
+    def whole(self, rows: slice = slice(None)) -> Array:
+        return self._y[rows]
+
+    def stored(self, name: str) -> tuple[Array, str] | None:
+        return None
+
+    def stored_units(self) -> dict[str, str]:
+        return {}
+
+
+class Result:
+    """The motion of a system: stored instants `t` and what follows from them.
+
+    Elements may be given by object or by name. Vectors have global components and one row per instant. Every quantity
+    also has a name such as "bar.position.x", which `quantity`, `plot` and `export` take; `quantities` lists them.
+    """
+
+    def __init__(
+        self,
+        eq: Equations,
+        t: Array,
+        y: Array,
+        info: Info,
+        events: list[EventRecord] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._open(StatesInMemory(eq, t, y, settings or {}), info, events or [])
+
+    @classmethod
+    def of(cls, states: States, info: Info, events: list[EventRecord]) -> Result:
+        """The result with these stored states."""
+        result = cls.__new__(cls)
+        result._open(states, info, events)
+        return result
+
+    def _open(self, states: States, info: Info, events: list[EventRecord]) -> None:
+        self._states, self.info, self.events = states, info, events
+
+    @property
+    def system(self) -> Any:
+        """The system that was simulated."""
+        return self._states.system
+
+    @cached_property
+    def t(self) -> Array:
+        """Stored instants, s."""
+        return self._states.t
+
+    @cached_property
+    def q(self) -> Array:
+        """Coordinates, a row per instant."""
+        return self._states.part("q")
+
+    @cached_property
+    def v(self) -> Array:
+        """Velocities, a row per instant."""
+        return self._states.part("v")
+
+    @cached_property
+    def z(self) -> Array:
+        """Own states of elements, a row per instant."""
+        return self._states.part("z")
+
+    def __len__(self) -> int:
+        return len(self._states)
+
     def __repr__(self) -> str:
-        span = f"t = {self.t[0]:g} … {self.t[-1]:g} s" if len(self.t) else "empty"
-        return f"<Result of {self.system.name!r}: {span}, {len(self.t)} instants>"
+        span = f"t = {self.t[0]:g} … {self.t[-1]:g} s" if len(self) else "empty"
+        return f"<Result of {self._states.name!r}: {span}, {len(self)} instants>"
+
+    # --- by name ------------------------------------------------------------------------------------------------------
+
+    def quantity(self, name: str) -> Quantity:
+        """A quantity by its name, such as "bar.position.x": values, unit, and how to call it in a plot."""
+        from .quantities import select
+
+        return select(self, [name])[0]
+
+    def quantities(self) -> dict[str, str]:
+        """The names of all quantities with their units. Besides them, "bar.point(2, 0, 0).position.x" is any point."""
+        from .quantities import catalogue
+
+        return catalogue(self).units()
+
+    def plot(self, *names: str, against: str = "t", title: str | None = None, theme: str = "light") -> Figure:
+        """A figure of quantities over time, or over another quantity (`against`): a panel per unit.
+
+        A matplotlib `Figure`, made without pyplot; `figure.save("motion.svg")` writes PNG, SVG or PDF. Also
+        `plot("energy")` and `plot("violation")`.
+        """
+        from .plots import plot
+
+        return plot(self, names, against=against, title=title, theme=theme)
+
+    def save(self, path: FilePath, quantities: Sequence[str] = ()) -> None:
+        """Write the result to an HDF5 file, whole or not at all; `mbframe.load_result` reads it.
+
+        It holds the stored states with names and units, the model, the settings and the events. All else is computed
+        from them again; `quantities` are stored as well, for programs that only read the file.
+        """
+        from .files.result_files import save
+
+        save(self, path, quantities)
+
+    def export(self, path: FilePath, *names: str) -> None:
+        """Write quantities as a table: .csv, or .parquet if pyarrow is installed. Default: the bodies' motion."""
+        from .files.result_tables import export
+
+        export(self, path, names)
 
     # --- bodies -------------------------------------------------------------------------------------------------------
 
@@ -131,10 +295,8 @@ class Result:
         """Acceleration of the body's origin, of a point in body axes, or of a marker."""
         _, rotation, point = self._point(body, local_point)
         if (b := self._numbered(body)) is None:
-            return np.zeros((len(self.t), 3))
-        acceleration, alpha = b.formulation.accelerations(
-            self.q[:, b.q_slice], self.v[:, b.v_slice], self.v_rate[:, b.v_slice]
-        )
+            return np.zeros((len(self), 3))
+        acceleration, alpha = self._accelerations(b)
         _, omega = self._twist(body)
         arm = rotation @ point
         return acceleration + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm))
@@ -153,8 +315,8 @@ class Result:
     def angular_acceleration(self, body: Body | Marker | str) -> Array:
         """Global angular acceleration."""
         if (b := self._numbered(body)) is None:
-            return np.zeros((len(self.t), 3))
-        return b.formulation.accelerations(self.q[:, b.q_slice], self.v[:, b.v_slice], self.v_rate[:, b.v_slice])[1]
+            return np.zeros((len(self), 3))
+        return self._accelerations(b)[1]
 
     def measure(self, measure: Measure | str) -> Array:
         """A measure at every instant; an angle is unwrapped over turns.
@@ -177,25 +339,56 @@ class Result:
         turns = np.round((expected - np.diff(values)) / (2.0 * np.pi))
         return values + 2.0 * np.pi * np.concatenate([[0.0], np.cumsum(turns)])
 
+    def wrench(self, force: ForceElement | str) -> tuple[Array, Array]:
+        """Force and torque that a force element exerts on its second body, at its marker j, global, (n, 3) each."""
+        element, i, j = self._force(force)
+        forces, torques = np.zeros((len(self), 3)), np.zeros((len(self), 3))
+        further: list[Any] = [()] * len(self)
+        method = element.wrench
+        if element.reactive:
+            method, further = element.reactive_wrench, [(r,) for r in self.reaction(element.joint).force]
+        elif element.states:
+            further = [(z,) for z in self.element_states(element)]
+        for k, (t, a, b, rest) in enumerate(zip(self.t, i, j, further, strict=True)):
+            forces[k], torques[k] = method(t, a, b, *rest)
+        return forces, torques
+
+    def output(self, force: ForceElement | str, name: str) -> Array:
+        """What a force element gives beside its wrench, by the name in its `outputs`: a spring's "length"."""
+        element, i, j = self._force(force)
+        if name not in element.outputs:
+            known = ", ".join(element.outputs) or "none"
+            raise ModelError([element.problem("outputs", f"there is no {name!r}; there are {known}")])
+        return np.array([getattr(element, name)(t, a, b) for t, a, b in zip(self.t, i, j, strict=True)])
+
+    def _force(self, force: ForceElement | str) -> tuple[Any, list[SimpleNamespace], list[SimpleNamespace]]:
+        """A force element and the states of its markers."""
+        element = self.system[force] if isinstance(force, str) else force
+        if not isinstance(element, ForceElement):
+            raise ModelError([element.problem("", "is not a force element; use one of system.forces")])
+        return element, self._marker_states(element.i), self._marker_states(element.j)
+
     def _marker_states(self, marker: Marker) -> list[SimpleNamespace]:
-        """What a measure sees of a marker, instant by instant."""
+        """What measures and forces see of a marker, instant by instant."""
         position, axes = self.position(marker), self.rotation(marker).as_matrix()
-        velocity, rates = self.velocity(marker), np.cross(self.angular_velocity(marker)[:, :, None], axes, axis=1)
+        velocity, omega = self.velocity(marker), self.angular_velocity(marker)
+        rates = np.cross(omega[:, :, None], axes, axis=1)
         return [
-            SimpleNamespace(position=p, axes=a, velocity=v, axes_rate=r)
-            for p, a, v, r in zip(position, axes, velocity, rates, strict=True)
+            SimpleNamespace(position=p, axes=a, velocity=v, angular_velocity=w, axes_rate=r)
+            for p, a, v, w, r in zip(position, axes, velocity, omega, rates, strict=True)
         ]
 
     def state(self, index: int) -> State:
         """The state at a stored instant, for `simulate(..., initial=...)` and analyses."""
-        return self._eq.state(self.t[index], self._y[index])
+        index = range(len(self))[index]
+        return self._states.equations.state(self.t[index], self._states.whole(slice(index, index + 1))[0])
 
     def element_states(self, element: Any) -> Array:
         """Own states of an element, (n, number of states)."""
         name = element if isinstance(element, str) else element.name
-        for f in self._eq.tables.forces:
+        for f in self._states.tables.forces:
             if f.force.name == name:
-                return self.z[:, f.states].copy()
+                return self._states.part("z", f.states).copy()
         raise ModelError([self.system[name].problem("", "has no own states: it is not a force element")])
 
     # --- constraints and energies -------------------------------------------------------------------------------------
@@ -203,7 +396,7 @@ class Result:
     @property
     def v_rate(self) -> Array:
         """Accelerations v'."""
-        return self._eq.split(self._replayed["rates"])[1]
+        return self._states.equations.split(self._replayed["rates"])[1]
 
     @property
     def multipliers(self) -> Array:
@@ -216,9 +409,10 @@ class Result:
         The marker force is -g^T lambda with g = dC/dx; its part on the axes d_k gives the moment sum d_k x f_k.
         """
         element = self.system[joint if isinstance(joint, str) else joint.name]
-        if element.name not in self._eq.tables.joint_points:
+        if element.name not in self._states.tables.joint_points:
             raise ModelError([element.problem("", "has no reaction: it is not a joint")])
-        return Reaction(*self._eq.reactions(element.name, self.t, self._y, self.multipliers))
+        states = self._states
+        return Reaction(*states.equations.reactions(element.name, self.t, states.whole(), self.multipliers))
 
     @cached_property
     def violation(self) -> Violation:
@@ -228,18 +422,18 @@ class Result:
     @cached_property
     def energy(self) -> Energy:
         """Kinetic and potential energy."""
-        kinetic, potential = np.zeros(len(self.t)), self._replayed["potential"].copy()
+        kinetic, potential = np.zeros(len(self)), self._replayed["potential"].copy()
         for b, (mass, center_of_mass, inertia) in self._masses():
             center, velocity, rotation, omega = self._mass_center(b, center_of_mass)
             local = np.einsum("nji,nj->ni", rotation, omega)
             kinetic += 0.5 * mass * np.sum(velocity**2, axis=1) + 0.5 * np.einsum("ni,ij,nj->n", local, inertia, local)
-            potential -= mass * center @ self._gravity
+            potential -= mass * center @ self._states.gravity
         return Energy(kinetic, potential)
 
     @cached_property
     def momentum(self) -> Momentum:
         """Linear momentum, and angular momentum about the global origin."""
-        linear, angular = np.zeros((len(self.t), 3)), np.zeros((len(self.t), 3))
+        linear, angular = np.zeros((len(self), 3)), np.zeros((len(self), 3))
         for b, (mass, center_of_mass, inertia) in self._masses():
             center, velocity, rotation, omega = self._mass_center(b, center_of_mass)
             spin = np.einsum("nij,jk,nlk,nl->ni", rotation, inertia, rotation, omega)
@@ -251,7 +445,7 @@ class Result:
 
     @cached_property
     def _replayed(self) -> Mapping[str, Array]:
-        return self._eq.replay(self.t, self._y)
+        return self._states.equations.replay(self.t, self._states.whole())
 
     def _numbered(self, body: Body | Marker | str) -> NumberedBody | None:
         """The numbered body; None for the ground."""
@@ -260,31 +454,40 @@ class Result:
         name = body if isinstance(body, str) else getattr(body, "name", body)
         if name == self.system.ground.name:
             return None
-        index = self._eq.tables.index
-        if name not in index:
-            raise ModelError([Problem("Result", "", no_such_body(name, index))])
-        return self._eq.tables.bodies[index[name]]
+        tables = self._states.tables
+        if name not in tables.index:
+            raise ModelError([Problem("Result", "", no_such_body(name, tables.index))])
+        return tables.bodies[tables.index[name]]
 
     def _point(self, body: Body | Marker | str, local_point: ArrayLike | None) -> tuple[Array, Array, Array]:
         """Origins, rotation matrices, and the local point asked for."""
         default = body.local_point if isinstance(body, Marker) else np.zeros(3)
         point = default if local_point is None else converted(POINT, local_point, "Result", "local_point")
         if (b := self._numbered(body)) is None:
-            return np.zeros((len(self.t), 3)), np.tile(np.eye(3), (len(self.t), 1, 1)), point
-        return *b.formulation.poses(self.q[:, b.q_slice]), point
+            return np.zeros((len(self), 3)), np.tile(np.eye(3), (len(self), 1, 1)), point
+        return *self._poses(b), point
 
     def _twist(self, body: Body | Marker | str) -> tuple[Array, Array]:
         if (b := self._numbered(body)) is None:
-            return np.zeros((len(self.t), 3)), np.zeros((len(self.t), 3))
-        return b.formulation.twists(self.q[:, b.q_slice], self.v[:, b.v_slice])
+            return np.zeros((len(self), 3)), np.zeros((len(self), 3))
+        return self._twists(b)
 
     def _masses(self) -> Iterator[tuple[NumberedBody, tuple[float, Array, Array]]]:
         """Bodies with mass, centre of mass and inertia."""
-        return zip(self._eq.tables.bodies, self._mass_properties, strict=True)
+        return zip(self._states.tables.bodies, self._states.mass_properties, strict=True)
+
+    def _poses(self, b: NumberedBody) -> tuple[Array, Array]:
+        return b.formulation.poses(self._states.part("q", b.q_slice))
+
+    def _twists(self, b: NumberedBody) -> tuple[Array, Array]:
+        return b.formulation.twists(self._states.part("q", b.q_slice), self._states.part("v", b.v_slice))
+
+    def _accelerations(self, b: NumberedBody) -> tuple[Array, Array]:
+        q, v = self._states.part("q", b.q_slice), self._states.part("v", b.v_slice)
+        return b.formulation.accelerations(q, v, self.v_rate[:, b.v_slice])
 
     def _mass_center(self, b: NumberedBody, center: Array) -> tuple[Array, Array, Array, Array]:
         """Position and velocity of the centre of mass, rotation and angular velocity."""
-        origin, rotation = b.formulation.poses(self.q[:, b.q_slice])
-        velocity, omega = b.formulation.twists(self.q[:, b.q_slice], self.v[:, b.v_slice])
+        (origin, rotation), (velocity, omega) = self._poses(b), self._twists(b)
         arm = rotation @ center
         return origin + arm, velocity + np.cross(omega, arm), rotation, omega

@@ -146,6 +146,14 @@ class System(Element):
         """The measures."""
         return [e for e in self if isinstance(e, Measure)]
 
+    def as_described(self) -> System:
+        """A copy for reading that keeps today's values; its connections still refer to the bodies of this system."""
+        twin = System.__new__(System)
+        twin.__dict__.update(self.__getstate__())
+        twin._elements = {element.name: copy.copy(element) for element in self}
+        twin.ground = twin[self.ground.name]  # type: ignore[assignment]
+        return twin
+
     def include(
         self,
         assembly: System,

@@ -85,7 +85,7 @@ class Equations:
             raise ModelError(
                 f"System {system.name!r}: there is no body to move; add one with system.add(mb.RigidBody(...))"
             )
-        self.system = system
+        self.system, self.formulation = system, formulation
         self.tables = t = Tables(system, formulation)
         self.n_q, self.n_v, self.n_z, self.n_rows = t.n_q, t.n_v, t.n_z, t.n_rows
         rows, columns, source = t.pattern()

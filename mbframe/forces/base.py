@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ..bodies.base import Body
@@ -38,9 +39,13 @@ class ForceElement(TwoPointConnection):
 
     A parameter of kind "function" is called as `evaluate(self.law, x)`, its derivative as `slope(self.law, x)`, and
     `given(self.law)` says whether an optional one was given (all from `mbframe.functions`): this compiles too.
+
+    Scalars worth plotting are methods like `length(self, t, i, j)`, announced by name and unit: outputs = {"length":
+    "m"}. They are read from results only: `result.quantity("spring.length")`.
     """
 
     states: ClassVar[int] = 0
+    outputs: ClassVar[Mapping[str, str]] = {}
     reactive: ClassVar[bool] = (
         False  # True: `reactive_wrench(t, i, j, reaction)` depends on the reaction of `self.joint`
     )

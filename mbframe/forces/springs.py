@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ class SpringDamper(ForceElement):
     distance l > 0. The force on the second body is s e, e being the unit vector from its point to the first body's
     point. Energy k x^2/2 + the integral of f from 0 to x, computed to rounding by quadrature (f(0) must be finite).
     """
+
+    outputs: ClassVar = {"length": "m", "length_rate": "m/s", "tension": "N"}
 
     stiffness = parameter(0.0, unit="N/m", minimum=0.0, help="k")
     damping = parameter(0.0, unit="N s/m", minimum=0.0, help="c")
@@ -47,6 +49,19 @@ class SpringDamper(ForceElement):
         by_x, by_rate = load_slopes(self.stiffness, self.damping, self.force, self.damping_force, elongation, rate)
         distance_gradient(i, j, s, by_x, by_rate, g)
 
+    def length(self, t, i, j):
+        """l."""
+        return distance(i, j)[0]
+
+    def length_rate(self, t, i, j):
+        """l'."""
+        return distance_rate(i, j)
+
+    def tension(self, t, i, j):
+        """s."""
+        elongation, rate = distance(i, j)[0] - self.free_length, distance_rate(i, j)
+        return load(self.stiffness, self.damping, self.force, self.damping_force, elongation, rate)
+
     @classmethod
     def example(cls, *bodies: Body) -> SpringDamper:
         spring = cls("spring", *bodies, stiffness=120.0, damping=3.0, free_length=0.7)
@@ -62,6 +77,8 @@ class TorsionalSpringDamper(AtPoint, ForceElement):
     about the axis. Where the bodies' axes do not stay together it acts about a of `measures.angle`, so that its power
     is always -m theta'. Energy as in `SpringDamper`. Limit: |theta| < pi, where theta jumps by a turn.
     """
+
+    outputs: ClassVar = {"angle": "rad", "angle_rate": "rad/s", "moment": "N m"}
 
     stiffness = parameter(0.0, unit="N m/rad", minimum=0.0, help="k")
     damping = parameter(0.0, unit="N m s/rad", minimum=0.0, help="c")
@@ -88,6 +105,19 @@ class TorsionalSpringDamper(AtPoint, ForceElement):
         m = load(self.stiffness, self.damping, self.torque, self.damping_torque, x, rate)
         by_x, by_rate = load_slopes(self.stiffness, self.damping, self.torque, self.damping_torque, x, rate)
         angle_gradient(i, j, -m, -by_x, -by_rate, g)
+
+    def angle(self, t, i, j):
+        """theta."""
+        return angle(i, j)[0]
+
+    def angle_rate(self, t, i, j):
+        """theta'."""
+        return angle_rate(i, j)
+
+    def moment(self, t, i, j):
+        """m."""
+        x, rate = angle(i, j)[0] - self.free_angle, angle_rate(i, j)
+        return load(self.stiffness, self.damping, self.torque, self.damping_torque, x, rate)
 
     @classmethod
     def example(cls, *bodies: Body) -> TorsionalSpringDamper:

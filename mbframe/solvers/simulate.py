@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -16,10 +17,12 @@ from ..bodies.formulations import Formulation
 from ..equations.equations import Equations, Strategy
 from ..equations.workspace import Record
 from ..errors import ModelError, Problem, SimulationError
+from ..files.atomic import FilePath, reason
+from ..files.result_files import ResultStream, overwritable
 from ..kernels.march import MARCH, interpolate_hermite, march
 from ..kernels.workspace import DONE, FULL
 from ..parameters import Element
-from ..results import EventRecord, Info, Result
+from ..results import EventRecord, Info, Result, StatesInMemory
 from ..state import State
 from ..system import System
 from .acceleration import Acceleration, AugmentedFormulation
@@ -88,6 +91,7 @@ def simulate(
     integrator: Integrator | None = None,
     t_eval: ArrayLike | None = None,
     events: Sequence[Any] = (),
+    output: FilePath | None = None,
     progress: bool | Callable[[float], None] = False,
 ) -> Result:
     """Simulate a system from its described state (or `initial`) to the time `t_end`.
@@ -111,6 +115,9 @@ def simulate(
         Increasing instants at which the state is stored (corrected like all others); by default every accepted step.
     events
         Functions f(t, state) whose zeros are looked for; see `Event`.
+    output
+        HDF5 file to write the states to as they are computed, so that memory stays bounded and a run that is killed
+        keeps what it had. The result then reads from that file; a result that is there is replaced.
     progress
         True for a progress bar, or a function that is called with the current time.
 
@@ -130,6 +137,8 @@ def simulate(
         "integrator": (chosen, Integrator),
     }
     _check_kinds(kinds)
+    if output is not None:
+        overwritable(output)
     begin = initial.checked(system.bodies) if initial is not None else None
     start = begin.t if begin is not None else 0.0
     instants = _checked(start, t_end, dt, chosen, t_eval, events)
@@ -139,9 +148,11 @@ def simulate(
     info.warnings += moved
     refuse_ambiguous_friction(eq, start, y)
     run = Run(eq, chosen, acceleration or AugmentedFormulation(), stabilization or DirectCorrection(tolerance=1e-10))
-    info.settings = run.settings(formulation, dt, t_end)
+    settings = {"t_end": float(t_end), "dt": dt, "formulation": formulation, **run.strategies()}
+    info.settings = {name: repr(s) if isinstance(s, Element | Formulation) else s for name, s in settings.items()}
     looked_for = [Event.of(e) for e in events]
-    return run.march(y, start, float(t_end), dt, instants, looked_for, info, reporter(progress, start, float(t_end)))
+    shown = reporter(progress, start, float(t_end))
+    return run.march(y, start, settings, instants, looked_for, info, shown, output)
 
 
 def _check_kinds(arguments: dict[str, tuple[Any, type]]) -> None:
@@ -291,29 +302,30 @@ class Run:
         self.eq = eq
         self.integrator, self.acceleration, self.stabilization = integrator, acceleration, stabilization
 
-    def settings(self, formulation: Formulation | None, dt: float | None, t_end: float) -> dict[str, Any]:
-        """What was chosen, in words."""
-        strategies = {name: repr(getattr(self, name)) for name in ("integrator", "acceleration", "stabilization")}
-        return {"t_end": float(t_end), "dt": dt, "formulation": repr(formulation) if formulation else None} | strategies
+    def strategies(self) -> dict[str, Any]:
+        """What was chosen."""
+        return {name: getattr(self, name) for name in ("integrator", "acceleration", "stabilization")}
 
     def march(
         self,
         y: Array,
         t: float,
-        t_end: float,
-        dt: float | None,
+        settings: dict[str, Any],
         instants: Array | None,
         events: list[Event],
         info: Info,
         progress: Progress,
+        output: FilePath | None = None,
     ) -> Result:
-        """March from (t, y) to t_end and return the result."""
+        """March from (t, y) to the end and return the result."""
+        t_end, dt = settings["t_end"], settings["dt"]
         eq, work = self.eq, self.eq.work
         self.integrator.begin(t, t_end, dt)
         eq.bind("accelerate", self.acceleration.bound(eq))
         eq.bind("correct", self.stabilization.bound(eq))
         eq.bind("step", self.integrator.bound(eq))
-        self.output = Output(eq, t, t_end, dt if not self.integrator.adaptive else None, instants)
+        stream = None if output is None else ResultStream(output, StatesInMemory.none(eq, settings), info)
+        self.output = Output(eq, t, t_end, dt if not self.integrator.adaptive else None, instants, stream)
         if instants is not None or events:
             dense = self.integrator.interpolation(eq) or Strategy(interpolate_hermite.address, self.output.record)
             eq.bind("interpolate", dense)
@@ -338,6 +350,10 @@ class Run:
         except SimulationError as error:
             info.completed = False
             failure = error
+        except BaseException:
+            info.completed = False
+            self.output.close(info)
+            raise
         info.wall_time = time.perf_counter() - began
         info.steps, info.rejected = int(work["steps"]), int(work["rejected"])
         info.evaluations, info.factorizations = int(work["evaluations"]), int(work["factorizations"])
@@ -346,7 +362,11 @@ class Run:
                 "constraints depend on each other (or did at some instant): the motion is unique, but reactions are "
                 "those of minimum norm"
             )
-        result = Result(eq, *self.output.arrays(), info, found)
+        failure = failure or self.output.close(info)
+        if stream is None:
+            result = Result(eq, *self.output.arrays(), info, found, settings)
+        else:
+            result = stream.result(eq, info, found)
         if failure is not None:
             failure.result = result
             raise failure
@@ -360,6 +380,7 @@ class Run:
             progress.at(float(self.eq.work["t"]))
             if status == DONE:
                 return
+            self.output.checkpoint()
             if status == FULL:
                 self.output.empty()
                 continue
@@ -375,10 +396,11 @@ class Run:
         begin = eq.state(float(work["t"]), work.y)
         before = [e.value(begin) for e in events]
         while True:
+            self.output.make_room()
             status = self._advance(1)
-            if status == FULL:
-                self.output.empty()
-                continue
+            while status == FULL:  # more instants in one step than fit: they belong to it until its events are known
+                self.output.grow()
+                status = self._advance(0)
             t, state = float(work["t"]), eq.state(float(work["t"]), work.y)
             progress.at(t)
             after = [e.value(state) for e in events]
@@ -389,11 +411,13 @@ class Run:
             ]
             for record, terminal, y in sorted(crossings, key=lambda c: c[0].t):
                 found.append(record)
+                self.output.note(record)
                 if terminal:
                     self.output.cut(record.t, y)
                     return
             if status == DONE:
                 return
+            self.output.checkpoint()
             before = after
 
     def _locate(self, event: Event) -> tuple[EventRecord, bool, Array]:
@@ -421,16 +445,27 @@ class Run:
 
 
 class Output:
-    """Stored states: a buffer that the compiled loop fills, and what was taken out of it."""
+    """Stored states: a buffer that the compiled loop fills, and where its content goes (memory, or a file)."""
 
-    def __init__(self, eq: Equations, t: float, t_end: float, dt: float | None, instants: Array | None) -> None:
+    def __init__(
+        self,
+        eq: Equations,
+        t: float,
+        t_end: float,
+        dt: float | None,
+        instants: Array | None,
+        stream: ResultStream | None = None,
+    ) -> None:
         n = eq.n_q + eq.n_v + eq.n_z
-        if instants is not None:
+        if stream is not None:
+            capacity = stream.block
+        elif instants is not None:
             capacity = len(instants)
         elif dt is not None:
             capacity = min(math.ceil((t_end - t) / dt) + 2, max(64, LARGEST_BUFFER_NUMBERS // n))
         else:
             capacity = max(64, BUFFER_NUMBERS // n)
+        self._stream = stream
         self._taken: list[tuple[Array, Array]] = []
         self._exact = instants is not None
         self._times, self._states = np.zeros(capacity), np.zeros((capacity, n))
@@ -439,6 +474,7 @@ class Output:
         self.record["times"], self.record["states"] = self._times, self._states
         self.record["t_eval"] = np.zeros(1) if instants is None else instants
         self.record["n_eval"] = 0 if instants is None else len(instants)
+        self._last = t
         self.y0 = np.zeros(n)
         self.record["y0"] = self.y0
         for field in ("y1", "rates0", "rates1"):
@@ -460,8 +496,63 @@ class Output:
     def empty(self) -> None:
         """Take the stored states out of the buffer."""
         k = int(self.record["stored"])
-        self._taken.append((self._times[:k].copy(), self._states[:k].copy()))
+        if self._stream is None:
+            self._taken.append((self._times[:k].copy(), self._states[:k].copy()))
+        else:
+            self._last = float(self._times[k - 1]) if k else self._last
+            with self._writing():
+                self._stream.append(self._times[:k], self._states[:k])
         self.record["stored"] = 0
+
+    def make_room(self) -> None:
+        """Keep half of the buffer free."""
+        if 2 * self.record["stored"] > self.record["capacity"]:
+            self.empty()
+
+    def grow(self) -> None:
+        """Make the buffer twice as large."""
+        self._times = np.concatenate([self._times, np.zeros_like(self._times)])
+        self._states = np.concatenate([self._states, np.zeros_like(self._states)])
+        self.record["times"], self.record["states"] = self._times, self._states
+        self.record["capacity"] = len(self._times)
+
+    def checkpoint(self) -> None:
+        """From time to time, make sure that a file has all that was computed."""
+        if self._stream is not None and self._stream.due:
+            self.empty()
+            with self._writing():
+                self._stream.checkpoint()
+
+    def note(self, event: EventRecord) -> None:
+        """Note an event in the file."""
+        if self._stream is not None:
+            with self._writing():
+                self._stream.note(event)
+
+    def close(self, info: Info) -> SimulationError | None:
+        """End the file; returns what went wrong with that."""
+        if self._stream is None:
+            return None
+        try:
+            self.empty()
+            with self._writing():
+                self._stream.finish(info)
+        except SimulationError as error:
+            info.completed = False
+            return error
+        finally:
+            self._stream.close()
+        return None
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Errors of the file, such as a full disk, as errors of the run."""
+        assert self._stream is not None
+        try:
+            yield
+        except (OSError, RuntimeError) as error:
+            message = f"could not be written: {reason(error)}; the rows before are in it"
+            raise SimulationError(message, self._last, f"output {self._stream.name!r}") from error
 
     def cut(self, t: float, y: Array) -> None:
         """Forget what lies after t; where every step is stored, end with (t, y)."""

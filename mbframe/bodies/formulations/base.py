@@ -13,6 +13,7 @@ The directional derivatives of the tangent kernels are taken along the velocitie
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -31,6 +32,13 @@ RIGID_FIELDS = [
     ("gravity", "f8", 3),
 ]
 
+Names = Sequence[tuple[str, str]]
+
+
+def named(name: str, unit: str, components: Iterable[str] = "xyz") -> list[tuple[str, str]]:
+    """Names and units of the components of a vector."""
+    return [(f"{name}.{component}", unit) for component in components]
+
 
 class Formulation:
     """Base class of formulations; instances are compared by type and parameters and hold no state."""
@@ -40,6 +48,10 @@ class Formulation:
     n_intrinsic: ClassVar[int] = 0
     n_frame: ClassVar[int] = 3
     fields: ClassVar[list[tuple]] = RIGID_FIELDS
+    q_names: ClassVar[Names] = ()
+    v_names: ClassVar[Names] = ()
+    """Name and unit of each coordinate and velocity, for files; left out they are numbered. The origin's position and
+    velocity in global components are called "position.x", "velocity.x" and so on."""
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)

@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import ModelError, Problem
 from ...markers import AXES, converted
 from ...vectors import column, cross, dot, plus, times
-from .base import RIGID_FIELDS, Formulation
+from .base import RIGID_FIELDS, Formulation, named
 from .marker_numbers import body_vector, number
 
 SEQUENCES = ["".join(s) for s in product("XYZ", repeat=3) if s[0] != s[1] != s[2]]
@@ -41,6 +41,8 @@ class EulerAngles(Formulation):
 
     n_q = 6
     n_v = 6
+    q_names: ClassVar = [*named("position", "m"), *named("euler_angle", "rad", "123")]
+    v_names: ClassVar = [*named("velocity", "m/s"), *named("euler_angle_rate", "rad/s", "123")]
     n_frame = 6  # the columns A, n_1, n_2, n_3
     fields: ClassVar = [
         *RIGID_FIELDS,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ...rotations import matrix_from_quaternion, quaternion_from_matrix
 from ...vectors import times
-from .base import Formulation
+from .base import Formulation, named
 from .marker_numbers import body_vector, number
 
 
@@ -32,6 +34,8 @@ class EulerParameters(Formulation):
     n_q = 7
     n_v = 7
     n_intrinsic = 1
+    q_names: ClassVar = [*named("position", "m"), *named("euler_parameter", "", "0123")]
+    v_names: ClassVar = [*named("velocity", "m/s"), *named("euler_parameter_rate", "1/s", "0123")]
 
     def constant_mass(self, row):
         return np.diag([row.mass] * 3 + [0.0] * 4)

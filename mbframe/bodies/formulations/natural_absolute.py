@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .base import RIGID_FIELDS, Formulation
+from .base import RIGID_FIELDS, Formulation, named
 
 # The axes whose product each intrinsic constraint fixes.
 FIRST = np.array([0, 1, 2, 0, 0, 1])
@@ -39,6 +39,8 @@ class NaturalAbsolute(Formulation):
     n_q = 12
     n_v = 12
     n_intrinsic = 6
+    q_names: ClassVar = [*named("position", "m"), *(name for k in "xyz" for name in named(f"axis_{k}", ""))]
+    v_names: ClassVar = [*named("velocity", "m/s"), *(name for k in "xyz" for name in named(f"axis_{k}_rate", "1/s"))]
     fields: ClassVar = [*RIGID_FIELDS, ("alpha", "f8")]
 
     def row(self, body, gravity):

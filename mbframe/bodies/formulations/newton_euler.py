@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ...rotations import matrix_from_quaternion, quaternion_from_matrix
-from .base import Formulation
+from .base import Formulation, named
 
 
 class NewtonEuler(Formulation):
@@ -23,6 +25,8 @@ class NewtonEuler(Formulation):
 
     n_q = 7
     n_v = 6
+    q_names: ClassVar = [*named("position", "m"), *named("euler_parameter", "", "0123")]
+    v_names: ClassVar = [*named("velocity", "m/s"), *named("local_angular_velocity", "rad/s")]
 
     def constant_mass(self, row):
         m, c = row.mass, row.center

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .base import Formulation
+from .base import Formulation, named
 
 
 class Translation(Formulation):
@@ -17,6 +17,8 @@ class Translation(Formulation):
 
     n_q = 3
     n_v = 3
+    q_names: ClassVar = named("position", "m")
+    v_names: ClassVar = named("velocity", "m/s")
     fields: ClassVar = [("mass", "f8"), ("rotation", "f8", (3, 3)), ("gravity", "f8", 3)]
 
     def __init__(self, rotation=((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))):

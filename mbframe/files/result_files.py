@@ -1,0 +1,532 @@
+"""Results as HDF5 files, written at once or while a run goes on, and read column by column.
+
+    format, version, name, run      attributes of the file; `run` identifies the run whatever the file is called
+    t, q, v, z                      stored instants and states, a row per instant; a chunk holds rows of one column
+    names/q, units/q, ...           of the columns: "bar.position.x", "m"
+    model                           the model and the settings of the run as JSON
+    quantities/<name>               further quantities that were asked for, with their unit as attribute
+    log                             lines of JSON: how the run went, and its events
+    written                         how many rows of t, q, v, z and of `tail` are valid
+    tail                            of a run that was ended from outside: the last rows (t, q, v, z)
+
+A run that goes on writes in HDF5's single-writer-multiple-reader mode: it can be read meanwhile, and what was written
+before the process was killed stays readable (`h5py.File(path, swmr=True)`).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+import mbframe
+
+from ..equations.equations import Equations
+from ..equations.tables import Tables
+from ..errors import ModelError
+from ..results import EventRecord, Info, Result, States
+from ..state import Motion, State
+from ..system import System
+from .atomic import FilePath, refused, replacing, unwritten, writable
+from .json_text import dumps, parse
+from .model import document, settings_from, system_from
+
+if TYPE_CHECKING:
+    import h5py
+
+    from ..quantities import Quantity
+
+Array = NDArray[np.float64]
+Columns = dict[str, list[tuple[str, str]]]
+
+FORMAT: Final = "mbframe result"
+VERSION: Final = 1
+PARTS: Final = ("q", "v", "z")
+BLOCK_NUMBERS: Final = 2**17  # about what is held in memory before it is written
+FEWEST_ROWS, MOST_ROWS = 256, 2**14  # of a block, which is one chunk of each column
+COMPRESSION: Final = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
+CHECKPOINT_SECONDS: Final = 1.0
+UNFINISHED: Final = "the run that wrote the file still goes on, or was ended from outside"
+
+
+def load_result(path: FilePath, *, classes: Iterable[type[Any]] = (), system: System | None = None) -> Result:
+    """Read a result that `Result.save` or `simulate(..., output=...)` wrote, also while that still goes on.
+
+    Arrays are read when they are used. The model is built when something must be computed from it; instants,
+    coordinates and stored quantities need no class of yours.
+
+    Parameters
+    ----------
+    path
+        The file.
+    classes
+        Your own classes that the model names; nothing is imported or executed because a file asks for it.
+    system
+        The simulated system, for a file that cannot hold it (Python functions as parameters).
+    """
+    return ResultFile(path, classes=classes, system=system).result()
+
+
+def save(result: Result, path: FilePath, quantities: Sequence[str] = ()) -> None:
+    """Write a result, whole or not at all."""
+    place = overwritable(path)
+    states = result._states
+    chosen = [part for name in quantities for part in result.quantity(name).components()]
+    content = Content.of(states)
+    with replacing(place) as temporary, _errors_of(path), _created(temporary, content) as file:
+        rows = Rows(file, content)
+        for start in range(0, len(states), rows.block):
+            span = slice(start, min(start + rows.block, len(states)))
+            rows.append(states.t[span], states.whole(span))
+        rows.finish()
+        for quantity in chosen:
+            _add_quantity(file, quantity)
+        _log(file, *({"event": _event_record(event)} for event in result.events), {"info": asdict(result.info)})
+
+
+def _add_quantity(file: h5py.File, quantity: Quantity) -> None:
+    place = f"quantities/{quantity.name.replace('/', '|')}"  # in HDF5 a stroke separates groups
+    stored = file.create_dataset(place, data=quantity.values, chunks=bool(len(quantity.values)) or None, **COMPRESSION)
+    stored.attrs.update(name=quantity.name, unit=quantity.unit)
+
+
+# ---- What a file holds --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Content:
+    """What is known of a run before its first row."""
+
+    run: str
+    name: str
+    model: dict[str, Any]
+    lacks: str
+    """Why the model is not in it; empty if it is."""
+    columns: Columns
+
+    @classmethod
+    def of(cls, states: States) -> Content:
+        if isinstance(states, ResultFile):
+            return states.content
+        tables = states.tables
+        try:
+            model, lacks = document(states.described, states.settings), ""
+        except ModelError as error:  # the motion is worth keeping; its settings say in which coordinates it is
+            model, lacks = document(System(states.name), states.settings), str(error)
+        return cls(uuid.uuid4().hex, states.name, model, lacks, columns_of(tables))
+
+    @property
+    def width(self) -> int:
+        return sum(map(len, self.columns.values()))
+
+
+def columns_of(tables: Tables) -> Columns:
+    """Name and unit of each column of q, v and z."""
+    columns: Columns = {part: [] for part in PARTS}
+    for b in tables.bodies:
+        kinds = (("q", b.formulation.q_names, b.formulation.n_q), ("v", b.formulation.v_names, b.formulation.n_v))
+        for part, given, count in kinds:
+            names = given or [(f"{part}.{k}", "") for k in range(count)]
+            columns[part] += [(f"{b.body.name}.{name}", unit) for name, unit in names]
+    columns["z"] = [("", "")] * tables.n_z
+    for name, place, start in tables.own_states():
+        columns["z"][place] = [(f"{name}.state.{k}", "") for k in range(len(start))]
+    return columns
+
+
+@contextmanager
+def _created(path: Path, content: Content) -> Iterator[h5py.File]:
+    """A new file with everything but rows."""
+    import h5py
+
+    with h5py.File(path, "w", libver="v110") as file:
+        file.attrs.update(format=FORMAT, version=VERSION, name=content.name, run=content.run)
+        file.attrs["mbframe"] = mbframe.__version__
+        file.attrs["model_lacks"] = content.lacks
+        file["model"] = dumps(content.model)
+        text = h5py.string_dtype()
+        for part, described in content.columns.items():
+            file.create_dataset(f"names/{part}", data=[name for name, _ in described], dtype=text)
+            file.create_dataset(f"units/{part}", data=[unit for _, unit in described], dtype=text)
+        file.create_dataset("written", data=np.zeros(2, np.int64))
+        file.create_dataset("log", (0,), np.uint8, maxshape=(None,), chunks=(4096,))
+        file.create_dataset("t", (0,), float, maxshape=(None,), chunks=(block_rows(content),), **COMPRESSION)
+        file["t"].attrs["unit"] = "s"
+        for part, described in content.columns.items():
+            shape, limit, chunks = (0, len(described)), (None, len(described)), (block_rows(content), 1)
+            if described:
+                file.create_dataset(part, shape, float, maxshape=limit, chunks=chunks, **COMPRESSION)
+            else:
+                file.create_dataset(part, shape, float, maxshape=(None, None))
+        yield file
+
+
+def block_rows(content: Content) -> int:
+    """Rows of a block: a power of two."""
+    wanted = max(FEWEST_ROWS, min(MOST_ROWS, BLOCK_NUMBERS // (content.width + 1)))
+    return 1 << (wanted.bit_length() - 1)
+
+
+class Rows:
+    """The growing arrays of a file. Whole blocks are written, so that no compressed chunk is written twice."""
+
+    def __init__(self, file: h5py.File, content: Content) -> None:
+        self._file = file
+        self.block = block_rows(content)
+        ends = np.cumsum([1, *(len(content.columns[part]) for part in PARTS)])
+        self._places = {part: slice(a, b) for part, a, b in zip(PARTS, ends[:-1], ends[1:], strict=True)}
+        self._rows = np.zeros((self.block, content.width + 1))  # of the block that is not full: t, q, v, z
+        self._filled = 0
+        self._written = 0
+        self._saved = 0
+
+    def append(self, t: Array, y: Array) -> None:
+        start = 0
+        while start < len(t):
+            count = min(len(t) - start, self.block - self._filled)
+            rows = self._rows[self._filled : self._filled + count]
+            rows[:, 0], rows[:, 1:] = t[start : start + count], y[start : start + count]
+            start += count
+            self._filled += count
+            if self._filled == self.block:
+                self._write_block()
+
+    def save_tail(self) -> None:
+        """Write what the block holds to a place that can be written again and again."""
+        if self._filled > self._saved:
+            self._file["tail"][self._saved : self._filled] = self._rows[self._saved : self._filled]
+            self._file["tail"].flush()
+            self._count(self._filled)
+
+    def finish(self) -> None:
+        """Write the last, shorter block."""
+        if self._filled:
+            self._write_block()
+
+    def _write_block(self) -> None:
+        total = self._written + self._filled
+        rows = self._rows[: self._filled]
+        columns = [("t", rows[:, 0]), *((part, rows[:, place]) for part, place in self._places.items())]
+        for part, values in columns:
+            stored = self._file[part]
+            stored.resize(total, axis=0)
+            if values.size:
+                stored[self._written : total] = values
+            stored.flush()
+        self._written, self._filled = total, 0
+        self._count(0)
+
+    def _count(self, tail: int) -> None:
+        """Say what is valid. Both numbers are written at once, after the rows themselves."""
+        self._saved = tail
+        self._file["written"][:] = (self._written, tail)
+        self._file["written"].flush()
+
+
+def _log(file: h5py.File, *entries: dict[str, Any]) -> None:
+    text = "".join(json.dumps(entry, default=str) + "\n" for entry in entries).encode()
+    log, end = file["log"], len(file["log"])
+    log.resize(end + len(text), axis=0)
+    log[end:] = np.frombuffer(text, np.uint8)
+    log.flush()
+
+
+# ---- Writing while a run goes on ----------------------------------------------------------------------------------
+
+
+class ResultStream:
+    """A file that grows with a run. From its first moment it has its final name and can be read.
+
+    At most a second of computing is lost when the process is killed. What goes wrong with the file is an `OSError`
+    while rows are written and a `ModelError` before.
+    """
+
+    def __init__(self, path: FilePath, states: States, info: Info) -> None:
+        import h5py
+
+        self.name = str(path)
+        self._path = overwritable(path)
+        content = Content.of(states)
+        if content.lacks:
+            info.warnings.append(
+                f"{str(path)!r} lacks the model, so that load_result needs it as system=...: {content.lacks}"
+            )
+        with replacing(path) as temporary, _errors_of(path), _created(temporary, content) as file:
+            layout = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            layout.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)  # a place that stays while the file grows
+            layout.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+            space = h5py.h5s.create_simple((block_rows(content), content.width + 1))
+            h5py.h5d.create(file.id, b"tail", h5py.h5t.NATIVE_DOUBLE, space, dcpl=layout)
+            _log(file, {"info": asdict(replace(info, completed=False, warnings=[*info.warnings, UNFINISHED]))})
+        with _errors_of(path):
+            self._file = h5py.File(self._path, "r+", libver="v110")
+            self._file.swmr_mode = True
+        self._rows = Rows(self._file, content)
+        self.block = self._rows.block
+        self._looked = time.perf_counter()
+
+    def append(self, t: Array, y: Array) -> None:
+        """Add rows."""
+        self._rows.append(t, y)
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        return time.perf_counter() - self._looked > CHECKPOINT_SECONDS
+
+    def checkpoint(self) -> None:
+        """Make sure that all rows so far are in the file."""
+        self._rows.save_tail()
+        self._looked = time.perf_counter()
+
+    def note(self, event: EventRecord) -> None:
+        """Note an event."""
+        _log(self._file, {"event": _event_record(event)})
+
+    def finish(self, info: Info) -> None:
+        """Write the last rows, and how the run went."""
+        self._rows.finish()
+        _log(self._file, {"info": asdict(info)})
+
+    def close(self) -> None:
+        """Close the file. What a full disk did not take is given up; the rows that count are in it."""
+        with suppress(OSError, RuntimeError):
+            self._file.close()
+
+    def result(self, equations: Equations, info: Info, events: list[EventRecord]) -> Result:
+        """The result in the file, with the equations that made it."""
+        return Result.of(ResultFile(self._path, equations=equations), info, events)
+
+
+# ---- Reading ------------------------------------------------------------------------------------------------------
+
+
+class ResultFile:
+    """Stored states in a file (`results.States`). Columns are read when they are asked for; nothing stays open."""
+
+    def __init__(
+        self,
+        path: FilePath,
+        *,
+        classes: Iterable[type[Any]] = (),
+        system: System | None = None,
+        equations: Equations | None = None,
+    ) -> None:
+        self.path = Path(path).expanduser().absolute()
+        self._classes = tuple(classes)
+        self._given_system = system
+        with _opened(self.path) as file:
+            if file.attrs.get("format") != FORMAT:
+                raise refused(path, "is not a result of mbframe; give a file that result.save(...) wrote")
+            if file.attrs["version"] > VERSION:
+                message = (
+                    f"has version {file.attrs['version']}; this mbframe reads up to {VERSION}; install a newer one"
+                )
+                raise refused(path, message)
+            with _sound(path):
+                columns: Columns = {
+                    part: list(zip(_texts(file[f"names/{part}"]), _texts(file[f"units/{part}"]), strict=True))
+                    for part in PARTS
+                }
+                model = parse(file["model"][()], f"file {str(path)!r}, model")
+                attributes = file.attrs
+                self.content = Content(attributes["run"], attributes["name"], model, attributes["model_lacks"], columns)
+                self._rows, self._tail = map(int, file["written"][:])
+                self._log = [json.loads(line) for line in bytes(file["log"][:]).decode().splitlines()]
+                self._extra = {
+                    str(stored.attrs["name"]): (stored.name, str(stored.attrs["unit"]))
+                    for stored in file.get("quantities", {}).values()
+                }
+        self.name = self.content.name
+        if equations is not None:
+            self.equations = equations
+            self.tables, self.system = equations.tables, equations.system
+            self.gravity, self.mass_properties = self._masses()
+
+    def result(self) -> Result:
+        """The result in this file."""
+        info = Info(**next(entry["info"] for entry in reversed(self._log) if "info" in entry))
+        events = [_read_event(entry["event"]) for entry in self._log if "event" in entry]
+        return Result.of(self, info, events)
+
+    def __len__(self) -> int:
+        return self._rows + self._tail
+
+    @cached_property
+    def t(self) -> Array:
+        with self._read() as file:
+            return np.concatenate([file["t"][: self._rows], *self._from_tail(file, 0)])
+
+    def part(self, name: str, columns: slice = slice(None)) -> Array:
+        first, last, _ = columns.indices(len(self.content.columns[name]))
+        with self._read() as file:
+            rows = file[name][: self._rows, first:last]
+            if not self._tail:
+                return rows
+            offset = 1 + sum(len(self.content.columns[part]) for part in PARTS[: PARTS.index(name)])
+            return np.concatenate([rows, *self._from_tail(file, slice(offset + first, offset + last))])
+
+    def whole(self, rows: slice = slice(None)) -> Array:
+        start, stop, _ = rows.indices(len(self))
+        main = slice(min(start, self._rows), min(stop, self._rows))
+        with self._read() as file:
+            y = np.concatenate([file[part][main] for part in PARTS], axis=1)
+            if stop <= self._rows:
+                return y
+            tail = file["tail"][max(start - self._rows, 0) : stop - self._rows, 1:]
+            return np.concatenate([y, tail])
+
+    def _from_tail(self, file: h5py.File, columns: int | slice) -> list[Array]:
+        return [file["tail"][: self._tail, columns]] if self._tail else []
+
+    def stored(self, name: str) -> tuple[Array, str] | None:
+        if name in self._extra:
+            with self._read() as file:
+                place, unit = self._extra[name]
+                return file[place][:], unit
+        if (place := self._places.get(name)) is not None:
+            part, column, unit = place
+            return self.part(part, slice(column, column + 1))[:, 0], unit
+        return None
+
+    def stored_units(self) -> dict[str, str]:
+        return {name: unit for name, (_, _, unit) in self._places.items()} | {
+            name: unit for name, (_, unit) in self._extra.items()
+        }
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[str, int, str]]:
+        described = self.content.columns.items()
+        return {name: (part, k, unit) for part, names in described for k, (name, unit) in enumerate(names)}
+
+    @cached_property
+    def system(self) -> System:
+        if self._given_system is not None:
+            return self._given_system
+        if self.content.lacks:
+            message = f"lacks its model ({self.content.lacks}); pass system=... to load_result to compute from it"
+            raise refused(self.path, message)
+        return system_from(self.content.model, self._classes)
+
+    @property
+    def described(self) -> System:
+        return system_from(self.content.model, self._classes)
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """The arguments of `simulate`."""
+        return settings_from(self.content.model, self._classes)
+
+    @cached_property
+    def tables(self) -> Tables:
+        tables = Tables(self.system, self.settings.get("formulation"))
+        if columns_of(tables) != self.content.columns:
+            message = (
+                f"{self.system} has other coordinates than the result in the file; pass the system that was simulated"
+            )
+            raise refused(self.path, message)
+        return tables
+
+    @cached_property
+    def equations(self) -> Equations:
+        self.tables  # noqa: B018 (refuses a system that does not fit)
+        equations = Equations(self.system, self.settings.get("formulation"))
+        for role, setting in (("accelerate", "acceleration"), ("correct", "stabilization")):
+            if (strategy := self.settings.get(setting)) is not None:
+                equations.bind(role, strategy.bound(equations))
+        return equations
+
+    @cached_property
+    def gravity(self) -> Array:
+        return self._masses()[0]
+
+    @cached_property
+    def mass_properties(self) -> list[tuple[float, Array, Array]]:
+        return self._masses()[1]
+
+    def _masses(self) -> tuple[Array, list[tuple[float, Array, Array]]]:
+        return self.system.gravity, [b.body.mass_properties() for b in self.tables.bodies]
+
+    @contextmanager
+    def _read(self) -> Iterator[h5py.File]:
+        with _opened(self.path) as file:
+            if file.attrs.get("run") != self.content.run:
+                raise refused(self.path, "was replaced by another result meanwhile; load it again")
+            with _sound(self.path):
+                yield file
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[h5py.File]:
+    import h5py
+
+    if not path.is_file():
+        raise refused(path, "there is no such file; check its name and folder")
+    try:
+        file = h5py.File(path, "r", swmr=True)
+    except OSError as error:
+        raise refused(path, f"cannot be read: {error}; give a file that result.save(...) wrote") from error
+    with file:
+        yield file
+
+
+@contextmanager
+def _sound(path: FilePath) -> Iterator[None]:
+    """What a damaged file leads to, in one error."""
+    try:
+        yield
+    except (OSError, KeyError, ValueError, TypeError, RuntimeError, StopIteration) as error:
+        raise refused(path, f"is damaged: {error}") from error
+
+
+@contextmanager
+def _errors_of(path: FilePath) -> Iterator[None]:
+    """HDF5 reports a full disk by several kinds of error."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        raise unwritten(path, error) from error
+
+
+def overwritable(path: FilePath) -> Path:
+    """The place of a result to be written; a file there that is something else is left alone."""
+    place = writable(path)
+    if place.exists() and place.stat().st_size:
+        try:
+            ResultFile(place)
+        except ModelError as error:
+            message = "is there and is not a result of mbframe; choose another name or remove the file"
+            raise refused(path, message) from error
+    return place
+
+
+def _texts(dataset: h5py.Dataset) -> list[str]:
+    return list(dataset.asstr()[:])
+
+
+def _event_record(event: EventRecord) -> dict[str, Any]:
+    state = event.state
+    motions = {
+        name: {key: getattr(motion, key).tolist() for key in Motion.__dataclass_fields__}
+        for name, motion in state.motions.items()
+    }
+    elements = {name: np.asarray(values).tolist() for name, values in state.element_states.items()}
+    return {"name": event.name, "t": event.t, "motions": motions, "element_states": elements}
+
+
+def _read_event(record: dict[str, Any]) -> EventRecord:
+    motions = {
+        name: Motion(**{key: np.array(value) for key, value in motion.items()})
+        for name, motion in record["motions"].items()
+    }
+    elements = {name: np.array(values) for name, values in record["element_states"].items()}
+    return EventRecord(record["name"], record["t"], State(record["t"], motions, elements))

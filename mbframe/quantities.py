@@ -1,0 +1,238 @@
+"""The quantities of a result by name: "bar.position.x", "A.reaction.force.z", "energy.total", "spring.length".
+
+A name is the element, what is asked of it, and a component; without the component it is the whole vector. All names
+come from one table, so that plots, tables, the command line and lists to choose from agree.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import ModelError, Problem
+
+if TYPE_CHECKING:
+    from .results import Result
+
+Array = NDArray[np.float64]
+
+VECTOR = ("x", "y", "z", "magnitude")
+QUATERNION = ("0", "1", "2", "3")
+MOTION = {
+    "position": "m",
+    "velocity": "m/s",
+    "acceleration": "m/s^2",
+    "angular_velocity": "rad/s",
+    "angular_acceleration": "rad/s^2",
+}
+LOAD = {"force": "N", "torque": "N m"}
+WHOLE: list[tuple[str, dict[str, str], tuple[str, ...]]] = [
+    ("energy", {"kinetic": "J", "potential": "J", "total": "J"}, ()),
+    ("violation", {"position": "m", "velocity": "m/s"}, ()),
+    ("momentum", {"linear": "N s", "angular": "N m s"}, VECTOR),
+]
+OF_POINTS = ("position", "velocity", "acceleration")
+POINT = re.compile(r"(?P<body>.+)\.point\((?P<point>[^()]*)\)\.(?P<kind>\w+)(?:\.(?P<component>\w+))?")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Values over the instants of a result, with the unit and the parts of the name.
+
+    A vector has a column for each of its `columns`, which are called "x", "y", "z" or numbered.
+    """
+
+    name: str
+    values: Array
+    unit: str
+    element: str
+    kind: str
+    component: str = ""
+    columns: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The name in words."""
+        return " ".join(part for part in (self.element, self.kind_in_words, self.component) if part)
+
+    @property
+    def kind_in_words(self) -> str:
+        return self.kind.replace("_", " ").replace(".", " ")
+
+    def components(self) -> list[Quantity]:
+        """The components of a vector; a scalar itself."""
+        if not self.columns:
+            return [self]
+        return [
+            Quantity(f"{self.name}.{c}", values, self.unit, self.element, self.kind, c)
+            for c, values in zip(self.columns, self.values.T, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How a quantity is computed: an array with a column per component (`magnitude` apart), or without components."""
+
+    element: str
+    kind: str
+    unit: str
+    compute: Callable[[], Array]
+    components: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return ".".join(part for part in (self.element, self.kind) if part)
+
+
+class Catalogue:
+    """All quantities of a result. A name may contain dots; the longest entry that fits is meant."""
+
+    def __init__(self, entries: Iterable[Entry], stored: Mapping[str, str]) -> None:
+        self._entries = {entry.name: entry for entry in entries}
+        self._stored = stored
+
+    def units(self) -> dict[str, str]:
+        """Names of all scalar quantities and their units."""
+        found: dict[str, str] = {}
+        for name, entry in self._entries.items():
+            found |= dict.fromkeys([f"{name}.{c}" for c in entry.components] or [name], entry.unit)
+        return found | {name: unit for name, unit in self._stored.items() if name not in found}
+
+    def find(self, name: str) -> tuple[Entry, str]:
+        """The entry and the component that a name means; a wrong name is a `ModelError` with the nearest one."""
+        if name in self._entries:
+            return self._entries[name], ""
+        base, _, component = name.rpartition(".")
+        entry = self._entries.get(base)
+        if entry is not None and component in entry.components:
+            return entry, component
+        raise ModelError([Problem("Result", f"quantity {name!r}", self._remedy(name))])
+
+    def _remedy(self, name: str) -> str:
+        known = [*self.units(), *self._entries]
+        if near := difflib.get_close_matches(name, known, n=3, cutoff=0.6):
+            return f"there is none of this name; did you mean {' or '.join(map(repr, near))}?"
+        return f"there is none of this name; result.quantities() lists all {len(known)}"
+
+
+def catalogue(result: Result) -> Catalogue:
+    """The quantities of a result. Where its model cannot be built again, those that are stored."""
+    stored = result._states.stored_units()
+    try:
+        entries = list(_entries(result))
+    except ModelError:
+        if not stored:
+            raise
+        entries = [Entry("", "t", "s", lambda: result.t)]
+    return Catalogue(entries, stored)
+
+
+def select(result: Result, names: Sequence[str]) -> list[Quantity]:
+    """The named quantities; what is stored is read, what is not is computed, each vector once."""
+    known: Catalogue | None = None
+    computed: dict[str, Array] = {}
+    chosen = []
+    for name in names:
+        if not isinstance(name, str):
+            message = f"found {name!r}; allowed are names such as 'bar.position.x'; pass such a text"
+            raise ModelError([Problem("Result", "quantity", message)])
+        if (found := result._states.stored(name)) is not None:
+            values, unit = found
+            chosen.append(Quantity(name, values, unit, *_parts(name)))
+        elif (of_point := _point(result, name)) is not None:
+            chosen.append(of_point)
+        else:
+            known = known or catalogue(result)
+            entry, component = known.find(name)
+            if entry.name not in computed:
+                computed[entry.name] = entry.compute()
+            values, columns = _component(computed[entry.name], entry.components, component)
+            chosen.append(Quantity(name, values, entry.unit, entry.element, entry.kind, component, columns))
+    return chosen
+
+
+def _component(values: Array, components: tuple[str, ...], component: str) -> tuple[Array, tuple[str, ...]]:
+    """A component, or all columns with their names."""
+    if component == "magnitude":
+        return np.linalg.norm(values, axis=1), ()
+    if component:
+        return values[:, components.index(component)], ()
+    return values, tuple(c for c in components if c != "magnitude")
+
+
+def _parts(name: str) -> tuple[str, str, str]:
+    """Element, kind and component of a stored name."""
+    base, _, last = name.rpartition(".")
+    if base and (last in VECTOR or last.isdigit()):
+        element, _, kind = base.rpartition(".")
+        return element, kind, last
+    return base, last, ""
+
+
+def _point(result: Result, name: str) -> Quantity | None:
+    """A quantity of a point in body axes: "bar.point(2, 0, 0).position.x"."""
+    if (match := POINT.fullmatch(name)) is None:
+        return None
+    kind, component = match["kind"], match["component"] or ""
+    try:
+        point = [float(number) for number in match["point"].split(",")]
+    except ValueError:
+        point = []
+    if len(point) != 3 or kind not in OF_POINTS or (component and component not in VECTOR):
+        message = f"allowed is 'body.point(x, y, z).kind.component' with kind {', '.join(OF_POINTS)} and x, y, z in m"
+        raise ModelError([Problem("Result", f"quantity {name!r}", message)])
+    values, columns = _component(getattr(result, kind)(match["body"], point), VECTOR, component)
+    element = f"{match['body']} point({', '.join(f'{number:g}' for number in point)})"
+    return Quantity(name, values, MOTION[kind], element, kind, component, columns)
+
+
+def _entries(result: Result) -> Iterator[Entry]:
+    tables = result._states.tables
+    yield Entry("", "t", "s", lambda: result.t)
+    for body in tables.index:
+        for kind, unit in MOTION.items():
+            yield Entry(body, kind, unit, partial(getattr(result, kind), body), VECTOR)
+        yield Entry(body, "quaternion", "", partial(continuous_quaternions, result, body), QUATERNION)
+    for joint in tables.joint_points:
+        for kind, unit in LOAD.items():
+            yield Entry(joint, f"reaction.{kind}", unit, partial(_reaction, result, joint, kind), VECTOR)
+    for force in (numbered.force for numbered in tables.forces):
+        for kind, unit in LOAD.items():
+            yield Entry(force.name, kind, unit, partial(_wrench, result, force.name, kind), VECTOR)
+        for kind, unit in force.outputs.items():
+            yield Entry(force.name, kind, unit, partial(result.output, force.name, kind))
+        if force.states:
+            numbers = tuple(map(str, range(force.states)))
+            yield Entry(force.name, "state", "", partial(result.element_states, force.name), numbers)
+    for measure in result.system.measures:
+        yield Entry(measure.name, "", measure.unit, partial(result.measure, measure.name))
+    for group, kinds, components in WHOLE:
+        for kind, unit in kinds.items():
+            yield Entry(group, kind, unit, partial(_whole, result, group, kind), components)
+
+
+def _reaction(result: Result, joint: str, kind: str) -> Array:
+    return getattr(result.reaction(joint), kind)
+
+
+def _wrench(result: Result, force: str, kind: str) -> Array:
+    return result.wrench(force)[list(LOAD).index(kind)]
+
+
+def _whole(result: Result, group: str, kind: str) -> Array:
+    return getattr(getattr(result, group), kind)
+
+
+def continuous_quaternions(result: Result, body: Any) -> Array:
+    """Scalar-first unit quaternions whose sign does not jump from one instant to the next."""
+    quaternions = result.rotation(body).as_quat(scalar_first=True)
+    turned = np.sum(quaternions[1:] * quaternions[:-1], axis=1) < 0.0
+    quaternions[1:][np.cumsum(turned) % 2 == 1] *= -1.0
+    return quaternions
