@@ -15,7 +15,10 @@ before the process was killed stays readable (`h5py.File(path, swmr=True)`).
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import shutil
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
@@ -55,6 +58,7 @@ BLOCK_NUMBERS: Final = 2**17  # about what is held in memory before it is writte
 FEWEST_ROWS, MOST_ROWS = 256, 2**14  # of a block, which is one chunk of each column
 COMPRESSION: Final = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
 CHECKPOINT_SECONDS: Final = 1.0
+RESERVE_BYTES: Final = 2**24  # of the disk that a run leaves free
 UNFINISHED: Final = "the run that wrote the file still goes on, or was ended from outside"
 
 
@@ -246,8 +250,9 @@ def _log(file: h5py.File, *entries: dict[str, Any]) -> None:
 class ResultStream:
     """A file that grows with a run. From its first moment it has its final name and can be read.
 
-    At most a second of computing is lost when the process is killed. What goes wrong with the file is an `OSError`
-    while rows are written and a `ModelError` before.
+    At most a second of computing is lost when the process is killed. What goes wrong with the file is a `ModelError`
+    before the first row and an `OSError` or a `RuntimeError` afterwards. A disk that is nearly full is one of them:
+    HDF5 cannot close a file for which the disk has no room, so some is kept.
     """
 
     def __init__(self, path: FilePath, states: States, info: Info) -> None:
@@ -273,10 +278,14 @@ class ResultStream:
         self._rows = Rows(self._file, content)
         self.block = self._rows.block
         self._looked = time.perf_counter()
+        self._broken = False
 
     def append(self, t: Array, y: Array) -> None:
         """Add rows."""
-        self._rows.append(t, y)
+        if shutil.disk_usage(self._path.parent).free < RESERVE_BYTES + t.nbytes + y.nbytes:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        with self._watched():
+            self._rows.append(t, y)
 
     @property
     def due(self) -> bool:
@@ -285,26 +294,40 @@ class ResultStream:
 
     def checkpoint(self) -> None:
         """Make sure that all rows so far are in the file."""
-        self._rows.save_tail()
+        with self._watched():
+            self._rows.save_tail()
         self._looked = time.perf_counter()
 
     def note(self, event: EventRecord) -> None:
         """Note an event."""
-        _log(self._file, {"event": _event_record(event)})
+        with self._watched():
+            _log(self._file, {"event": _event_record(event)})
 
     def finish(self, info: Info) -> None:
         """Write the last rows, and how the run went."""
-        self._rows.finish()
-        _log(self._file, {"info": asdict(info)})
+        with self._watched():
+            self._rows.finish()
+            _log(self._file, {"info": asdict(info)})
 
     def close(self) -> None:
-        """Close the file. What a full disk did not take is given up; the rows that count are in it."""
+        """Close the file."""
         with suppress(OSError, RuntimeError):
             self._file.close()
 
-    def result(self, equations: Equations, info: Info, events: list[EventRecord]) -> Result:
-        """The result in the file, with the equations that made it."""
-        return Result.of(ResultFile(self._path, equations=equations), info, events)
+    def result(self, equations: Equations, info: Info, events: list[EventRecord]) -> Result | None:
+        """The result in the file, with the equations that made it.
+
+        None if the system refused to write: HDF5 then still holds the file, and only another process can read it.
+        """
+        return None if self._broken else Result.of(ResultFile(self._path, equations=equations), info, events)
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, RuntimeError):
+            self._broken = True
+            raise
 
 
 # ---- Reading ------------------------------------------------------------------------------------------------------

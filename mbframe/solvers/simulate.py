@@ -362,7 +362,9 @@ class Run:
                 "constraints depend on each other (or did at some instant): the motion is unique, but reactions are "
                 "those of minimum norm"
             )
-        failure = failure or self.output.close(info)
+        unwritten = self.output.close(info)
+        failure = failure or unwritten
+        result: Result | None
         if stream is None:
             result = Result(eq, *self.output.arrays(), info, found, settings)
         else:
@@ -370,6 +372,7 @@ class Run:
         if failure is not None:
             failure.result = result
             raise failure
+        assert result is not None
         return result
 
     def _march_freely(self, progress: Progress) -> None:
@@ -533,16 +536,18 @@ class Output:
         """End the file; returns what went wrong with that."""
         if self._stream is None:
             return None
+        problem: SimulationError | None = None
         try:
             self.empty()
+        except SimulationError as error:
+            problem, info.completed = error, False
+        try:  # the stream has rows of its own that may still have room
             with self._writing():
                 self._stream.finish(info)
         except SimulationError as error:
-            info.completed = False
-            return error
-        finally:
-            self._stream.close()
-        return None
+            problem, info.completed = problem or error, False
+        self._stream.close()
+        return problem
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
