@@ -2,12 +2,13 @@
 
 Analyses that draw something of their own start with `figure` and use the colours of its theme:
 
-    picture, (axes,) = figure(["real part (1/s)"], title="root locus")
-    axes.plot(...)
+    picture, (axes,) = figure(["imaginary part (rad/s)"], x_label="real part (1/s)", title="root locus")
+    draw(axes, real, imaginary, number=0, label="weave")
+    legend(axes)
     picture.save("roots.svg")
 """
 
 from .signals import energy, overview, plot, violation
-from .style import COLORS, Plot, Theme, draw, figure
+from .style import Plot, Theme, draw, figure, legend
 
-__all__ = ["COLORS", "Plot", "Theme", "draw", "energy", "figure", "overview", "plot", "violation"]
+__all__ = ["Plot", "Theme", "draw", "energy", "figure", "legend", "overview", "plot", "violation"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import ModelError, Problem
 from ..quantities import Quantity, select
-from .style import COLORS, DASHES, Plot, draw, figure, legend
+from .style import DASHES, Plot, draw, figure, legend, theme_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,8 +61,8 @@ def plot(
                 _path(axes, over.values, signal.values, number, _line_label(signal, members))
         if not in_time:
             axes.margins(x=0.05)
-        if len(members) > 1 or not in_time:
-            legend(axes, theme)
+        if len(members) > 1:
+            legend(axes)
     return picture
 
 
@@ -72,9 +72,9 @@ def energy(result: Result, *, title: str | None = None, theme: str = "light") ->
     picture, (levels, change) = figure(labels, title=_title(result, title), theme=theme, heights=(1.5, 1.0))
     for number, kind in enumerate(("kinetic", "potential", "total")):
         draw(levels, result.t, getattr(result.energy, kind), number, label=kind)
-    legend(levels, theme)
+    legend(levels)
     draw_energy_change(change, result)
-    legend(change, theme)
+    legend(change)
     return picture
 
 
@@ -82,7 +82,7 @@ def violation(result: Result, *, title: str | None = None, theme: str = "light")
     """Norms of the constraints' residuals and of their rates, logarithmic."""
     picture, (axes,) = figure(["violation (m, m/s)"], title=_title(result, title), theme=theme)
     draw_violation(axes, result)
-    legend(axes, theme)
+    legend(axes)
     return picture
 
 
@@ -99,7 +99,7 @@ def overview(result: Result, *, title: str | None = None, theme: str = "light") 
     if constrained:
         draw_violation(rest[0], result)
     for axes in (paths, change, *rest):
-        legend(axes, theme)
+        legend(axes)
     return picture
 
 
@@ -109,7 +109,7 @@ def draw_paths(axes: Axes, result: Result) -> None:
         for dash, values in zip(DASHES, result.position(b.body.name, center).T, strict=False):
             draw(axes, result.t, values, number, linestyle=dash)
         if number < MOST_NAMED:
-            axes.plot([], [], color=COLORS[number], linewidth=3.0, label=b.body.name)
+            axes.plot([], [], color=theme_of(axes).lines[number], linewidth=3.0, label=b.body.name)
     if (others := len(result._states.tables.bodies) - MOST_NAMED) > 0:
         axes.plot([], [], " ", label=f"… and {others} more")
     for component, dash in zip("xyz", DASHES, strict=False):
@@ -167,4 +167,5 @@ def _axis_label(members: Sequence[Quantity]) -> str:
 def _line_label(signal: Quantity, members: Sequence[Quantity]) -> str:
     """The name without what the axis says already."""
     alike = len({member.kind for member in members}) == 1
-    return " ".join(part for part in (signal.element, "" if alike else signal.kind_in_words, signal.component) if part)
+    own = " ".join(part for part in ("" if alike else signal.kind_in_words, signal.component) if part)
+    return " · ".join(part for part in (signal.element, own) if part)

@@ -25,32 +25,44 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-COLORS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D46", "#6A3D9A")
-"""Told apart by the colour-blind too (after Okabe and Ito), and legible on white as well as on dark grey."""
 DASHES: Final = ("-", "--", ":", "-.")
 """For what a second distinction is needed, such as x, y, z; and for more lines than colours."""
 SUFFIXES: Final = (".png", ".svg", ".pdf")
 WIDTH, PANEL_HEIGHT, MARGIN = 9.0, 2.3, 0.9  # inches
+LEGEND_ROWS: Final = 11
 MOST_POINTS: Final = 8000  # of a line; more cannot be told apart on paper
 
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours of everything but the lines."""
+    """Colours of a figure. Those of lines are told apart by the colour-blind too (after Okabe and Ito)."""
 
     background: str
     text: str
     grid: str
+    lines: tuple[str, ...]
 
 
 THEMES: Final = {
-    "light": Theme(background="#ffffff", text="#222222", grid="#e3e3e3"),
-    "dark": Theme(background="#1e2126", text="#e2e4e8", grid="#3a3f47"),
+    "light": Theme(
+        background="#ffffff",
+        text="#222222",
+        grid="#e3e3e3",
+        lines=("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D46", "#6A3D9A"),
+    ),
+    "dark": Theme(
+        background="#1e2126",
+        text="#e2e4e8",
+        grid="#3a3f47",
+        lines=("#4FA8DC", "#F08A4B", "#2FC79A", "#E3A0C6", "#F0C04A", "#A5DCFA", "#C7A77C", "#B79AE0"),
+    ),
 }
 
 
 class Plot(Figure):
-    """A matplotlib figure that saves itself whole or not at all, and shows itself in notebooks."""
+    """A matplotlib figure with a theme; saves itself whole or not at all, and shows itself in notebooks."""
+
+    theme = THEMES["light"]
 
     def save(self, path: FilePath, dpi: float = 150.0) -> None:
         """Write PNG, SVG or PDF, by the suffix."""
@@ -82,6 +94,7 @@ def figure(
     shares = list(heights or [1.0] * len(labels))
     picture = Plot(figsize=size or (WIDTH, PANEL_HEIGHT * sum(shares) + MARGIN), layout="constrained")
     picture.get_layout_engine().set(w_pad=0.12, h_pad=0.08)  # type: ignore[union-attr, call-arg]
+    picture.theme = colors
     picture.set_facecolor(colors.background)
     if title:
         picture.suptitle(title, fontsize=13, fontweight="bold", color=colors.text)
@@ -106,16 +119,28 @@ def figure(
 def draw(axes: Axes, x: Array, y: Array, number: int = 0, **options: Any) -> Line2D:
     """Draw a line in the colour of its number; a very long one is thinned out so that its extremes stay."""
     x, y = thinned(x, y)
-    chosen = {"color": COLORS[number % len(COLORS)], "linestyle": DASHES[number // len(COLORS) % len(DASHES)]}
+    colors = theme_of(axes).lines
+    chosen = {"color": colors[number % len(colors)], "linestyle": DASHES[number // len(colors) % len(DASHES)]}
     (line,) = axes.plot(x, y, **{"linewidth": 1.5, "solid_joinstyle": "round", **chosen, **options})
     return line
 
 
-def legend(axes: Axes, theme: str) -> None:
+def legend(axes: Axes) -> None:
     """A legend beside the panel, where it hides nothing."""
+    _, labels = axes.get_legend_handles_labels()
     axes.legend(
-        loc="upper left", bbox_to_anchor=(1.0, 1.02), frameon=False, labelcolor=THEMES[theme].text, handlelength=1.8
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.02),
+        frameon=False,
+        labelcolor=theme_of(axes).text,
+        handlelength=1.8,
+        ncols=-(-len(labels) // LEGEND_ROWS) or 1,
     )
+
+
+def theme_of(axes: Axes) -> Theme:
+    """The theme of the figure that axes belong to."""
+    return axes.figure.theme if isinstance(axes.figure, Plot) else THEMES["light"]
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, Array]:

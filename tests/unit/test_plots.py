@@ -10,7 +10,7 @@ import pytest
 
 import mbframe as mb
 from mbframe import plots
-from mbframe.plots.style import COLORS, MOST_POINTS, thinned
+from mbframe.plots.style import MOST_POINTS, THEMES, thinned
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +25,10 @@ def test_signals_of_a_unit_share_a_panel(result):
     figure = result.plot("bar.position.x", "bar.velocity.z", "bar.position.z", "A.reaction.force")
     position, velocity, force = figure.axes
     assert position.get_ylabel() == "position (m)"
-    assert [line.get_label() for line in position.lines] == ["bar x", "bar z"]
+    assert [line.get_label() for line in position.lines] == ["bar · x", "bar · z"]
     assert velocity.get_ylabel() == "bar velocity z (m/s)"
     assert velocity.get_legend() is None
-    assert [line.get_label() for line in force.lines] == ["A x", "A y", "A z"]
+    assert [line.get_label() for line in force.lines] == ["A · x", "A · y", "A · z"]
     assert force.get_xlabel() == "time (s)"
     assert np.array_equal(position.lines[1].get_ydata(), result.position("bar")[:, 2])
     assert np.array_equal(position.lines[1].get_xdata(), result.t)
@@ -38,10 +38,10 @@ def test_signals_of_a_unit_share_a_panel(result):
 def test_different_kinds_of_one_unit_are_told_apart(result):
     (axes,) = result.plot("bar.position.z", "bar.point(2, 0, 0).position.z", "violation.position").axes
     assert axes.get_ylabel() == "position (m)"
-    assert [line.get_label() for line in axes.lines] == ["bar z", "bar point(2, 0, 0) z", "violation"]
+    assert [line.get_label() for line in axes.lines] == ["bar · z", "bar point(2, 0, 0) · z", "violation"]
     (axes,) = result.plot("energy.kinetic", "energy.total", title="").axes
     assert axes.get_ylabel() == "kinetic, total (J)"
-    assert [line.get_label() for line in axes.lines] == ["energy kinetic", "energy total"]
+    assert [line.get_label() for line in axes.lines] == ["energy · kinetic", "energy · total"]
 
 
 def test_phase_plots(result):
@@ -71,12 +71,12 @@ def test_energy_that_is_lost_is_no_drift():
     assert [a.get_ylabel() for a in axes] == ["centre of mass (m)", "energy change (-)"]
 
 
-def test_themes_change_all_but_the_lines(result):
+def test_themes(result):
     light, dark = (result.plot("bar.position", theme=theme) for theme in ("light", "dark"))
     assert light.get_facecolor() != dark.get_facecolor()
     assert dark.axes[0].xaxis.label.get_color() != light.axes[0].xaxis.label.get_color()
     for figure in (light, dark):
-        assert [line.get_color() for line in figure.axes[0].lines] == list(COLORS[:3])
+        assert [line.get_color() for line in figure.axes[0].lines] == list(figure.theme.lines[:3])
     with pytest.raises(mb.ModelError, match="light, dark"):
         result.plot("bar.position", theme="pink")
 
@@ -116,6 +116,24 @@ def test_a_long_line_keeps_its_extremes():
     assert np.array_equal(y[short_x.astype(int)], short_y)
     assert {123_456.0, 777_777.0, 0.0, 999_999.0} <= set(short_x)
     assert thinned(x[:50], y[:50])[0] is not None
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_lines_stand_out_from_the_background(theme):
+    """Contrast of at least 2 : 1 for every line, 7 : 1 for text [WCAG 2.1, relative luminance]."""
+
+    def luminance(color: str) -> float:
+        channels = np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0
+        linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+        return float(linear @ (0.2126, 0.7152, 0.0722))
+
+    def contrast(a: str, b: str) -> float:
+        low, high = sorted((luminance(a), luminance(b)))
+        return (high + 0.05) / (low + 0.05)
+
+    assert contrast(theme.text, theme.background) > 7.0
+    assert min(contrast(line, theme.background) for line in theme.lines) > 2.0
+    assert len(set(theme.lines)) == 8
 
 
 def test_pyplot_is_never_loaded():
