@@ -19,12 +19,12 @@ from .measures import Measure
 from .state import State, no_such_body
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from scipy.spatial.transform import Rotation
 
     from .equations import Equations
     from .equations.tables import NumberedBody, Tables
     from .files.atomic import FilePath
+    from .plots import Plot
     from .quantities import Quantity
     from .system import System
 
@@ -102,6 +102,9 @@ class States(Protocol):
     def t(self) -> Array:
         """The instants."""
 
+    def span(self) -> tuple[float, float]:
+        """The first and the last instant."""
+
     @property
     def system(self) -> Any:
         """The system that moved."""
@@ -164,6 +167,9 @@ class StatesInMemory:
 
     def __len__(self) -> int:
         return len(self.t)
+
+    def span(self) -> tuple[float, float]:
+        return self.t[0], self.t[-1]
 
     def part(self, name: str, columns: slice = slice(None)) -> Array:
         return self._parts[name][:, columns]
@@ -235,7 +241,7 @@ class Result:
         return len(self._states)
 
     def __repr__(self) -> str:
-        span = f"t = {self.t[0]:g} … {self.t[-1]:g} s" if len(self) else "empty"
+        span = "t = {:g} … {:g} s".format(*self._states.span()) if len(self) else "empty"
         return f"<Result of {self._states.name!r}: {span}, {len(self)} instants>"
 
     # --- by name ------------------------------------------------------------------------------------------------------
@@ -252,7 +258,7 @@ class Result:
 
         return catalogue(self).units()
 
-    def plot(self, *names: str, against: str = "t", title: str | None = None, theme: str = "light") -> Figure:
+    def plot(self, *names: str, against: str = "t", title: str | None = None, theme: str = "light") -> Plot:
         """A figure of quantities over time, or over another quantity (`against`): a panel per unit.
 
         A matplotlib `Figure`, made without pyplot; `figure.save("motion.svg")` writes PNG, SVG or PDF. Also

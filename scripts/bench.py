@@ -386,6 +386,38 @@ def memory_of_run(n: int, steps: int) -> tuple[float, float]:
     return peak_memory(), stored / 1e6
 
 
+def streaming(bench: Bench) -> Iterator[Row]:
+    """A run of 10,000,000 rows into a file, interpreter and compiler included; then one signal from it."""
+    rows = 1_000_000 if bench.quick else 10_000_000
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "run.h5")
+        peak, cpu, size = fresh(stream_run, rows, path)
+        note = f"{1e6 * cpu / rows:.2f} µs CPU per row, file {size:.0f} MB"
+        yield Row(f"{rows:,} rows to a file, memory", peak, "MB", limit=300.0, note=note)
+        seconds, read = fresh(read_signal, path)
+        yield Row("one signal of that file", seconds, "s", note=f"read {read:.1f} of {size:.0f} MB")
+
+
+def stream_run(rows: int, path: str) -> tuple[float, float, float]:
+    system = mb.System("spinning body")
+    system.add(mb.RigidBody("body", mass=1.0, inertia=(1, 2, 3), angular_velocity=(0.1, 2.0, 0.1)))
+    began = time.process_time()
+    mb.simulate(system, (rows - 1) * DT, dt=DT, output=path)
+    return peak_memory(), time.process_time() - began, Path(path).stat().st_size / 1e6
+
+
+def read_signal(path: str) -> tuple[float, float]:
+    """Time, and what was read from the file (MB; Linux)."""
+    result = mb.load_result(path)
+    counter = Path("/proc/self/io")
+    before = counter.read_text() if counter.exists() else "0 0"
+    began = time.process_time()
+    result.quantity("body.velocity.z")
+    seconds = time.process_time() - began
+    after = counter.read_text() if counter.exists() else "0 0"
+    return seconds, (int(after.split()[1]) - int(before.split()[1])) / 1e6
+
+
 def peak_memory() -> float:
     """Of this process (MB)."""
     if sys.platform == "linux":  # where getrusage would give at least the peak of the process that started this one
@@ -472,6 +504,7 @@ MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "bricard": bricard,
     "build": build,
     "memory": memory,
+    "streaming": streaming,
     "latency-import": latency_import,
     "latency-first-run": latency_first_run,
     "compile-library": compile_library,

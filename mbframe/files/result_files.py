@@ -389,6 +389,12 @@ class ResultFile:
         with self._read() as file:
             return np.concatenate([file["t"][: self._rows], *self._from_tail(file, 0)])
 
+    def span(self) -> tuple[float, float]:
+        with self._read() as file:
+            stored = [float(file["t"][k]) for k in (0, self._rows - 1) if self._rows]
+            tail = [float(file["tail"][k, 0]) for k in (0, self._tail - 1) if self._tail]
+            return (stored + tail)[0], (stored + tail)[-1]
+
     def part(self, name: str, columns: slice = slice(None)) -> Array:
         first, last, _ = columns.indices(len(self.content.columns[name]))
         with self._read() as file:

@@ -75,8 +75,8 @@ def records(address, n, dtype):
 
 # What has no part in compiled code: changing it keeps the cache. A name missing here only costs compilation.
 NEVER_COMPILED = {
-    *("analysis", "examples", "files", "plots", "render", "solvers"),
-    *("cli.py", "errors.py", "quantities.py", "results.py", "state.py"),
+    *("analysis", "cli", "examples", "files", "plots", "render", "solvers"),
+    *("errors.py", "quantities.py", "results.py", "state.py"),
 }
 
 

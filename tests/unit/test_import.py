@@ -5,7 +5,19 @@ import sys
 
 import pytest
 
-LAZY = ("numba", "llvmlite", "scipy", "h5py", "rich", "matplotlib", "PySide6", "pyvista", "vtk", "vtkmodules")
+LAZY = (
+    "numba",
+    "llvmlite",
+    "scipy",
+    "h5py",
+    "rich",
+    "matplotlib",
+    "pyarrow",
+    "PySide6",
+    "pyvista",
+    "vtk",
+    "vtkmodules",
+)
 
 
 @pytest.fixture(scope="module")

@@ -129,6 +129,19 @@ def test_wrong_names_are_refused_with_the_nearest(result, name, message):
         result.quantity(name)
 
 
+def test_forces_give_the_outputs_they_announce():
+    for cls in (mb.SpringDamper, mb.TorsionalSpringDamper):
+        system = mb.System("pair")
+        bodies = [
+            system.add(mb.RigidBody(n, mass=1.0, inertia=(1, 1, 1), position=(k, 0, 0))) for k, n in enumerate("ab")
+        ]
+        force = system.add(cls.example(*bodies))
+        result = mb.evaluate(system)
+        for name in cls.outputs:
+            assert np.isfinite(result.output(force, name)).all()
+            assert np.array_equal(result.quantity(f"{force.name}.{name}").values, result.output(force, name))
+
+
 def test_outputs_and_wrenches_are_asked_of_forces(result):
     with pytest.raises(mb.ModelError, match="there are length, length_rate, tension"):
         result.output("spring", "width")
