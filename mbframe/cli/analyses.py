@@ -133,4 +133,4 @@ def compare(options: Namespace) -> int:
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
     """A row in plain values; what has none is written in words."""
     values = {key: value.item() if hasattr(value, "item") else value for key, value in row.items()}
-    return {key: v if v is None or isinstance(v, bool | int | float | str) else str(v) for key, v in values.items()}
+    return {key: v if v is None or isinstance(v, bool | int | float | str) else repr(v) for key, v in values.items()}

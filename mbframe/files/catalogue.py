@@ -166,7 +166,7 @@ def fields(cls: type[Any]) -> dict[str, Any]:
 @remembered
 def takes_formulation(cls: type[Any]) -> bool:
     """Whether a body can be given a formulation."""
-    constructors = [vars(owner)["__init__"] for owner in cls.__mro__ if "__init__" in vars(owner)]
+    constructors = [vars(owner)["__init__"] for owner in cls.__mro__[:-1] if "__init__" in vars(owner)]
     return any("formulation" in inspect.signature(one).parameters for one in constructors)
 
 

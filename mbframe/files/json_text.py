@@ -53,7 +53,7 @@ def parse(content: bytes | str, source: str) -> Any:
     if len(content) > MAX_BYTES:
         raise _bad(source, f"has {len(content):,} bytes; allowed are {MAX_BYTES:,}; split the model")
     try:
-        text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
+        text = (content.decode() if isinstance(content, bytes) else content).removeprefix("\ufeff")
         value = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
     except UnicodeDecodeError as error:
         message = f"byte {error.start + 1} is no UTF-8; save the file as UTF-8 text"

@@ -176,9 +176,10 @@ class _Writer:
         by_position = [given.pop(key) for key in arguments(cls) if key in given]
         name, made = data["name"], self._class(data["type"])
         if any(isinstance(data.get(side), dict) for side in "ij"):
-            variable = self._variable(name, cls)
+            variable, later = self._variable(name, cls), {"name": _text(name)}
+            later |= {"at": given.pop("at")} if "at" in given else {}
             lines = [*_call(made, *by_position, **given).lines(f"{variable} = ", 0)]
-            return [*lines, f"{variable}.name = {_text(name)}", f"system.add({variable})"]
+            return [*lines, *(f"{variable}.{key} = {value}" for key, value in later.items()), f"system.add({variable})"]
         bound = f"{self._variable(name, cls)} = " if name in used else ""
         return [*_call("system.add", _call(made, _text(name), *by_position, **given)).lines(bound, 0)]
 

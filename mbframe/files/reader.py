@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -40,6 +41,7 @@ SETTINGS: Final[dict[str, Parameter]] = {
 }
 STRATEGY_SETTINGS: Final = ("formulation", "acceleration", "stabilization", "integrator")
 
+_ELEMENT: Final = re.compile(r"\$\.elements\[(\d+)\]")
 _TOP: Final = ("$schema", "format", "version", "name", "ground", "elements", "simulation")
 _NUMERIC: Final = ("vector", "point", "axis", "free vector", "matrix", "rotation", "inertia")
 
@@ -97,9 +99,10 @@ class Reader:
             with np.errstate(all="ignore"):
                 found = read(value)
         except _Full:
-            self.problems.append(Problem("", "", "there are more problems; correct these first"))
+            rest = Problem("", "", f"there are more than {MAX_PROBLEMS} problems; correct these first")
+            raise ModelError([*sorted(self.problems, key=_place), rest]) from None
         if self.problems:
-            raise ModelError(self.problems)
+            raise ModelError(sorted(self.problems, key=_place))
         return found
 
     # --- problems ----------------------------------------------------------------------------------------------------
@@ -186,12 +189,16 @@ class Reader:
             self.refuse("$.elements", f"found {_brief(listed)}; allowed is a list [...] of elements")
             return
         entries: dict[str, Entry] = {}
+        nameless: list[Entry] = []
         # The names of elements with problems are known too, so that references to them are no further problem.
         built: dict[str, Element | None] = {system.ground.name: system.ground}
         for number, data in enumerate(listed):
-            entry = self._entry(f"$.elements[{number}]", data, built)
-            if entry is not None:
-                entries[entry.name] = entry
+            path = f"$.elements[{number}]"
+            cls, name = self._head(path, data, built)
+            if cls is not None and name is not None:
+                entries[name] = Entry(path, cls, name, data)
+            elif cls is not None:
+                nameless.append(Entry(path, cls, "?", data))
         order, circular = by_dependency({name: entry.references() for name, entry in entries.items()})
         for name in circular:
             self.refuse(entries[name].path, "refers to itself, directly or through others", str(entries[name]))
@@ -203,21 +210,22 @@ class Reader:
                     system.add(element)
                 except ModelError as error:
                     self.take_over(error, entries[name].path, str(entries[name]), _keys(entries[name].cls))
+        for entry in nameless:  # what else is wrong with them
+            self._element(entry, built)
 
-    def _entry(self, path: str, data: Any, names: dict[str, Element | None]) -> Entry | None:
-        """The class and the name of an element; other elements may refer to the name whatever else is wrong."""
+    def _head(self, path: str, data: Any, names: dict[str, Element | None]) -> tuple[type[Any] | None, str | None]:
+        """The class and the name of an element, if they are right, and the name noted."""
         if not isinstance(data, dict):
             self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}} with type and name")
-            return None
+            return None, None
         cls = self._class(data.get("type"), path, "an element", *ADDED)
         name = self._name(data, path, cls.__name__ if cls else "")
-        if name is None:
-            return None
         if name in names:
-            self.refuse(child(path, "name"), f"found {name!r}, which is taken; choose another name")
-            return None
-        names[name] = None
-        return Entry(path, cls, name, data) if cls else None
+            self.refuse(child(path, "name"), f"found {_brief(name)}, which is taken; choose another name")
+            return cls, None
+        if name is not None:
+            names[name] = None
+        return cls, name
 
     def _class(self, name: Any, path: str, what: str, *bases: type[Any]) -> type[Any] | None:
         known = self.catalogue.classes(*bases)
@@ -444,6 +452,12 @@ class _Refused(Exception):  # noqa: N818 (a signal, no error)
 
 _BROKEN: Final = object()
 """Stands for what could not be read and is already on the list."""
+
+
+def _place(problem: Problem) -> int:
+    """Number of the element in which a problem is; -1 for the head of a file, which comes first."""
+    found = _ELEMENT.match(problem.field)
+    return int(found.group(1)) if found else -1
 
 
 def _keys(cls: type[Any]) -> dict[str, str]:

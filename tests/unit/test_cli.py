@@ -1,0 +1,366 @@
+"""The command line: what it prints, for people and for scripts, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mbframe as mb
+from mbframe.cli import application, main
+from mbframe.cli.models import parsed, strategy
+from mbframe.cli.run import instants
+
+BROKEN = {
+    "format": "mbframe model",
+    "version": 1,
+    "name": "broken",
+    "elements": [
+        {"type": "RigidBody", "name": "bar", "mass": -2.0, "inertai": [1, 1, 1]},
+        {"type": "SphericalJiont", "name": "A", "i": "ground", "j": "bar", "at": [0, 0, 0]},
+        {"type": "RevoluteJoint", "name": "B", "i": "grund", "j": "bar", "at": [0, 0, 0]},
+    ],
+}
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    """A file with settings."""
+    file = tmp_path / "model.json"
+    mb.save(mb.examples.heavy_top(), file, simulation={"t_end": 0.02, "integrator": mb.DormandPrince(rtol=1e-5)})
+    return str(file)
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> str:
+    file = tmp_path / "broken.json"
+    file.write_text(json.dumps(BROKEN))
+    return str(file)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
+    """Exit code and JSON of a command."""
+    code = main([*arguments, "--json"])
+    captured = capsys.readouterr()
+    assert not captured.err
+    return code, json.loads(captured.out)
+
+
+# ---- run ----
+
+
+@pytest.mark.parametrize("name", mb.examples.names())
+def test_every_example_runs_and_is_checked(name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = str(tmp_path / f"{name}.json")
+    assert main(["examples", name, "--output", file, "--quiet"]) == 0
+    code, ran = answer(capsys, "run", file, "--t-end", "0.02")
+    assert code == 0
+    assert (ran["completed"], ran["t"]) == (True, [0.0, 0.02])
+    assert ran["violation"]["position"] < 1e-9
+    code, checked = answer(capsys, "check", file)
+    assert code == 0
+    freedom = mb.degrees_of_freedom(getattr(mb.examples, name)())
+    assert (checked["freedom"]["count"], checked["freedom"]["redundant"]) == (freedom.count, freedom.redundant)
+    assert sum(checked["elements"].values()) == len(getattr(mb.examples, name)()) - 1
+
+
+def test_settings_of_the_file_and_of_the_command(model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    _, ran = answer(capsys, "run", model)
+    assert ran["t"] == [0.0, 0.02]
+    assert ran["settings"]["integrator"] == "DormandPrince(rtol=1e-05)"
+    methods = ["--integrator", "RungeKutta4", "--stabilization", "Baumgarte(alpha=3, beta=2)"]
+    _, ran = answer(
+        capsys, "run", model, "--t-end", "0.01", "--dt", "1e-3", "--formulation", "NaturalAbsolute", *methods
+    )
+    assert ran["settings"]["integrator"] == "RungeKutta4()"
+    assert ran["settings"]["stabilization"] == "Baumgarte(alpha=3.0, beta=2.0)"
+    assert "NaturalAbsolute" in ran["settings"]["formulation"]
+    assert (ran["steps"], ran["instants"]) == (10, 11)
+
+
+def test_results_are_written(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result, table, other = (str(tmp_path / name) for name in ("run.h5", "run.csv", "other.csv"))
+    code, ran = answer(capsys, "run", model, "--every", "0.005", "--output", result)
+    assert (code, ran["output"], ran["instants"]) == (0, result, 5)
+    np.testing.assert_allclose(mb.load_result(result).t, [0.0, 0.005, 0.01, 0.015, 0.02])
+    assert main(["export", result, table, "--quantities", "top.position.x", "--quiet"]) == 0
+    assert len(Path(table).read_text().splitlines()) >= 6
+    assert main(["run", model, "--output", other, "--quiet"]) == 0
+    assert "top.position.x" in Path(other).read_text()
+    assert main(["export", result, str(tmp_path / "again.py"), "--quiet"]) == 0
+    assert 'mb.System("heavy top"' in (tmp_path / "again.py").read_text()
+    assert capsys.readouterr().out == ""
+
+
+def test_output_for_people(model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", model]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("heavy top: 0 to 0.02 s in ")
+    assert lines[1].startswith("  DormandPrince(rtol=1e-05): ")
+    assert main(["check", "bricard"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Bricard mechanism: 5 RigidBody, 6 RevoluteJoint"
+    assert lines[1] == "  1 degree of freedom: 30 equations, 29 independent"
+    assert "  warning: reactions" in lines[-1]
+
+
+def test_a_run_that_fails_says_when_and_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    system = mb.System("doomed")
+    body = system.add(mb.RigidBody("b", mass=1.0, inertia=(1, 1, 1)))
+    system.add(mb.PointForce("push", body, force=(0, 0, "1/(t - 0.05)")))
+    file = str(tmp_path / "doomed.json")
+    mb.save(system, file)
+    assert main(["run", file, "--t-end", "1", "--dt", "0.05"]) == 1
+    assert capsys.readouterr().err.startswith("mbframe: t = 0.05")
+    code, found = answer(capsys, "run", file, "--t-end", "1", "--dt", "0.05")
+    assert (code, found["error"]) == (1, "SimulationError")
+    assert found["time"] == pytest.approx(0.05)
+
+
+def test_instants_end_with_the_end() -> None:
+    np.testing.assert_allclose(instants(1.0, 0.3), [0.0, 0.3, 0.6, 0.9, 1.0])
+    np.testing.assert_allclose(instants(0.3, 0.1), [0.0, 0.1, 0.2, 0.3])
+    assert instants(0.3, 0.1)[-1] <= 0.3
+    for interval in (0.0, -1.0, 2.0, float("nan"), 1e-12):
+        with pytest.raises(mb.ModelError, match="--every"):
+            instants(1.0, interval)
+
+
+# ---- errors ----
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_a_broken_model_shows_all_its_problems(command: str, broken: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, broken]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    lines = captured.err.splitlines()
+    assert lines[0] == "mbframe: 5 problems:"
+    assert len(lines) == 6
+    assert lines[1].startswith(
+        "  RigidBody 'bar', $.elements[0].inertai: there is no such parameter; did you mean 'inertia'?"
+    )
+    code, found = answer(capsys, command, broken)
+    assert code == 2
+    assert [problem["field"] for problem in found["problems"]] == [
+        "$.elements[0].inertai",
+        "$.elements[0].mass",
+        "$.elements[0].inertia",
+        "$.elements[1].type",
+        "$.elements[2].i",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "bricrd"], "did you mean 'bricard'?"),
+        (["run", "nothing.json"], "there is no such file"),
+        (["run", "bricard", "--output", "run.xyz"], ".parquet"),
+        (["run", "bricard", "--every", "0"], "--every"),
+        (["run", "bricard", "--t-end", "-1"], "t_end"),
+        (["run", "bricard", "--integrator", "DormandPrice"], "did you mean 'DormandPrince'?"),
+        (["run", "bricard", "--integrator", "DormandPrince(rtoll=1)"], "did you mean 'rtol'?"),
+        (["run", "bricard", "--integrator", "RungeKutta4"], "dt"),
+        (["run", "bricard", "--integrator", "__import__('os')"], "allowed is a name"),
+        (["run", "bricard", "--formulation", "EulerAngles(sequence='XXX')"], "allowed are XYX"),
+        (["run", "bricard", "--output", "/nowhere/run.h5"], "there is no folder"),
+        (["export", "bricard", "film.mp4"], "mbframe run bricard --output run.h5"),
+        (["export", "bricard", "film.xyz"], ".mp4"),
+        (["export", "nothing.h5", "film.csv"], "nothing.h5"),
+        (["examples", "bricard", "--output", "a.txt"], ".json or .py"),
+        (["compare", "bricard", "--t-end", "x"], ""),
+    ],
+)
+def test_what_users_get_wrong_is_said_without_a_traceback(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code = main(arguments)
+    except SystemExit as stopped:  # argparse
+        code = int(str(stopped.code))
+    captured = capsys.readouterr()
+    assert code == 2
+    assert words in captured.err
+    assert "Traceback" not in captured.err
+
+
+def test_a_model_without_settings_needs_an_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "model.json")
+    mb.save(mb.examples.heavy_top(), file)
+    assert main(["run", file]) == 2
+    assert "--t-end" in capsys.readouterr().err
+
+
+def test_an_empty_model_has_nothing_to_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "model.json")
+    mb.save(mb.System("empty"), file)
+    assert main(["check", file]) == 2
+    assert "has no bodies" in capsys.readouterr().err
+
+
+# ---- strategies by name ----
+
+
+def test_strategies_are_read_not_executed() -> None:
+    assert parsed("integrator", " DormandPrince(order=5, rtol=1e-8) ") == {
+        "type": "DormandPrince",
+        "order": 5,
+        "rtol": 1e-8,
+    }
+    assert parsed("formulation", "EulerAngles(offset=((1, 0), (0, -1)))")["offset"] == [[1, 0], [0, -1]]
+    assert repr(strategy("stabilization", "DirectCorrection(tolerance=1e-9, mass_weighted=False)")) == (
+        "DirectCorrection(tolerance=1e-09, mass_weighted=False)"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "",
+            " ",
+            "A.b",
+            "A(1)",
+            "A(x=y)",
+            "A(x=f())",
+            "A(**{'x': 1})",
+            "A(x=1)(y=2)",
+            "[A]",
+            "A; B",
+            "A\nB",
+            "A(x={1})",
+        ),
+        *("A(x=__import__('os'))", "(" * 900, "A(x=" + "[" * 300, "A" * 2000, "A(x=1j)", "A(x=b'')", "lambda: A", "\0"),
+    ],
+)
+def test_other_texts_are_refused(text: str) -> None:
+    with pytest.raises(mb.ModelError, match="--integrator"):
+        parsed("integrator", text)
+
+
+# ---- examples, export, warmup, gui ----
+
+
+def test_examples_are_listed_and_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["examples"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == mb.examples.names()
+    code, found = answer(capsys, "examples")
+    assert code == 0
+    assert list(found["examples"]) == mb.examples.names()
+    assert main(["examples", "heavy-top"]) == 0
+    scope: dict[str, Any] = {}
+    script = capsys.readouterr().out
+    exec(script.replace("mb.simulate(", "dict(system=").replace("system=system", "system=0"), scope)
+    assert scope["system"].name == "heavy top"
+
+
+def test_models_are_exported_with_their_settings(model: str, tmp_path: Path) -> None:
+    target = tmp_path / "copy.json"
+    assert main(["export", model, str(target), "--quiet"]) == 0
+    assert target.read_text() == Path(model).read_text()
+    assert main(["export", model, str(tmp_path / "copy.py"), "--quiet"]) == 0
+    assert "mb.simulate(system, t_end=0.02" in (tmp_path / "copy.py").read_text()
+
+
+def test_parts_that_are_not_there_say_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("linearize", "compare"):
+        if hasattr(mb, name):
+            monkeypatch.delattr(mb, name)
+        monkeypatch.delitem(mb._ORIGIN, name, raising=False)  # type: ignore[attr-defined]
+    monkeypatch.setattr(application, "entry_points", lambda **_: [])
+    for command in (["eig", "heavy_top"], ["compare", "heavy_top"], ["gui"]):
+        assert main(command) == 3
+        assert capsys.readouterr().err.startswith("mbframe: ")
+
+
+def test_eig_prints_roots(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    modes = [SimpleNamespace(eigenvalue=-1 + 2j, frequency=np.float64(0.318), damping_ratio=0.447)]
+    found = SimpleNamespace(modes=modes, eigenvalues=np.array([-1 + 2j]), stability="asymptotic", stable=np.True_)
+    monkeypatch.setattr(mb, "linearize", lambda system, formulation=None: found, raising=False)
+    assert main(["eig", "heavy_top"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "heavy top: asymptotic"
+    code, data = answer(capsys, "eig", "heavy_top", "--formulation", "NaturalAbsolute")
+    assert code == 0
+    assert (data["eigenvalues"], data["stable"]) == ([[-1.0, 2.0]], True)
+
+
+def test_compare_prints_the_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    class Table(list):
+        def __str__(self) -> str:
+            return "method | error"
+
+    def compare(system: mb.System, t_end: float, dt: float) -> Any:
+        rows = Table([{"method": mb.RungeKutta4(), "error": np.float64(dt), "steps": t_end}])
+        return SimpleNamespace(table=lambda: rows)
+
+    monkeypatch.setattr(mb, "compare", compare, raising=False)
+    assert main(["compare", "heavy_top", "--t-end", "2", "--dt", "0.5"]) == 0
+    assert capsys.readouterr().out == "method | error\n"
+    _, data = answer(capsys, "compare", "heavy_top", "--t-end", "2", "--dt", "0.5")
+    assert data["table"] == [{"method": "RungeKutta4()", "error": 0.5, "steps": 2.0}]
+
+
+def test_pictures_go_to_render(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result, called = str(tmp_path / "run.h5"), {}
+    assert main(["run", model, "--output", result, "--quiet"]) == 0
+
+    def export(result: Any, path: str, **options: Any) -> None:
+        called.update(options, path=path, name=result.system.name)
+
+    monkeypatch.setattr(mb, "render", SimpleNamespace(export=export), raising=False)
+    assert main(["export", result, "film.mp4", "--fps", "25", "--size", "640x480", "--quiet"]) == 0
+    assert called == {"fps": 25.0, "size": (640, 480), "path": "film.mp4", "name": "heavy top"}
+    assert main(["export", result, "film.mp4", "--size", "640"]) == 2
+
+
+def test_gui_is_found_by_its_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    entry = SimpleNamespace(load=lambda: lambda files: opened.extend(files))
+    monkeypatch.setattr(application, "entry_points", lambda group, name: [entry] if name == "gui" else [])
+    assert main(["gui", "model.json"]) == 0
+    assert opened == ["model.json"]
+
+
+def test_warmup_names_what_it_compiled(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("mbframe.solvers.warmup.warm_up", lambda: iter(["formulation A", "element B"]))
+    code, found = answer(capsys, "warmup")
+    assert (code, found["compiled"]) == (0, ["formulation A", "element B"])
+    assert main(["warmup"]) == 0
+    assert [line.split(" s  ")[1] for line in capsys.readouterr().out.splitlines()] == ["formulation A", "element B"]
+    assert main(["warmup", "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("run", "eig", "compare", "export", "check", "warmup", "gui", "examples"):
+        with pytest.raises(SystemExit) as stopped:
+            main([command, "--help"])
+        assert stopped.value.code == 0
+        assert command in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "exit codes:" in capsys.readouterr().out
+
+
+def test_ctrl_c_has_its_own_code(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(mb, "linearize", interrupted, raising=False)
+    assert main(["eig", "heavy_top"]) == 130
+
+
+def test_the_module_can_be_called(broken: str) -> None:
+    command = [sys.executable, "-m", "mbframe.cli", "check", broken]
+    folder = Path(__file__).parents[2]
+    process = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=os.environ)
+    assert process.returncode == 2
+    assert process.stderr.startswith("mbframe: 5 problems:")

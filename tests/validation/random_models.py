@@ -1,0 +1,195 @@
+"""Random models from the declared parameters of all classes: what a file must be able to hold.
+
+Every class gives an example in general position. Here it is placed between random bodies, and then its parameters are
+changed to random values, as far as the class allows it: so the models are valid, and a new class needs nothing here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+import mbframe as mb
+from mbframe.files.catalogue import ADDED, arguments, built_in, settings_of, strategy_base, takes_formulation
+from mbframe.files.reader import STRATEGY_SETTINGS
+from mbframe.parameters import Parameter
+
+BODIES = list(built_in(mb.Body).values())
+CONNECTIONS = [cls for base in ADDED if base is not mb.Body for cls in built_in(base).values()]
+SHAPES = list(built_in(mb.Shape).values())
+
+names = st.text(min_size=1, max_size=8).filter(lambda name: name.strip() and name != "ground")
+moderate = st.floats(-4.0, 4.0)
+# What rounding, printing and comparing may get wrong: the sign of zero, the smallest and some large numbers.
+odd = st.sampled_from([0.0, -0.0, 5e-324, -1.1754943508222875e-38, 1e-5, 0.1, 1 / 3, 0.1, 2.0, 123456789.123456789])
+numbers = st.one_of(moderate, moderate, moderate, odd)
+expressions = st.sampled_from(
+    ["1 + sin(2*{v})", "{v}**2 - 3*{v}", "if({v} < 0.5, 0, 1e-3*{v})", "pi", "step({v},0,0,1,2)"]
+)
+
+
+@st.composite
+def functions(draw: st.DrawFn, variables: tuple[str, ...]) -> Any:
+    """Of every kind, in the variables of the parameter or in own ones."""
+    own = draw(st.sampled_from([variables[0], "t", "u_1"]))
+    kind = draw(st.integers(0, 5))
+    if kind == 0:
+        return draw(numbers)
+    text = draw(expressions)
+    if kind == 1:
+        return text.format(v=variables[0])
+    if kind == 2:
+        return mb.Function(text.format(v=own), variables=(own,))
+    if kind == 3:
+        return mb.Function.polynomial(draw(st.lists(numbers, min_size=1, max_size=4)), own)
+    y = draw(st.lists(numbers, min_size=2, max_size=15))
+    x = np.cumsum([0.1 + abs(value) for value in y]) - 3.0
+    return (mb.Function.table if kind == 4 else mb.Function.piecewise_linear)(x, y, own)
+
+
+@st.composite
+def rotations(draw: st.DrawFn) -> Any:
+    """Any, and those of special numbers."""
+    vector = draw(st.tuples(moderate, moderate, moderate))
+    return draw(st.sampled_from([np.eye(3), np.diag([-1.0, -1.0, 1.0]), Rotation.from_rotvec(vector)]))
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> Any:
+    """Of every class."""
+    cls = draw(st.sampled_from(SHAPES))
+    given: dict[str, Any] = {}
+    for field in dataclasses.fields(cls):
+        if field.default is dataclasses.MISSING or draw(st.booleans()):
+            p = field.metadata.get("parameter")
+            other = {"color": st.sampled_from(["red", "#102030", (0.1, 0.2, 1.0), None]), "path": names}
+            given[field.name] = draw(values(p) if p is not None else other[field.name])
+    return cls(**given)
+
+
+@cache
+def values(p: Parameter) -> st.SearchStrategy:
+    """Values of a parameter, by its kind; a few of them may be refused."""
+    found = _values(p)
+    return st.one_of(st.none(), found) if p.optional else found
+
+
+def _values(p: Parameter) -> st.SearchStrategy:
+    bounds = [bound for bound in (p.minimum, p.above, p.maximum) if bound is not None]
+    least, most = (-4.0 if p.minimum is None else p.minimum), (5.0 if p.maximum is None else p.maximum)
+    number = st.floats(least if p.above is None else p.above + 1e-3, most) if bounds else numbers
+    size = tuple(n or 3 for n in p.shape or ())
+    count = int(np.prod(size))
+    match p.kind:
+        case "number":
+            return number
+        case "integer":
+            return st.integers(int(p.minimum or 0), int(p.maximum or 3))
+        case "flag":
+            return st.booleans()
+        case "choice":
+            return st.sampled_from(p.choices or ())
+        case "rotation":
+            return rotations()
+        case "inertia":
+            return st.sampled_from([(0.3, 0.4, 0.5), (1 / 3, 0.5, 0.6, 0.02, -0.03, -0.0), np.diag([2.0, 3.0, 4.0])])
+        case "function":
+            return functions(p.variables)
+        case "functions":
+            return st.tuples(*[functions(p.variables)] * count)
+        case "shapes":
+            return st.lists(shapes(), max_size=2)
+        case "list":
+            return st.lists(st.one_of(numbers, names, st.booleans()), max_size=3)
+    array = st.lists(number, min_size=count, max_size=count).map(lambda a: np.reshape(a, size))
+    diagonal = st.lists(number, min_size=size[0], max_size=size[0])
+    return st.one_of(array, diagonal) if p.kind == "matrix" else array
+
+
+@st.composite
+def strategies(draw: st.DrawFn, setting: str) -> Any:
+    """A formulation or strategy of any class with random parameters."""
+    cls = draw(st.sampled_from(list(built_in(strategy_base(setting)).values())))
+    if issubclass(cls, mb.Formulation):
+        known = {"sequence": st.sampled_from(["ZXY", "XYZ", "ZXZ"]), "offset": st.one_of(st.none(), rotations())}
+        return cls(**{key: draw(known[key]) for key in settings_of(cls) if key in known and draw(st.booleans())})
+    chosen = cls()
+    draw_parameters(draw, chosen)
+    return chosen
+
+
+def draw_parameters(draw: st.DrawFn, element: Any) -> None:
+    """Change parameters to random values; those that do not go with the others are left."""
+    for name, p in element.parameters().items():
+        if p.kind != "reference" and draw(st.integers(0, 2)) == 0:
+            try:
+                element.update(**{name: draw(values(p))})
+            except mb.ModelError:
+                continue
+
+
+def example(cls: Any, bodies: list[Any], joints: list[Any]) -> Any:
+    """An example of a class between bodies or, if it wants these, joints."""
+    for pair in (bodies, joints, joints[::-1], joints[:1]):
+        try:
+            return cls.example(*pair)
+        except (mb.ModelError, TypeError, AttributeError, ValueError):
+            continue
+    raise AssertionError(f"{cls.__name__} has no example between two bodies or two joints")
+
+
+@st.composite
+def systems(draw: st.DrawFn) -> mb.System:
+    """One or two bodies, one to three further elements of any class."""
+    system = mb.System(draw(names), gravity=draw(st.tuples(moderate, moderate, moderate)))
+    if draw(st.integers(0, 3)) == 0:
+        system.ground.update(shapes=draw(st.lists(shapes(), max_size=1)))
+        rename(draw, system, system.ground)
+    for cls in draw(st.lists(st.sampled_from(BODIES), min_size=1, max_size=2)):
+        body = cls.example()
+        draw_parameters(draw, body)
+        if takes_formulation(cls):
+            body.formulation = draw(st.one_of(st.none(), strategies("formulation")))
+        rename(draw, system, body)
+        system.add(body)
+    for cls in draw(st.lists(st.sampled_from(CONNECTIONS), min_size=1, max_size=3)):
+        pair = draw(st.permutations([system.ground, *system.bodies]))[:2]
+        if pair[1] is system.ground:
+            pair.reverse()
+        hinge, slide = (make("guide", *pair, at=(0.1, 0.2, 0.3)) for make in (mb.RevoluteJoint, mb.TranslationalJoint))
+        element = example(cls, pair, [hinge, slide] if "Rack" in cls.__name__ else [hinge, hinge_of(pair)])
+        for name in set(arguments(cls).values()):
+            other = getattr(element, name)
+            if other is not None and other not in system:
+                rename(draw, system, other)
+                system.add(other)
+        draw_parameters(draw, element)
+        rename(draw, system, element)
+        system.add(element)
+    return system
+
+
+def hinge_of(pair: list[Any]) -> mb.RevoluteJoint:
+    return mb.RevoluteJoint("other guide", *pair, at=(0.4, -0.2, 0.1), axis=(1.0, 2.0, 2.0))
+
+
+def rename(draw: st.DrawFn, system: mb.System, element: Any) -> None:
+    """Give an element a free random name."""
+    name = draw(names)
+    while name in system:
+        name += "'"
+    element.name = name
+
+
+@st.composite
+def settings(draw: st.DrawFn) -> dict[str, Any]:
+    """Arguments of `simulate`."""
+    found: dict[str, Any] = {"t_end": 1.0 + draw(st.floats(0.0, 1.0)), "dt": draw(st.one_of(st.none(), st.just(1e-3)))}
+    for setting in STRATEGY_SETTINGS:
+        found[setting] = draw(st.one_of(st.none(), strategies(setting)))
+    return found

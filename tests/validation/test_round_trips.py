@@ -1,0 +1,84 @@
+"""Nothing is lost in a file: models read back, or run as scripts, are the same and move the same, bit by bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+
+import mbframe as mb
+from mbframe.files.json_text import dumps, parse
+from mbframe.files.model import document, settings_from, system_from
+
+from .random_models import settings, systems
+
+STEP = 1e-3
+
+
+def text_of(system: mb.System, simulation: Any = None) -> str:
+    return dumps(document(system, simulation))
+
+
+def read_back(system: mb.System) -> mb.System:
+    return system_from(parse(text_of(system), "text"))
+
+
+def run_as_script(system: mb.System) -> mb.System:
+    scope: dict[str, Any] = {}
+    exec(mb.to_python(system), scope)
+    return scope["system"]
+
+
+def motion(system: mb.System, t_end: float = 2 * STEP) -> Any:
+    """Stored times and states as bytes; or, for a model that cannot move, what is said about it."""
+    try:
+        with np.errstate(all="ignore"):
+            result = mb.simulate(system, t_end, dt=STEP)
+    except (mb.MbframeError, ArithmeticError, ValueError) as error:
+        return f"{type(error).__name__}: {error}"
+    return result.t.tobytes(), result.q.tobytes(), result.v.tobytes(), result.z.tobytes()
+
+
+@pytest.mark.parametrize("name", mb.examples.names())
+def test_examples_survive_file_and_script_and_move_the_same(name: str) -> None:
+    system = getattr(mb.examples, name)()
+    moved = motion(system, 0.05)
+    assert isinstance(moved, tuple)
+    for twin in (read_back(system), run_as_script(system)):
+        assert text_of(twin) == text_of(system)
+        assert motion(twin, 0.05) == moved
+
+
+@hypothesis_settings(max_examples=500, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@given(systems())
+def test_random_models_survive_file_and_script_and_move_the_same(system: mb.System) -> None:
+    text = text_of(system)
+    twin = read_back(system)
+    assert text_of(twin) == text
+    assert text_of(run_as_script(system)) == text
+    assert motion(twin) == motion(system)
+
+
+@hypothesis_settings(max_examples=100, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@given(settings())
+def test_random_settings_survive_a_file_and_a_script(simulation: dict[str, Any]) -> None:
+    system = mb.examples.free_body()
+    text = text_of(system, simulation)
+    assert text_of(system, settings_from(parse(text, "text"))) == text
+    called: dict[str, Any] = {}
+    lines = mb.to_python(system, simulation=simulation)
+    exec(lines.replace("mb.simulate(", "called.update("), {"called": _Recorder(called)})
+    assert text_of(system, called) == text
+
+
+class _Recorder:
+    """Stands for `mb.simulate` in a script: keeps the arguments."""
+
+    def __init__(self, arguments: dict[str, Any]) -> None:
+        self._arguments = arguments
+
+    def update(self, system: mb.System, **settings: Any) -> None:
+        self._arguments.update(settings)
