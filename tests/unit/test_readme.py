@@ -9,7 +9,8 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 @pytest.mark.filterwarnings("default")
-def test_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_readme_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
     assert len(blocks) >= 3
     names: dict[str, object] = {}
