@@ -176,7 +176,8 @@ class _Writer:
         by_position = [given.pop(key) for key in arguments(cls) if key in given]
         name, made = data["name"], self._class(data["type"])
         if any(isinstance(data.get(side), dict) for side in "ij"):
-            variable, later = self._variable(name, cls), {"name": _text(name)}
+            variable = self._variable(name, cls)
+            later: dict[str, str | Group] = {"name": _text(name)}
             later |= {"at": given.pop("at")} if "at" in given else {}
             lines = [*_call(made, *by_position, **given).lines(f"{variable} = ", 0)]
             return [*lines, *(f"{variable}.{key} = {value}" for key, value in later.items()), f"system.add({variable})"]

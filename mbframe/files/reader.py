@@ -33,6 +33,8 @@ MAX_POINTS: Final = 100_000
 """Most numbers of a table or polynomial."""
 NEAREST: Final = 50
 """A misspelled name is compared with known ones for so many problems, and if there are not too many known ones."""
+FEW: Final = 20
+"""More names than that are not listed beside a proposal."""
 
 SETTINGS: Final[dict[str, Parameter]] = {
     "t_end": Parameter(kind="number", unit="s", help="end of the simulation"),
@@ -240,8 +242,9 @@ class Reader:
             message = f"found {_brief(name)}, a class of a user; hand it over if you trust it: classes=[...]"
             self.refuse(place, message)
         else:
-            allowed = f"allowed are {', '.join(known)}, and your own in classes=[...]"
-            self.refuse(place, f"found {_brief(name)}; {self.nearest(name, known)}{allowed}")
+            meant = self.nearest(name, known)
+            listed = f"the {len(known)} names of the schema" if meant and len(known) > FEW else ", ".join(known)
+            self.refuse(place, f"found {_brief(name)}; {meant}allowed are {listed}, and your own in classes=[...]")
         return None
 
     def _name(self, data: Mapping[str, Any], path: str, label: str) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -356,6 +358,23 @@ def test_ctrl_c_has_its_own_code(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 
     monkeypatch.setattr(mb, "linearize", interrupted, raising=False)
     assert main(["eig", "heavy_top"]) == 130
+
+
+def test_the_readme_shows_real_output(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    Path("broken.json").write_text(re.findall(r"```json\n(.*?)```", readme, re.DOTALL)[0])
+    shown = re.findall(r"^\$ mbframe (.*)\n((?:(?!\$ |```).*\n)*)", readme, re.MULTILINE)
+    assert [command.split()[0] for command, _ in shown] == ["examples", "check", "run", "export", "check", "check"]
+    for command, expected in shown:
+        main(shlex.split(command))
+        captured = capsys.readouterr()
+        found = captured.out + captured.err
+        if command.startswith("run"):  # wall time, steps and rounding depend on the machine
+            found, expected = (re.sub(r"-?\d[\d.e+-]*", "#", text) for text in (found, expected))
+        assert found == expected
 
 
 def test_the_module_can_be_called(broken: str) -> None:
