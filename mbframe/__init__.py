@@ -85,7 +85,7 @@ _PLACES = {
     "system": ["System"],
 }
 _ORIGIN = {name: module for module, names in _PLACES.items() for name in names}
-_MODULES = ["examples"]
+_MODULES = ["examples", "render"]
 
 __all__ = ["__version__", *sorted(_ORIGIN), *_MODULES]
 
@@ -107,4 +107,5 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from . import examples as examples
+    from . import render as render
     from .analysis.evaluate import evaluate as evaluate
