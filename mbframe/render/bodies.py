@@ -7,21 +7,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..joints import RollingDisk, RollingSphere
+from ..forces import SpherePlaneContact, SphereSphereContact
+from ..joints import GearJoint, RackAndPinionJoint, RollingDisk, RollingSphere
+from ..rotations import frame_with_axis
 from ..shapes import Arrow, Box, Cone, Cylinder, Mesh, Shape, Sphere
 from . import surfaces as s
 from .mesh_files import read_surface
-from .parts import Part, Port, Sketch, unit_vector
+from .parts import Part, Port, Sketch, box_of_inertia, distinct, unit_vector
 from .placement import Anchor, Fixed, point3, rotation3
-from .style import BODIES, GROUND, RUBBER, STEEL, Color, rgb
+from .style import RUBBER, STEEL, Color, rgb
 
 Array = NDArray[np.float64]
 
+ROUND = (RollingDisk, RollingSphere, SpherePlaneContact, SphereSphereContact)
 
-def body_parts(body: Any, sketch: Sketch, number: int) -> list[Part]:
-    """The parts of a body; `number` counts the bodies and chooses the colour."""
-    color = GROUND if body is sketch.system.ground else BODIES[number % len(BODIES)]
+
+def body_parts(body: Any, sketch: Sketch) -> list[Part]:
+    """The parts of a body."""
     name = None if body is sketch.system.ground else body.name
+    color = sketch.color(name)
     role = "ground" if name is None else "body"
     if body.shapes:
         pieces = [
@@ -35,8 +39,9 @@ def body_parts(body: Any, sketch: Sketch, number: int) -> list[Part]:
         pieces = [(surface, shade, np.zeros(3), np.eye(3)) for surface, shade in likely_surfaces(body, sketch, color)]
         opacities = [1.0] * len(pieces)
     label = sketch.system.ground.name if name is None else name
+    layer = np.array([0.0, 0.0, sketch.layers.get(label, 0.0)])
     return [
-        Part(f"{label}/shape {k}", label, surface, Fixed(Anchor(name, position), axes), shade, opacity, role)
+        Part(f"{label}/shape {k}", label, surface, Fixed(Anchor(name, position + layer), axes), shade, opacity, role)
         for k, ((surface, shade, position, axes), opacity) in enumerate(zip(pieces, opacities, strict=True), 1)
     ]
 
@@ -83,14 +88,17 @@ def likely_surfaces(body: Any, sketch: Sketch, color: Color) -> list[tuple[s.Sur
     mass to points in space; a bar to the centre of mass from a single point; otherwise the homogeneous box that has its
     inertia.
     """
-    ports = [port for port in sketch.ports_of(body.name) if not isinstance(port.element, RollingDisk | RollingSphere)]
-    rolling = [port for port in sketch.ports_of(body.name) if port not in ports]
-    found = [piece for port in rolling for piece in _rolling(port, sketch, color)]
+    ports = sketch.ports_of(body.name)
+    rolling = [port for port in ports if isinstance(port.element, ROUND) and radius_at(port, sketch) > 0.0]
+    found = [piece for port in rolling for piece in _round(port, sketch, color)]
+    ports = [port for port in ports if port not in rolling]
     points = distinct([port.point for port in ports], 0.02 * sketch.extent)
     center = sketch.center_of_mass(body)
     if found:
         away = [p for p in points if min(np.linalg.norm(p - port.point) for port in rolling) > sketch.bar]
         return found + [(rod(port.point, p, 0.35 * sketch.bar), STEEL) for port in rolling[:1] for p in away]
+    if len(points) < 2 and any(isinstance(port.element, GearJoint | RackAndPinionJoint) for port in ports):
+        return []  # the gear is the body
     if len(points) < 2:
         return [(piece, color) for piece in _one_point(points, center, body, sketch)]
     if (flat := _common_plane(points, ports)) is not None:
@@ -100,15 +108,6 @@ def likely_surfaces(body: Any, sketch: Sketch, color: Color) -> list[tuple[s.Sur
     middle = np.mean(points, axis=0) if min(np.linalg.norm(p - center) for p in points) < sketch.bar else center
     star = [rod(middle, p, 0.4 * sketch.bar) for p in points]
     return [(s.joined([*star, s.sphere(0.8 * sketch.bar, 24).moved(middle)]), color)]
-
-
-def distinct(points: list[Array], tolerance: float) -> list[Array]:
-    """Points that are further apart than a tolerance."""
-    kept: list[Array] = []
-    for point in points:
-        if all(np.linalg.norm(point - other) > tolerance for other in kept):
-            kept.append(point)
-    return kept
 
 
 def rod(start: Array, end: Array, radius: float) -> s.Surface:
@@ -121,13 +120,11 @@ def rod(start: Array, end: Array, radius: float) -> s.Surface:
 
 def plate(points: list[Array], normal: Array, width: float) -> s.Surface:
     """A flat link or plate around points, with rounded corners."""
-    from ..rotations import frame_with_axis
-
     axes = frame_with_axis(normal)
     flat = np.array(points) @ axes
     outline = s.rounded_hull(flat[:, :2], 0.5 * width)
     height = float(np.mean(flat[:, 2]))
-    return s.extruded(outline, 0.5 * width, bevel=0.08 * width).moved(height * axes[:, 2], axes)
+    return s.extruded(outline, 0.45 * width, bevel=0.06 * width).moved(height * axes[:, 2], axes)
 
 
 def _common_plane(points: list[Array], ports: list[Port]) -> Array | None:
@@ -145,8 +142,9 @@ def _common_plane(points: list[Array], ports: list[Port]) -> Array | None:
 
 
 def _one_point(points: list[Array], center: Array, body: Any, sketch: Sketch) -> list[s.Surface]:
-    size, axes = box_of_inertia(body, sketch)
-    solid = s.box(size, bevel=0.1 * float(size.min())).moved(center, axes)
+    size, axes = box_of_inertia(body)
+    size = np.maximum(size, 0.8 * sketch.bar)
+    solid = s.box(size, bevel=0.05 * float(size.min())).moved(center, axes)
     if not np.any(body.mass_properties()[2]):
         solid = s.sphere(1.2 * sketch.bar, 32).moved(center)
     inside = points and np.all(np.abs(axes.T @ (points[0] - center)) <= 0.55 * size)
@@ -155,33 +153,22 @@ def _one_point(points: list[Array], center: Array, body: Any, sketch: Sketch) ->
     return [solid, rod(points[0], center, 0.4 * sketch.bar)]
 
 
-def box_of_inertia(body: Any, sketch: Sketch) -> tuple[Array, Array]:
-    """Edges and axes of the homogeneous box with the inertia of a body: a_x^2 = 6 (I_y + I_z - I_x) / m.
-
-    Edges are kept between one bar and the extent of the mechanism.
-    """
-    mass, _, inertia = body.mass_properties()
-    tensor = np.asarray(inertia, float)
-    if tensor.shape != (3, 3):  # a planar body has its moment about z only
-        tensor = np.diag([0.5, 0.5, 1.0]) * float(np.max(tensor))
-    moments, axes = np.linalg.eigh(tensor)
-    squares = 6.0 * (moments.sum() - 2.0 * moments) / max(mass, 1e-300)
-    if np.linalg.det(axes) < 0.0:
-        axes[:, 0] = -axes[:, 0]
-    return np.clip(np.sqrt(np.maximum(squares, 0.0)), 0.8 * sketch.bar, 0.9 * sketch.extent), axes
-
-
-def _rolling(port: Port, sketch: Sketch, color: Color) -> list[tuple[s.Surface, Color]]:
+def radius_at(port: Port, sketch: Sketch) -> float:
+    """Radius of the wheel or ball that an element sees at a port; 0 on the side of a plane."""
     element: Any = port.element
-    if isinstance(element, RollingSphere):
-        if port is sketch.ports[element.name][0]:
-            return []
-        ball = s.sphere(element.radius, 48)
-        band = s.torus(element.radius, 0.02 * element.radius, 64)
-        return [(ball.moved(port.point), color), (band.moved(port.point, port.axes), STEEL)]
-    if port is sketch.ports[element.name][0]:
-        return []
-    return [(piece.moved(port.point, port.axes), shade) for piece, shade in wheel(element, color)]
+    first = port is sketch.ports[element.name][0]
+    if isinstance(element, SphereSphereContact):
+        return element.radius_i if first else element.radius_j
+    return 0.0 if first else element.radius
+
+
+def _round(port: Port, sketch: Sketch, color: Color) -> list[tuple[s.Surface, Color]]:
+    element: Any = port.element
+    if isinstance(element, RollingDisk):
+        return [(piece.moved(port.point, port.axes), shade) for piece, shade in wheel(element, color)]
+    radius = radius_at(port, sketch)
+    band = s.tube(1.004 * radius, 0.9 * radius, 0.12 * radius, 0.0, 64)  # shows that it turns
+    return [(s.sphere(radius, 48).moved(port.point), color), (band.moved(port.point, port.axes), STEEL)]
 
 
 def wheel(element: Any, color: Color) -> list[tuple[s.Surface, Color]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import force_glyphs, gear_glyphs, joint_glyphs  # noqa: F401 (they register the looks of their classes)
 from .bodies import body_parts
 from .glyphs import glyph_parts
 from .parts import Part, Sketch
@@ -23,9 +24,9 @@ def drawing(system: Any, motion: Poses | None = None) -> list[Part]:
 def parts_of(sketch: Sketch) -> list[Part]:
     """The parts of a sketch."""
     system = sketch.system
-    parts = body_parts(system.ground, sketch, 0)
-    for number, body in enumerate(system.bodies):
-        parts += body_parts(body, sketch, number)
+    parts = body_parts(system.ground, sketch)
+    for body in system.bodies:
+        parts += body_parts(body, sketch)
     for element in sketch.connections:
         parts += glyph_parts(element, sketch)
     return parts

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..connections import Connection
-from ..rotations import frame_with_axis
+from ..measures import Measure
 from ..shapes import Box, Cylinder, Shape, Sphere
-from .placement import Anchor, Fixed, Placement, Poses, Transform, point3, rotation3
-from .style import Color
+from .placement import Anchor, Placement, Poses, Transform, point3, rotation3
+from .style import BODIES, GROUND, Color
 from .surfaces import Surface
 
 Array = NDArray[np.float64]
@@ -106,8 +106,8 @@ class Sketch:
 
     @cached_property
     def connections(self) -> list[Connection]:
-        """Joints, constraints, forces and measures that have two markers."""
-        return [element for element in self.system if isinstance(element, Connection)]
+        """Joints, constraints and forces."""
+        return [e for e in self.system if isinstance(e, Connection) and not isinstance(e, Measure)]
 
     @cached_property
     def ports(self) -> Mapping[str, tuple[Port, Port]]:
@@ -118,14 +118,7 @@ class Sketch:
         body = None if marker.body is self.system.ground else marker.body.name
         origin, rotation = self.described.of(body)
         point = rotation.T @ (point3(marker.at) - origin)
-        return Port(element, body, point, rotation.T @ self._axes(element, marker))
-
-    def _axes(self, element: Connection, marker: Any) -> Array:
-        axes = rotation3(marker.axes)
-        direction = getattr(element, "axis", None)
-        if self.planar and direction is not None and len(direction) == 2:
-            return frame_with_axis(point3(direction))  # what slides along a line of the plane; hinges have no axis there
-        return axes
+        return Port(element, body, point, rotation.T @ rotation3(marker.axes))
 
     def ports_of(self, body: str | None) -> list[Port]:
         """The ports on a body."""
@@ -135,33 +128,53 @@ class Sketch:
         """In body axes; the origin where a body does not tell."""
         return point3(getattr(body, "center_of_mass", np.zeros(3)))
 
+    def color(self, body: str | None) -> Color:
+        """The colour of a body that does not choose one."""
+        return GROUND if body is None else self._colors[body]
+
+    @cached_property
+    def _colors(self) -> Mapping[str, Color]:
+        return {body.name: BODIES[k % len(BODIES)] for k, body in enumerate(self.system.bodies)}
+
     # --- sizes --------------------------------------------------------------------------------------------------------
 
     @cached_property
     def extent(self) -> float:
-        """Diagonal of the box around all ports, centres of mass and shapes when described, m; 1 if there is none."""
+        """Diagonal of the box around all ports, centres of mass and shapes when described, m; 1 if there is none.
+
+        A body that is drawn as the box of its inertia counts with that.
+        """
         points = [self.described.point(port.body, port.point) for pair in self.ports.values() for port in pair]
         for body in self.system.bodies:
-            points.append(self.described.point(body.name, self.center_of_mass(body)))
-            points.extend(self.described.point(body.name, corner) for corner in _corners(body))
-        if not points:
-            return 1.0
-        size = float(np.linalg.norm(np.ptp(points, axis=0)))
-        return size if size > 0.0 else self._size_of_inertia()
-
-    def _size_of_inertia(self) -> float:
-        """A body alone that has no size but an inertia: twice its largest radius of gyration."""
-        sizes = [
-            2.0 * np.sqrt(np.max(np.abs(inertia)) / mass)
-            for mass, _, inertia in (body.mass_properties() for body in self.system.bodies)
-            if mass > 0.0 and np.any(inertia)
-        ]
-        return float(max(sizes, default=1.0))
+            center = self.center_of_mass(body)
+            local = [center, *_corners(body)]
+            if not body.shapes and len(distinct([port.point for port in self.ports_of(body.name)], 0.0)) < 2:
+                size, axes = box_of_inertia(body)
+                local += [center + axes @ (0.5 * size * sign) for sign in (-1.0, 1.0)]
+            points.extend(self.described.point(body.name, point) for point in local)
+        size = float(np.linalg.norm(np.ptp(points, axis=0))) if points else 0.0
+        return size if size > 0.0 else 1.0
 
     @cached_property
     def bar(self) -> float:
         """Thickness of bars drawn without a shape, m."""
         return 0.035 * self.extent
+
+    @cached_property
+    def layers(self) -> Mapping[str, float]:
+        """Heights over the plane at which the bodies of a planar system are drawn, m: bodies that meet have others.
+
+        At most a bar apart in all, so that the pins and supports of the spatial glyphs reach over them.
+        """
+        if not self.planar:
+            return {}
+        chosen: dict[str, int] = {}
+        for body in self.system.bodies:
+            near = {p.body for pair in self.ports.values() if body.name in {q.body for q in pair} for p in pair}
+            taken = {chosen[name] for name in near if name is not None and name in chosen}
+            chosen[body.name] = next(k for k in range(len(taken) + 1) if k not in taken)
+        top = max([1, *chosen.values()])
+        return {name: (k / top - 0.5) * self.bar for name, k in chosen.items()}
 
     def thickness(self, body: str | None) -> float:
         """How thick a body is where something is attached, bounded so that glyphs stay in proportion, m."""
@@ -171,9 +184,14 @@ class Sketch:
         sizes = [_thin(shape) for shape in shapes if _thin(shape) > 0.0]
         return float(np.clip(min(sizes, default=self.bar), 0.4 * self.bar, 2.0 * self.bar)) if shapes else self.bar
 
+    def span(self, body: str | None) -> float:
+        """Diagonal of the box around a body's shapes, m; 0 if it has none."""
+        corners = list(_corners(self.system[body])) if body is not None else []
+        return float(np.linalg.norm(np.ptp(corners, axis=0))) if corners else 0.0
+
     def joint_size(self, element: Connection) -> float:
         """Half the thickness of the thickest body that an element holds, m: the radius of its pin or ball."""
-        return 0.5 * max([self.thickness(port.body) for port in self.ports[element.name]] + [0.4 * self.bar])
+        return 0.5 * max([self.thickness(port.body) for port in self.ports[element.name]] + [0.7 * self.bar])
 
     def reach(self, element: Connection) -> tuple[float, float]:
         """The lowest and highest displacement of the second point along the first port's z axis, m."""
@@ -183,13 +201,6 @@ class Sketch:
         along = rotation @ i.axes[:, 2]
         shift = np.sum(along * (poses.point(j.body, j.point) - poses.point(i.body, i.point)), axis=-1)
         return float(np.min(shift)), float(np.max(shift))
-
-    # --- parts --------------------------------------------------------------------------------------------------------
-
-    def on(self, port: Port, surface: Surface, color: Color, name: str, role: str = "joint") -> Part:
-        """A part fixed at a port, with the port's axes."""
-        where = f"{port.element.name}/{name}"
-        return Part(where, port.element.name, surface, Fixed(port.anchor, port.axes), color, role=role)
 
 
 def _corners(body: Any) -> Iterator[Array]:
@@ -225,3 +236,22 @@ def unit_vector(value: ArrayLike, otherwise: ArrayLike) -> Array:
     v = np.asarray(value, float)
     size = float(np.linalg.norm(v))
     return v / size if size > 1e-12 else np.asarray(otherwise, float)
+
+
+def distinct(points: list[Array], tolerance: float) -> list[Array]:
+    """Points that are further apart than a tolerance."""
+    kept: list[Array] = []
+    for point in points:
+        if all(np.linalg.norm(point - other) > tolerance for other in kept):
+            kept.append(point)
+    return kept
+
+
+def box_of_inertia(body: Any) -> tuple[Array, Array]:
+    """Edges and axes of the homogeneous box with the inertia of a body: a_x^2 = 6 (I_y + I_z - I_x) / m."""
+    mass, _, inertia = body.mass_properties()
+    moments, axes = np.linalg.eigh(np.asarray(inertia, float))
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 0] = -axes[:, 0]
+    squares = 6.0 * (moments.sum() - 2.0 * moments) / mass
+    return np.sqrt(np.maximum(squares, 0.0)), axes

@@ -18,15 +18,17 @@ from ..state import State
 from . import camera as cam
 from .availability import check_drawing, pyvista
 from .geometry import parts_of
-from .parts import Part, Sketch, unit_vector
+from .parts import Sketch, unit_vector
 from .placement import Poses
-from .style import ARROWS, BODIES, SELECTED, THEMES, Color
+from .style import ARROWS, SELECTED, THEMES, Color
 from .surfaces import Surface, arrow, frame_with_axis
-from .surroundings import Floor, floor_of, nice_spacing, triad
+from .surroundings import AXIS_COLORS, Floor, floor_of, nice_spacing
 
 Array = NDArray[np.float64]
 
 INSTANTS = 60  # of a motion are looked at to find out how much room it takes
+# From where, seen from the camera, and how strong.
+LIGHTS = (((-0.5, 0.7, 1.0), 0.85), ((0.9, 0.1, 0.8), 0.35), ((0.0, -0.6, 1.0), 0.28))
 ARROW_LENGTH = 0.22  # of the longest arrow of a kind, as a share of the extent
 
 
@@ -96,8 +98,7 @@ class Scene:
         if grid:
             self._add_grid()
         if axes:
-            for surface, color in triad(0.12 * self.sketch.extent):
-                _Actor(self.plotter, surface, color, pickable=False)
+            self._add_axes()
         if labels:
             self._add_labels()
         self._place(self._poses)
@@ -137,7 +138,7 @@ class Scene:
         self._towards, self._up = cam.view_directions(name, self.sketch.up)
         self.fit()
 
-    def fit(self, margin: float = 1.06) -> None:
+    def fit(self, margin: float = 1.15) -> None:
         """Bring all of the motion (or of the described mechanism) into view, without turning the camera."""
         width, height = self.plotter.window_size
         right = np.cross(self._up, self._towards)
@@ -171,8 +172,7 @@ class Scene:
         path = np.empty((0, 3)) if points is None else np.asarray(points, float)
         if len(path) < 2:
             return
-        names = [b.name for b in self.system.bodies]
-        shade = color or BODIES[names.index(name) % len(BODIES)]
+        shade = color or self.sketch.color(name)
         fade = np.linspace(0.15, 1.0, len(path))
         pairs = np.column_stack([np.full(len(path) - 1, 2), np.arange(len(path) - 1), np.arange(1, len(path))])
         self._trails[name] = _lines(self.plotter, path, pairs, np.tile(shade, (len(path), 1)), fade, width=3.0)
@@ -247,8 +247,7 @@ class Scene:
         """Corners (n, 3) of the boxes around all parts over the whole motion."""
         corners = []
         for part in self.parts:
-            low, high = part.surface.bounds
-            local = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, 8)
+            local = _outermost(part.surface.vertices).T
             for poses in (self._passed or self.sketch.described, self.sketch.described):
                 matrix = part.transform(poses).matrix
                 corners.append(np.moveaxis(matrix[..., :3, :3] @ local + matrix[..., :3, 3:], -1, -2).reshape(-1, 3))
@@ -259,12 +258,14 @@ class Scene:
         plotter, theme = self.plotter, self.theme
         plotter.set_background(theme.background, top=theme.background_top)
         plotter.remove_all_lights()
-        for position, intensity in (((-0.5, 0.9, 1.0), 0.82), ((0.9, 0.1, 0.7), 0.3)):
+        for position, intensity in LIGHTS:
             plotter.add_light(light(position=position, light_type="camera light", intensity=intensity))
 
     def _add_shadows(self) -> None:
         self._projection = self.floor.shadow_matrix(1e-3 * self.sketch.extent)
-        self._shadows = [_Actor(self.plotter, p.surface, self.theme.shadow, lit=False, pickable=False) for p in self.parts]
+        self._shadows = [
+            _Actor(self.plotter, p.surface, self.theme.shadow, lit=False, pickable=False) for p in self.parts
+        ]
 
     def _add_grid(self) -> None:
         low, high = self._corners.min(axis=0), self._corners.max(axis=0)
@@ -273,6 +274,15 @@ class Scene:
         points, lines, fade, strong = self.floor.grid((low + high) / 2.0, 1.1 * size, spacing)
         colors = np.where(strong[:, None], self.theme.grid_strong, self.theme.grid)
         _lines(self.plotter, points, lines, colors, np.minimum(1.0, 1.6 * fade), width=1.2)
+
+    def _add_axes(self) -> None:
+        self.plotter.add_axes(
+            **dict(zip(("x_color", "y_color", "z_color"), AXIS_COLORS, strict=True)),
+            color=self.theme.text,
+            line_width=3,
+            viewport=(0.89, 0.0, 1.0, 0.18),
+            interactive=False,
+        )
 
     def _add_labels(self) -> None:
         from vtkmodules.vtkRenderingCore import vtkBillboardTextActor3D
@@ -353,15 +363,23 @@ def _lines(plotter: Any, points: Array, lines: Any, colors: Array, opacity: Arra
     return actor
 
 
+_DIRECTIONS = np.array([d for d in np.ndindex(3, 3, 3) if d != (1, 1, 1)], float) - 1.0
+
+
+def _outermost(vertices: NDArray[np.float32]) -> Array:
+    """The vertices that lie farthest out in 26 directions: what a camera has to bring into view."""
+    return np.asarray(vertices, float)[np.unique(np.argmax(vertices @ _DIRECTIONS.T, axis=0))]
+
+
 def _off_screen_plotter(size: Sequence[int], smooth: bool) -> Any:
     pv = pyvista()
     if sys.platform.startswith("linux") and not os.environ.get("DISPLAY"):
         os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")  # VTK tries X first and complains
     plotter = pv.Plotter(off_screen=True, window_size=list(size), lighting=None)
-    plotter.render_window.SetMultiSamples(0)
     if smooth:
-        plotter.enable_anti_aliasing("ssaa")
+        plotter.enable_anti_aliasing("msaa", multi_samples=8)  # SSAA takes twice the time and looks the same
     else:
+        plotter.render_window.SetMultiSamples(0)
         plotter.disable_anti_aliasing()
     return plotter
 
@@ -372,7 +390,9 @@ def _poses_of(motion: Result | Iterable[State] | None) -> Poses | None:
         return None
     if isinstance(motion, Result):
         count = len(motion.t)
-        motion = [motion.state(int(k)) for k in np.unique(np.linspace(0, count - 1, INSTANTS).astype(int))] if count else []
+        motion = (
+            [motion.state(int(k)) for k in np.unique(np.linspace(0, count - 1, INSTANTS).astype(int))] if count else []
+        )
     poses = [Poses.of_state(state) for state in motion]
     if not poses:
         return None

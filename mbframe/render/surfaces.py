@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -80,7 +80,7 @@ def _smooth_runs(points: Array, closed: bool) -> list[tuple[Array, Array]]:
     for k in [(first + k) % count for k in range(count)]:
         run.append(k)
         if not smooth[k] or len(run) == count:
-            own = [normals[run[0]], *(normals[a] + normals[b] for a, b in zip(run, run[1:], strict=False))]
+            own = [normals[run[0]], *(normals[a] + normals[b] for a, b in pairwise(run))]
             own.append(normals[run[-1]])
             if smooth[k]:  # the whole outline is one smooth run: it closes on itself
                 own[0] = own[-1] = normals[run[0]] + normals[run[-1]]
@@ -115,9 +115,7 @@ def revolved(profile: ArrayLike, sides: int = 40) -> Surface:
             ],
             axis=-1,
         )
-        pieces.append(
-            Surface.of(vertices.reshape(-1, 3), outward.reshape(-1, 3), _strip(len(points), sides + 1))
-        )
+        pieces.append(Surface.of(vertices.reshape(-1, 3), outward.reshape(-1, 3), _strip(len(points), sides + 1)))
     return joined(pieces)
 
 
@@ -196,7 +194,7 @@ def box(size: Sequence[float] | Array, bevel: float = 0.0) -> Surface:
             low[v] = high[v] = c
             high[k] = 1
             quad = [at(low, u), at(high, u), at(high, v), at(low, v)]
-            quads.append(quad if a == c else quad[::-1])
+            quads.append(quad[::-1] if a == c else quad)
     for corner in product((0, 1), repeat=3):
         triangle = [at(corner, k) for k in range(3)]
         triangles.append(triangle if sum(corner) % 2 else triangle[::-1])

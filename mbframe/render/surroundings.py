@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from ..joints import KnifeEdge, PlanarJoint
 from . import surfaces as s
 from .parts import Sketch
-from .placement import point3
 from .style import Color, rgb
 
 Array = NDArray[np.float64]
@@ -83,9 +82,3 @@ def nice_spacing(extent: float) -> float:
     raw = extent / 10.0
     power = 10.0 ** np.floor(np.log10(raw))
     return float(next(k * power for k in (1.0, 2.0, 5.0, 10.0) if k * power >= 0.7 * raw))
-
-
-def triad(length: float) -> list[tuple[s.Surface, Color]]:
-    """Arrows along the global axes at the origin."""
-    arrow = s.arrow(length, 0.025 * length, 0.24 * length)
-    return [(arrow.along(point3(np.eye(3)[k])), AXIS_COLORS[k]) for k in range(3)]
