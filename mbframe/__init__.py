@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .display import show_with
+
 __version__ = "0.1.0"
 
 _PLACES = {
@@ -88,6 +90,8 @@ _ORIGIN = {name: module for module, names in _PLACES.items() for name in names}
 _MODULES = ["examples", "render"]
 
 __all__ = ["__version__", *sorted(_ORIGIN), *_MODULES]
+
+show_with(f"{__name__}.render.notebook")
 
 
 def __getattr__(name: str) -> Any:
