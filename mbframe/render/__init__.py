@@ -10,5 +10,17 @@ from .geometry import drawing
 from .parts import Part
 from .placement import Poses
 from .scene import Scene, picture
+from .vectors import Vectors, vectors
 
-__all__ = ["Part", "Poses", "RenderError", "Scene", "can_draw", "drawing", "export", "picture"]
+__all__ = [
+    "Part",
+    "Poses",
+    "RenderError",
+    "Scene",
+    "Vectors",
+    "can_draw",
+    "drawing",
+    "export",
+    "picture",
+    "vectors",
+]

@@ -10,9 +10,11 @@ from .. import joints
 from ..connections import Connection
 from ..constraints import BasicConstraint
 from ..joints import Joint
+from ..shapes import Cylinder
 from . import surfaces as s
 from .glyphs import at_port, between, glyph_parts, held, motor, sides, towards_body
-from .parts import Part, Sketch, unit_vector
+from .parts import Part, Port, Sketch, unit_vector
+from .placement import point3, rotation3
 from .style import BRASS, GROUND, IRON, MOTOR, ROD, STEEL
 from .supports import bracket, foot, pedestal
 
@@ -155,17 +157,30 @@ def _(element: joints.PlanarJoint, sketch: Sketch) -> list[Part]:
 def _(element: joints.ScrewJoint, sketch: Sketch) -> list[Part]:
     i, j, r = sides(element, sketch)
     middle, length = _rail(element, sketch, r)
-    core = max(0.7 * r, 0.5 * sketch.thickness(i.body))
+    core = 0.8 * r
+    if (spindle := _coaxial_cylinder(i, sketch)) is not None:
+        middle, core, length = spindle
     pitch = np.sign(element.pitch) * max(abs(element.pitch), 0.5 * core)
     turns = max(length / abs(pitch), 1.0)
     angle = np.linspace(0.0, 2.0 * np.pi * turns, int(24 * turns) + 1)
     z = (angle / angle[-1] - 0.5) * length
     around = angle * np.sign(pitch)
     thread = s.swept(np.column_stack([core * np.cos(around), core * np.sin(around), z]), 0.2 * core, 8)
-    spindle = s.joined([s.cylinder(core, length, 0.1 * core), thread]).moved((0, 0, middle))
+    screw = s.joined([s.cylinder(core, length, 0.1 * core), thread]).moved((0, 0, middle))
     hexagon = 2.0 * core * np.column_stack([np.cos(np.arange(6) * np.pi / 3), np.sin(np.arange(6) * np.pi / 3)])
     nut = s.extruded(hexagon, 2.2 * core, 0.2 * core)
-    return [at_port(i, spindle, STEEL, "thread"), at_port(j, nut, BRASS, "nut")]
+    return [at_port(i, screw, STEEL, "thread"), at_port(j, nut, BRASS, "nut")]
+
+
+def _coaxial_cylinder(port: Port, sketch: Sketch) -> tuple[float, float, float] | None:
+    """Middle along the port's z axis, radius and length of a cylinder of its body about that axis, if it has one."""
+    for shape in sketch.system[port.body].shapes if port.body is not None else ():
+        if isinstance(shape, Cylinder):
+            offset = port.axes.T @ (point3(shape.position) - port.point)
+            along = port.axes.T @ rotation3(shape.rotation)[:, 2]
+            if abs(along[2]) > 0.999 and np.hypot(*offset[:2]) < 0.1 * shape.radius:
+                return float(offset[2]), shape.radius, shape.length
+    return None
 
 
 @glyph_parts.register

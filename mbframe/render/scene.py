@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 INSTANTS = 60  # of a motion are looked at to find out how much room it takes
 # From where, seen from the camera, and how strong.
 LIGHTS = (((-0.5, 0.7, 1.0), 0.85), ((0.9, 0.1, 0.8), 0.35), ((0.0, -0.6, 1.0), 0.28))
-ARROW_LENGTH = 0.22  # of the longest arrow of a kind, as a share of the extent
+ARROW_LENGTH = 0.2  # of the longest arrow of a kind, as a share of the extent
 
 
 class Scene:
@@ -180,8 +180,9 @@ class Scene:
     def arrows(self, kind: str, points: ArrayLike, vectors: ArrayLike, scale: float | None = None) -> None:
         """Draw vectors (n, 3) at points (n, 3): kind "velocity", "force" or "reaction" chooses the colour.
 
-        `scale` is the length drawn per unit, m. By default the longest vector of the first call is drawn with
-        {share:.0%} of the mechanism's extent, and later calls of that kind keep the scale.
+        `mb.render.vectors(result, kind)` has them for all instants of a result. `scale` is the length drawn per unit,
+        m. By default the longest vector of the first call is drawn with a fifth of the mechanism's extent, and later
+        calls of that kind keep the scale.
         """
         if kind not in ARROWS:
             allowed = ", ".join(map(repr, ARROWS))
