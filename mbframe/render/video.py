@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,10 +81,10 @@ def write_mp4(film: Film, states: Iterable[State], target: Path) -> None:
 def write_gif(film: Film, states: Iterable[State], target: Path) -> None:
     """A palette is chosen for all pictures together, so they are kept, without loss, until the last one is drawn."""
     with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as folder:
-        kept, palette = Path(folder, "pictures.mkv"), Path(folder, "palette.png")
-        _encode(pictures(film, states), film, LOSSLESS, kept)
-        _run(["-i", str(kept), "-vf", PALETTE, "-frames:v", "1", str(palette)])
-        _run(["-i", str(kept), "-i", str(palette), "-lavfi", DITHER, "-loop", "0", str(target)])
+        kept, palette = "pictures.mkv", "palette.png"
+        _encode(pictures(film, states), film, LOSSLESS, Path(folder, kept))
+        _run(["-i", kept, "-vf", PALETTE, "-frames:v", "1", palette], folder=folder)
+        _run(["-i", kept, "-i", palette, "-lavfi", DITHER, "-loop", "0", str(target)], folder=folder)
 
 
 def ffmpeg() -> str:
@@ -102,42 +103,34 @@ def ffmpeg() -> str:
     return program
 
 
-def _encode(pictures: Iterator[Picture], film: Film, options: Sequence[str], target: Path) -> None:
+def _encode(pictures: Iterable[Picture], film: Film, options: Sequence[str], target: Path) -> None:
     width, height = film.size
-    source = [
-        "-f",
-        "rawvideo",
-        "-pix_fmt",
-        "rgb24",
-        "-s",
-        f"{width}x{height}",
-        "-r",
-        f"{film.frames.fps:.9g}",
-        "-i",
-        "-",
-    ]
-    _run([*source, *options, str(target)], pictures)
+    source = f"-f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {film.frames.fps:.9g} -i -"
+    _run([*source.split(), *options, str(target)], pictures)
 
 
-def _run(arguments: Sequence[str], pictures: Iterable[Picture] = ()) -> None:
+def _run(arguments: Sequence[str], pictures: Iterable[Picture] = (), folder: str | None = None) -> None:
     """Run ffmpeg, which reads the pictures from its standard input; it is ended if anything goes wrong meanwhile."""
     command = [ffmpeg(), "-hide_banner", "-loglevel", "error", "-y", *arguments]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL}
     with tempfile.TemporaryFile() as log:
-        process: Any = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log)
-        try:
+        with subprocess.Popen(command, **pipes, stderr=log, cwd=folder) as process:
             try:
                 for picture in pictures:
                     process.stdin.write(picture)
-                process.stdin.close()
             except BrokenPipeError:
                 pass  # it has ended early and says why
-            status = process.wait()
-        finally:
-            process.kill()
-            process.wait()
-        if status != 0:
-            log.seek(0)
-            words = log.read().decode(errors="replace").strip()
-            if os.strerror(errno.ENOSPC) in words:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            raise RenderError(f"ffmpeg ended with status {status}: {words.splitlines()[-1] if words else 'no message'}")
+            except BaseException:
+                process.kill()
+                raise
+            finally:
+                with suppress(BrokenPipeError):
+                    process.stdin.close()
+        if process.returncode == 0:
+            return
+        log.seek(0)
+        words = log.read().decode(errors="replace").strip()
+    if os.strerror(errno.ENOSPC) in words:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    reason = words.splitlines()[-1] if words else "it gave no reason"
+    raise RenderError(f"ffmpeg could not make the video (status {process.returncode}): {reason}")
