@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ModelError, Problem
 from ..forces import SpherePlaneContact, SphereSphereContact
 from ..joints import GearJoint, RackAndPinionJoint, RollingDisk, RollingSphere
 from ..rotations import frame_with_axis
@@ -56,7 +57,11 @@ def shape_color(shape: Shape, otherwise: Color) -> Color:
         return rgb(shape.color)
     from PIL import ImageColor
 
-    red, green, blue = ImageColor.getrgb(shape.color)[:3]
+    try:
+        red, green, blue = ImageColor.getrgb(shape.color)[:3]
+    except ValueError:
+        message = f"found {shape.color!r}; allowed are the names of CSS and '#rrggbb'; choose one of them"
+        raise ModelError([Problem(type(shape).__name__, "color", message)]) from None
     return red / 255.0, green / 255.0, blue / 255.0
 
 

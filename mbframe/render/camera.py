@@ -22,6 +22,7 @@ VIEWS: Final[dict[str, tuple[float, float, float]]] = {
     "bottom": (0.0, 0.0, -1.0),
 }
 ANGLE: Final = 25.0  # of view, degrees: long enough a lens that parallel bars look parallel
+MARGIN: Final = 1.15  # how much more than needed is in view
 
 
 def view_directions(name: str, up: ArrayLike) -> tuple[Array, Array]:
@@ -54,6 +55,15 @@ def distance_for(points: Array, towards: Array, up: Array, center: Array, angle:
     half = np.tan(np.radians(angle) / 2.0)
     needed = np.maximum(np.abs(offset @ above) / half, np.abs(offset @ right) / (half * aspect)) + offset @ towards
     return float(np.max(needed, initial=1e-9))
+
+
+def fitted(points: Array, towards: Array, up: Array, aspect: float, margin: float = MARGIN) -> tuple[Array, float]:
+    """Where to look and from how far, so that all points (n, 3) are in view with some room around them."""
+    right = np.cross(up, towards)
+    sides = np.stack([right, np.cross(towards, right), towards], axis=-1)
+    seen = points @ sides
+    center = sides @ ((seen.min(axis=0) + seen.max(axis=0)) / 2.0)
+    return center, distance_for(points, towards, up, center, ANGLE / margin, aspect)
 
 
 def place(camera: Any, center: Array, towards: Array, up: Array, distance: float) -> None:

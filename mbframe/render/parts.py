@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from .style import BODIES, GROUND, Color
 from .surfaces import Surface
 
 Array = NDArray[np.float64]
+_DIRECTIONS = np.array([d for d in np.ndindex(3, 3, 3) if d != (1, 1, 1)], float) - 1.0
 VertexMotion = Callable[[Any], Array]  # state -> vertices (n, 3) in the part's coordinates
 
 
@@ -149,8 +150,8 @@ class Sketch:
             center = self.center_of_mass(body)
             local = [center, *_corners(body)]
             if not body.shapes and len(distinct([port.point for port in self.ports_of(body.name)], 0.0)) < 2:
-                size, axes = box_of_inertia(body)
-                local += [center + axes @ (0.5 * size * sign) for sign in (-1.0, 1.0)]
+                edges, axes = box_of_inertia(body)
+                local += [center + axes @ (0.5 * edges * sign) for sign in (-1.0, 1.0)]
             points.extend(self.described.point(body.name, point) for point in local)
         size = float(np.linalg.norm(np.ptp(points, axis=0))) if points else 0.0
         return size if size > 0.0 else 1.0
@@ -255,3 +256,19 @@ def box_of_inertia(body: Any) -> tuple[Array, Array]:
         axes[:, 0] = -axes[:, 0]
     squares = 6.0 * (moments.sum() - 2.0 * moments) / mass
     return np.sqrt(np.maximum(squares, 0.0)), axes
+
+
+def swept(parts: Sequence[Part], *motions: Poses) -> Array:
+    """Outermost points (n, 3) of all parts at all poses: what has to be in the picture."""
+    points = []
+    for part in parts:
+        local = _outermost(part.surface.vertices).T
+        for poses in motions:
+            matrix = part.transform(poses).matrix
+            points.append(np.moveaxis(matrix[..., :3, :3] @ local + matrix[..., :3, 3:], -1, -2).reshape(-1, 3))
+    return np.concatenate(points) if points else np.array([[-0.5, -0.5, -0.5], [0.5, 0.5, 0.5]])
+
+
+def _outermost(vertices: NDArray[np.float32]) -> Array:
+    """The vertices that lie farthest out in 26 directions: what a camera has to bring into view."""
+    return np.asarray(vertices, float)[np.unique(np.argmax(vertices @ _DIRECTIONS.T, axis=0))]

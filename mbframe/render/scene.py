@@ -18,7 +18,7 @@ from ..state import State
 from . import camera as cam
 from .availability import check_drawing, pyvista
 from .geometry import parts_of
-from .parts import Sketch, unit_vector
+from .parts import Sketch, swept, unit_vector
 from .placement import Poses
 from .style import ARROWS, SELECTED, THEMES, Color
 from .surfaces import Surface, arrow, frame_with_axis
@@ -88,7 +88,7 @@ class Scene:
         self._arrow_scales: dict[str, float] = {}
         self._labels: list[tuple[Any, str | None, Array]] = []
         self._poses = self.sketch.described
-        self._corners = self._room()
+        self._corners = swept(self.parts, self._passed or self.sketch.described, self.sketch.described)
         self.floor: Floor = floor_of(self.sketch, self._corners)
         self._actors = [_Actor(self.plotter, part.surface, part.color, part.opacity) for part in self.parts]
         self._shadows: list[_Actor] = []
@@ -138,17 +138,11 @@ class Scene:
         self._towards, self._up = cam.view_directions(name, self.sketch.up)
         self.fit()
 
-    def fit(self, margin: float = 1.15) -> None:
+    def fit(self, margin: float = cam.MARGIN) -> None:
         """Bring all of the motion (or of the described mechanism) into view, without turning the camera."""
         width, height = self.plotter.window_size
-        right = np.cross(self._up, self._towards)
-        above = np.cross(self._towards, right)
-        sides = np.stack([right, above, self._towards], axis=-1)
-        seen = self._corners @ sides
-        center = sides @ ((seen.min(axis=0) + seen.max(axis=0)) / 2.0)
-        distance = cam.distance_for(
-            self._corners, self._towards, self._up, center, cam.ANGLE / margin, width / max(height, 1)
-        )
+        aspect = width / max(height, 1)
+        center, distance = cam.fitted(self._corners, self._towards, self._up, aspect, margin)
         cam.place(self.plotter.camera, center, self._towards, self._up, distance)
         self.plotter.renderer.ResetCameraClippingRange()
 
@@ -244,16 +238,6 @@ class Scene:
     def _center(self, body: str, poses: Poses) -> Array:
         return poses.point(body, self.sketch.center_of_mass(self.system[body]))
 
-    def _room(self) -> Array:
-        """Corners (n, 3) of the boxes around all parts over the whole motion."""
-        corners = []
-        for part in self.parts:
-            local = _outermost(part.surface.vertices).T
-            for poses in (self._passed or self.sketch.described, self.sketch.described):
-                matrix = part.transform(poses).matrix
-                corners.append(np.moveaxis(matrix[..., :3, :3] @ local + matrix[..., :3, 3:], -1, -2).reshape(-1, 3))
-        return np.concatenate(corners) if corners else np.array([[-0.5, -0.5, -0.5], [0.5, 0.5, 0.5]])
-
     def _light(self) -> None:
         light = pyvista().Light
         plotter, theme = self.plotter, self.theme
@@ -332,7 +316,7 @@ class _Actor:
         plotter.add_actor(self.actor, reset_camera=False, render=False, pickable=pickable)
 
     def place(self, matrix: Array) -> None:
-        self.matrix.DeepCopy(matrix.ravel())
+        self.matrix.DeepCopy(matrix.ravel())  # type: ignore[call-overload]
 
     def paint(self, color: Color) -> None:
         self.actor.prop.color = color
@@ -362,14 +346,6 @@ def _lines(plotter: Any, points: Array, lines: Any, colors: Array, opacity: Arra
     actor.prop.line_width = width
     plotter.add_actor(actor, reset_camera=False, render=False, pickable=False)
     return actor
-
-
-_DIRECTIONS = np.array([d for d in np.ndindex(3, 3, 3) if d != (1, 1, 1)], float) - 1.0
-
-
-def _outermost(vertices: NDArray[np.float32]) -> Array:
-    """The vertices that lie farthest out in 26 directions: what a camera has to bring into view."""
-    return np.asarray(vertices, float)[np.unique(np.argmax(vertices @ _DIRECTIONS.T, axis=0))]
 
 
 def _off_screen_plotter(size: Sequence[int], smooth: bool) -> Any:

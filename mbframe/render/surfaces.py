@@ -195,9 +195,9 @@ def box(size: Sequence[float] | Array, bevel: float = 0.0) -> Surface:
             high[k] = 1
             quad = [at(low, u), at(high, u), at(high, v), at(low, v)]
             quads.append(quad[::-1] if a == c else quad)
-    for corner in product((0, 1), repeat=3):
-        triangle = [at(corner, k) for k in range(3)]
-        triangles.append(triangle if sum(corner) % 2 else triangle[::-1])
+    for outer in product((0, 1), repeat=3):
+        triangle = [at(outer, k) for k in range(3)]
+        triangles.append(triangle if sum(outer) % 2 else triangle[::-1])
     faces = [[q[0], q[1], q[2]] for q in quads] + [[q[0], q[2], q[3]] for q in quads] + triangles
     return Surface.of(vertices, normals, faces)
 
