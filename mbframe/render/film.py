@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ModelError, Problem
-from .camera import ANGLE, distance_for, place, view_directions
+from .camera import ANGLE, fitted, place, view_directions
 from .frames import Frames
 from .geometry import parts_of
-from .parts import Part, Sketch
+from .parts import Part, Sketch, swept
 from .surroundings import Floor, floor_of
 
 Array = NDArray[np.float64]
-
-MARGIN = 1.15  # how much farther away the camera is than it would have to be: there is room for words
 
 Camera = str | Sequence[ArrayLike]
 
@@ -84,15 +82,8 @@ class Film:
 
     @cached_property
     def corners(self) -> Array:
-        """Corners (n, 3) of the boxes around all parts at all frames."""
-        swept = [position for position, _ in self.frames.poses.bodies.values()]
-        for part in self.parts:
-            low, high = part.surface.bounds
-            box = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, 8)
-            matrix = part.transform(self.frames.poses).matrix
-            moved = matrix[..., :3, :3] @ box + matrix[..., :3, 3:]
-            swept.append(np.swapaxes(moved, -1, -2).reshape(-1, 3))
-        return np.concatenate(swept)
+        """Outermost points (n, 3) of all parts at all frames."""
+        return swept(self.parts, self.frames.poses)
 
     @cached_property
     def bounds(self) -> Array:
@@ -110,10 +101,8 @@ class Film:
         if not isinstance(self.camera, str):
             return self._given_view(self.camera)
         towards, up = view_directions(self.camera, self.sketch.up)
-        center = self.bounds.mean(axis=0)
-        aspect = self.size[0] / self.size[1]
-        distance = distance_for(self.corners, towards, up, center, ANGLE, aspect)
-        return View(center + MARGIN * distance * towards, center, up)
+        center, distance = fitted(self.corners, towards, up, self.size[0] / self.size[1])
+        return View(center + distance * towards, center, up)
 
     def _given_view(self, camera: Sequence[ArrayLike]) -> View:
         try:

@@ -92,7 +92,7 @@ class Frames:
     @cached_property
     def poses(self) -> Poses:
         """The poses of the bodies at all frames."""
-        return Poses({name: (motion[0], motion[1]) for name, motion in self._motions.items()})
+        return Poses({name: motion[:2] for name, motion in self._motions.items()})
 
     def __iter__(self) -> Iterator[State]:
         """The states, one per frame. Own states of elements are interpolated linearly."""
@@ -113,7 +113,7 @@ class Frames:
         return _Spans.of(self.result.t, self.times)
 
     @cached_property
-    def _motions(self) -> dict[str | None, tuple[Array, Array, Array, Array]]:
+    def _motions(self) -> dict[str, tuple[Array, Array, Array, Array]]:
         return {body.name: _motion(self.result, body, self._spans) for body in self.result.system.bodies}
 
 

@@ -122,7 +122,8 @@ class Glb:
     def animation(self, name: str, times: ArrayLike, courses: Mapping[int, Mapping[str, Array]]) -> None:
         """Key frames at `times`, s: each node's "translation", "rotation" (x, y, z, w), "scale", one row a frame."""
         clock = self._accessor(np.asarray(times, np.float32).reshape(-1, 1), bounds=True)
-        samplers, channels = [], []
+        samplers: list[dict[str, Any]] = []
+        channels: list[dict[str, Any]] = []
         for node, course in courses.items():
             for path, values in course.items():
                 channels.append({"sampler": len(samplers), "target": {"node": node, "path": path}})

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .style import BODIES, THEMES, Color, Theme
+from .style import BODIES, THEMES, Theme
 
 Array = NDArray[np.float64]
 
@@ -66,18 +66,18 @@ def page(model: bytes, *, title: str, theme: str, settings: dict[str, Any], gene
 
 def _colors(theme: Theme) -> str:
     """The colours of the page, as variables of its style."""
-    colors = {
+    colors: dict[str, Sequence[float]] = {
         "background": theme.background,
         "background-top": theme.background_top,
         "text": theme.text,
-        "faint": 0.65 * np.array(theme.text) + 0.35 * np.array(theme.background),
+        "faint": [0.65 * a + 0.35 * b for a, b in zip(theme.text, theme.background, strict=True)],
         "line": theme.grid_strong,
         "accent": BODIES[0],
     }
     return " ".join(f"--{name}: {_code(color)};" for name, color in colors.items())
 
 
-def _code(color: Color | Array) -> str:
+def _code(color: Sequence[float]) -> str:
     """A colour as "#rrggbb"."""
     return "#" + "".join(f"{round(255.0 * part):02x}" for part in color)
 

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,8 @@ DITHER = "paletteuse=dither=bayer:bayer_scale=5:diff_mode=rectangle"
 
 def pictures(film: Film, states: Iterable[State]) -> Iterator[Picture]:
     """Pictures (height, width, 3) of the states, drawn off-screen."""
-    options = {"motion": film.frames, "theme": film.theme, "size": film.size, "smooth": film.smooth}
-    with Scene(film.system, **options) as scene:
+    frames, size = film.frames, film.size
+    with Scene(film.system, motion=frames, theme=film.theme, size=size, smooth=film.smooth) as scene:
         film.view.place(scene.plotter.camera)
         caption = Caption(scene, film)
         for state in states:
@@ -112,12 +112,12 @@ def _encode(pictures: Iterable[Picture], film: Film, options: Sequence[str], tar
 def _run(arguments: Sequence[str], pictures: Iterable[Picture] = (), folder: str | None = None) -> None:
     """Run ffmpeg, which reads the pictures from its standard input; it is ended if anything goes wrong meanwhile."""
     command = [ffmpeg(), "-hide_banner", "-loglevel", "error", "-y", *arguments]
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL}
     with tempfile.TemporaryFile() as log:
-        with subprocess.Popen(command, **pipes, stderr=log, cwd=folder) as process:
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=log, cwd=folder) as process:
+            pipe = cast(IO[bytes], process.stdin)
             try:
                 for picture in pictures:
-                    process.stdin.write(picture)
+                    pipe.write(picture.tobytes())
             except BrokenPipeError:
                 pass  # it has ended early and says why
             except BaseException:
@@ -125,7 +125,7 @@ def _run(arguments: Sequence[str], pictures: Iterable[Picture] = (), folder: str
                 raise
             finally:
                 with suppress(BrokenPipeError):
-                    process.stdin.close()
+                    pipe.close()
         if process.returncode == 0:
             return
         log.seek(0)
