@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..parameters import Element
 from ..results import Result
 from ..state import State
 from . import camera as cam
-from .availability import check_drawing, pyvista
+from .availability import check_drawing, has_display, pyvista
 from .geometry import parts_of
 from .parts import Sketch, swept, unit_vector
 from .placement import Poses
@@ -349,16 +349,28 @@ def _lines(plotter: Any, points: Array, lines: Any, colors: Array, opacity: Arra
 
 
 def _off_screen_plotter(size: Sequence[int], smooth: bool) -> Any:
-    pv = pyvista()
-    if sys.platform.startswith("linux") and not os.environ.get("DISPLAY"):
-        os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")  # VTK tries X first and complains
-    plotter = pv.Plotter(off_screen=True, window_size=list(size), lighting=None)
+    with _without_display():
+        plotter = pyvista().Plotter(off_screen=True, window_size=list(size), lighting=None)
     if smooth:
         plotter.enable_anti_aliasing("msaa", multi_samples=8)  # SSAA takes twice the time and looks the same
     else:
         plotter.render_window.SetMultiSamples(0)
         plotter.disable_anti_aliasing()
     return plotter
+
+
+@contextmanager
+def _without_display() -> Iterator[None]:
+    """Lets VTK draw by EGL at once where there is no display; by itself it tries one first and complains."""
+    key = "VTK_DEFAULT_OPENGL_WINDOW"
+    if has_display() or key in os.environ:
+        yield
+        return
+    os.environ[key] = "vtkEGLRenderWindow"
+    try:
+        yield
+    finally:
+        del os.environ[key]
 
 
 def _poses_of(motion: Result | Iterable[State] | None) -> Poses | None:
