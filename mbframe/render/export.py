@@ -152,7 +152,9 @@ def _page(film: Film, model: bytes, signals: Sequence[Signal]) -> str:
         },
         "signals": [signal.within(first, last) for signal in signals],
     }
-    return page(model, title=film.title, theme=film.theme, settings=settings, generator=GENERATOR)
+    return page(
+        model, name=film.system.name, title=film.title, theme=film.theme, settings=settings, generator=GENERATOR
+    )
 
 
 def _signal(result: Any, given: Any) -> Signal:

@@ -40,14 +40,18 @@ class Signal:
         }
 
 
-def page(model: bytes, *, title: str, theme: str, settings: dict[str, Any], generator: str) -> str:
-    """The page for an animated glTF model; `settings` are read by assets/viewer/viewer.js."""
+def page(model: bytes, *, name: str, title: str, theme: str, settings: dict[str, Any], generator: str) -> str:
+    """The page for an animated glTF model; `settings` are read by assets/viewer/viewer.js.
+
+    `title` is shown in the picture; without it the browser still has the `name`.
+    """
     folder = files("mbframe_assets") / "viewer"
 
     def asset(name: str) -> str:
         return (folder / name).read_text(encoding="utf-8").strip()
 
     return Template(asset("page.html")).substitute(
+        name=html.escape(title or name),
         title=html.escape(title),
         theme=theme,
         colors=_colors(THEMES[theme]),
@@ -71,7 +75,7 @@ def _colors(theme: Theme) -> str:
         "background-top": theme.background_top,
         "text": theme.text,
         "faint": [0.65 * a + 0.35 * b for a, b in zip(theme.text, theme.background, strict=True)],
-        "line": theme.grid_strong,
+        "line": theme.grid,
         "accent": BODIES[0],
     }
     return " ".join(f"--{name}: {_code(color)};" for name, color in colors.items())
