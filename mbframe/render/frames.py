@@ -29,7 +29,7 @@ class Frames:
     """States of a result at equal steps of playing time: those stored, and between them interpolated.
 
     Positions and Euler parameters follow the polynomial of degree five that has the stored values, velocities and
-    accelerations at both ends of a span, because the steps of an integrator of order eight are too long for less.
+    accelerations at both ends of a span, because steps of an integrator of order eight last several frames.
 
     Parameters
     ----------
