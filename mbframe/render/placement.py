@@ -6,14 +6,12 @@ space, and `point3`, `rotation3` are the one place that lifts them there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from ..rotations import frame_with_axis
 
 Array = NDArray[np.float64]
 
@@ -191,6 +189,27 @@ def _with_axis(z: Array, carrier: Array) -> Array:
     return np.stack([x, np.cross(z, x), z], axis=-1)
 
 
-def axes_with(axis: ArrayLike) -> Array:
-    """A frame whose third axis is a global or body direction."""
-    return frame_with_axis(point3(axis))
+class Placements:
+    """Many placements at one instant: one product of matrices for all that are fixed to bodies."""
+
+    def __init__(self, placements: Sequence[Placement]) -> None:
+        self._placements = list(placements)
+        self._rigid = [k for k, p in enumerate(self._placements) if isinstance(p, Fixed) and p.turns]
+        self._other = sorted(set(range(len(self._placements))) - set(self._rigid))
+        self._bodies = list(dict.fromkeys(self._placements[k].body for k in self._rigid))
+        self._carrier = [self._bodies.index(self._placements[k].body) for k in self._rigid]
+        at_origin = Poses(dict.fromkeys(self._bodies, (np.zeros(3), np.eye(3))))
+        self._local = np.array([self._placements[k].transform(at_origin).matrix for k in self._rigid]).reshape(-1, 4, 4)
+
+    def matrices(self, poses: Poses) -> Array:
+        """From the parts' own coordinates to global ones, (n, 4, 4)."""
+        found = np.empty((len(self._placements), 4, 4))
+        if self._rigid:
+            bodies = np.zeros((len(self._bodies), 4, 4))
+            bodies[:, 3, 3] = 1.0
+            for k, body in enumerate(self._bodies):
+                bodies[k, :3, 3], bodies[k, :3, :3] = poses.of(body)
+            found[self._rigid] = bodies[self._carrier] @ self._local
+        for k in self._other:
+            found[k] = self._placements[k].transform(poses).matrix
+        return found

@@ -19,7 +19,7 @@ from . import camera as cam
 from .availability import check_drawing, has_display, pyvista
 from .geometry import parts_of
 from .parts import Sketch, swept, unit_vector
-from .placement import Poses
+from .placement import Placements, Poses
 from .style import ARROWS, SELECTED, THEMES, Color
 from .surfaces import Surface, arrow, frame_with_axis
 from .surroundings import AXIS_COLORS, Floor, floor_of, nice_spacing
@@ -81,6 +81,7 @@ class Scene:
         self._passed = _poses_of(motion)
         self.sketch = Sketch(system, self._passed)
         self.parts = parts_of(self.sketch)
+        self._placements = Placements([part.placement for part in self.parts])
         self._selected: str | None = None
         self._followed: str | None = None
         self._trails: dict[str, Any] = {}
@@ -123,11 +124,10 @@ class Scene:
 
     def _place(self, poses: Poses) -> None:
         self._poses = poses
-        matrices = [part.transform(poses).matrix for part in self.parts]
-        for actor, matrix in zip(self._actors, matrices, strict=True):
-            actor.place(matrix)
-        for actor, matrix in zip(self._shadows, matrices, strict=False):
-            actor.place(self._projection @ matrix)
+        matrices = self._placements.matrices(poses)
+        _place_all(self._actors, matrices)
+        if self._shadows:
+            _place_all(self._shadows, self._projection @ matrices)
         for label, body, point in self._labels:
             label.SetPosition(*poses.point(body, point))
 
@@ -197,7 +197,7 @@ class Scene:
                 matrix = np.eye(4)
                 matrix[:3, :3] = length * frame_with_axis(unit_vector(along[k], (0.0, 0.0, 1.0)))
                 matrix[:3, 3] = at[k]
-                actor.place(matrix)
+                actor.place(matrix.ravel().tolist())
 
     # --- pictures -----------------------------------------------------------------------------------------------------
 
@@ -315,8 +315,9 @@ class _Actor:
         prop.ambient, prop.diffuse, prop.specular, prop.specular_power = 0.18, 0.9, 0.22, 25.0
         plotter.add_actor(self.actor, reset_camera=False, render=False, pickable=pickable)
 
-    def place(self, matrix: Array) -> None:
-        self.matrix.DeepCopy(matrix.ravel())  # type: ignore[call-overload]
+    def place(self, elements: Sequence[float]) -> None:
+        """Put it where a matrix (4, 4), given row by row, says."""
+        self.matrix.DeepCopy(elements)
 
     def paint(self, color: Color) -> None:
         self.actor.prop.color = color
@@ -328,6 +329,11 @@ class _Actor:
         """Other vertices for the same triangles."""
         self.data.points = np.asarray(vertices, np.float32)
         self.data.compute_normals(cell_normals=False, split_vertices=False, consistent_normals=False, inplace=True)
+
+
+def _place_all(actors: Sequence[_Actor], matrices: Array) -> None:
+    for actor, elements in zip(actors, matrices.reshape(-1, 16).tolist(), strict=True):
+        actor.place(elements)
 
 
 def _lines(plotter: Any, points: Array, lines: Any, colors: Array, opacity: Array, width: float) -> Any:

@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw
 from scipy.spatial.transform import Rotation
 
 import mbframe as mb
-from mbframe.render import Poses, Scene, can_draw, picture
+from mbframe.render import Poses, Scene, availability, can_draw, picture
 from mbframe.render.availability import RenderError, missing_libraries, why_not
 from mbframe.render.camera import ANGLE, VIEWS, view_directions
 from mbframe.render.style import SELECTED, THEMES
@@ -302,6 +302,17 @@ def test_missing_libraries_are_an_error_and_not_a_crash(monkeypatch: pytest.Monk
         page = ball()._repr_html_()
         assert "RigidBody" in page
         assert "<img" not in page
+    finally:
+        why_not.cache_clear()
+
+
+def test_a_missing_driver_is_an_error_and_not_a_crash(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(availability, "has_display", lambda: False)
+    monkeypatch.setattr(availability, "has_driver", lambda: False)
+    why_not.cache_clear()
+    try:
+        with pytest.raises(RenderError, match="EGL finds no driver"):
+            Scene(ball())
     finally:
         why_not.cache_clear()
 
