@@ -148,7 +148,8 @@ def _common_plane(points: list[Array], ports: list[Port]) -> Array | None:
 
 def _one_point(points: list[Array], center: Array, body: Any, sketch: Sketch) -> list[s.Surface]:
     size, axes = box_of_inertia(body)
-    size = np.maximum(size, 0.8 * sketch.bar)
+    largest = 0.4 * sketch.extent if len(sketch.system.bodies) > 1 else np.inf  # it is not to hide its neighbours
+    size = np.clip(size, 0.8 * sketch.bar, largest)
     solid = s.box(size, bevel=0.05 * float(size.min())).moved(center, axes)
     if not np.any(body.mass_properties()[2]):
         solid = s.sphere(1.2 * sketch.bar, 32).moved(center)

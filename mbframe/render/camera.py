@@ -21,17 +21,22 @@ VIEWS: Final[dict[str, tuple[float, float, float]]] = {
     "top": (0.0, 0.0, 1.0),
     "bottom": (0.0, 0.0, -1.0),
 }
+PLANAR_ISO: Final = (0.3, 1.0, 0.3)
 ANGLE: Final = 25.0  # of view, degrees: long enough a lens that parallel bars look parallel
 MARGIN: Final = 1.15  # how much more than needed is in view
 
 
-def view_directions(name: str, up: ArrayLike) -> tuple[Array, Array]:
-    """Unit vectors from the mechanism to the camera and upwards in the picture, for the vertical `up`."""
+def view_directions(name: str, up: ArrayLike, planar: bool = False) -> tuple[Array, Array]:
+    """Unit vectors from the mechanism to the camera and upwards in the picture, for the vertical `up`.
+
+    A planar mechanism is tilted less in the view "iso", because its lengths matter more than its depth.
+    """
     if name not in VIEWS:
         allowed = ", ".join(map(repr, VIEWS))
         raise ModelError([Problem("Scene", "view", f"found {name!r}; allowed are {allowed}; choose one of them")])
     frame = front_frame(up)
-    towards = frame @ (np.array(VIEWS[name]) / np.linalg.norm(VIEWS[name]))
+    direction = PLANAR_ISO if planar and name == "iso" else VIEWS[name]
+    towards = frame @ (np.array(direction) / np.linalg.norm(direction))
     vertical = frame[:, 1] if name in ("top", "bottom") else frame[:, 2]
     return towards, (-vertical if name == "top" else vertical)
 

@@ -100,7 +100,7 @@ class Film:
         """The view asked for; a named one is so far away that the whole motion is in it."""
         if not isinstance(self.camera, str):
             return self._given_view(self.camera)
-        towards, up = view_directions(self.camera, self.sketch.up)
+        towards, up = view_directions(self.camera, self.sketch.up, self.sketch.planar)
         center, distance = fitted(self.corners, towards, up, self.size[0] / self.size[1])
         return View(center + distance * towards, center, up)
 

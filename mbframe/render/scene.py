@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 INSTANTS = 60  # of a motion are looked at to find out how much room it takes
 # From where, seen from the camera, and how strong.
-LIGHTS = (((-0.5, 0.7, 1.0), 0.85), ((0.9, 0.1, 0.8), 0.35), ((0.0, -0.6, 1.0), 0.28))
+LIGHTS = (((-0.5, 0.7, 1.0), 0.74), ((0.9, 0.1, 0.8), 0.31), ((0.0, -0.6, 1.0), 0.24))
 ARROW_LENGTH = 0.2  # of the longest arrow of a kind, as a share of the extent
 
 
@@ -135,7 +135,7 @@ class Scene:
 
     def view(self, name: str) -> None:
         """Look from a preset direction ("iso", "front", "back", "left", "right", "top", "bottom") at all of it."""
-        self._towards, self._up = cam.view_directions(name, self.sketch.up)
+        self._towards, self._up = cam.view_directions(name, self.sketch.up, self.sketch.planar)
         self.fit()
 
     def fit(self, margin: float = cam.MARGIN) -> None:
@@ -312,7 +312,8 @@ class _Actor:
         prop = self.actor.prop
         prop.color, prop.opacity, prop.lighting = color, opacity, lit
         prop.interpolation = "Phong"
-        prop.ambient, prop.diffuse, prop.specular, prop.specular_power = 0.18, 0.9, 0.22, 25.0
+        if lit:
+            prop.ambient, prop.diffuse, prop.specular, prop.specular_power = 0.22, 0.9, 0.2, 25.0
         plotter.add_actor(self.actor, reset_camera=False, render=False, pickable=pickable)
 
     def place(self, elements: Sequence[float]) -> None:

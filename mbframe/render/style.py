@@ -51,7 +51,7 @@ THEMES = {
         background_top=rgb("#e6ebf1"),
         grid=rgb("#dbe0e6"),
         grid_strong=rgb("#c3cbd4"),
-        shadow=rgb("#d3d9e0"),
+        shadow=rgb("#d8dee6"),
         text=rgb("#27303a"),
     ),
     "dark": Theme(

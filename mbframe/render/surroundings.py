@@ -16,7 +16,7 @@ from .style import Color, rgb
 Array = NDArray[np.float64]
 
 AXIS_COLORS: tuple[Color, Color, Color] = (rgb("#d0502f"), rgb("#2a9474"), rgb("#2f6fb0"))
-LIGHT = np.array([0.25, -0.18, 1.0])  # where the light that makes the shadow comes from, in (right, back, up)
+LIGHT = np.array([-0.25, 0.2, 1.0])  # where the light that makes the shadow comes from, in (right, back, up)
 
 
 @dataclass(frozen=True)
