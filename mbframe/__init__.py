@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .display import show_with
+
 __version__ = "0.1.0"
 
 _PLACES = {
@@ -88,9 +90,11 @@ _PLACES = {
     "system": ["System"],
 }
 _ORIGIN = {name: module for module, names in _PLACES.items() for name in names}
-_MODULES = ["examples"]
+_MODULES = ["examples", "render"]
 
 __all__ = ["__version__", *sorted(_ORIGIN), *_MODULES]
+
+show_with(f"{__name__}.render.notebook")
 
 
 def __getattr__(name: str) -> Any:
@@ -110,4 +114,5 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from . import examples as examples
+    from . import render as render
     from .analysis.evaluate import evaluate as evaluate

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .bodies.base import Body
+from .display import Displayed
 from .errors import ModelError, Problem
 from .forces.base import ForceElement
 from .markers import POINT, Marker, converted
@@ -184,7 +185,7 @@ class StatesInMemory:
         return {}
 
 
-class Result:
+class Result(Displayed):
     """The motion of a system: stored instants `t` and what follows from them.
 
     Elements may be given by object or by name. Vectors have global components and one row per instant. Every quantity

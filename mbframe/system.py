@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from .bodies.base import Body, Ground
 from .connections import Connection
 from .constraints.base import BasicConstraint
+from .display import Displayed
 from .errors import ModelError, Problem
 from .forces.base import ForceElement
 from .joints.base import Joint
@@ -22,7 +23,7 @@ from .parameters import Element, parameter
 E = TypeVar("E", bound=Element)
 
 
-class System(Element):
+class System(Displayed, Element):
     """A mechanism: bodies, joints and forces by unique names.
 
     Parameters

@@ -46,6 +46,7 @@ from bench_peers import (
     mujoco_rk4,
     polygon,
 )
+from bench_pictures import frame_times
 
 import mbframe as mb
 
@@ -471,6 +472,12 @@ def compile_library(bench: Bench) -> Iterator[Row]:
     yield Row("compile the whole library", cpu, "s", limit=120.0, note=f"wall {wall:.0f} s")
 
 
+def pictures(bench: Bench) -> Iterator[Row]:
+    """Off-screen pictures, all cores together."""
+    for name, cost in fresh(frame_times, 3 if bench.quick else 10, bench.large_repeats).items():
+        yield Row(name, cost, "ms", note=f"{1e3 / cost:.0f} per second of CPU time")
+
+
 def children_cpu() -> float:
     """CPU seconds of the processes that this one has started and seen end, and of theirs in turn."""
     import resource  # not on Windows
@@ -496,6 +503,39 @@ def first_simulation(cache: str) -> tuple[float, float, bool]:
     )
 
 
+def exports(bench: Bench) -> Iterator[Row]:
+    """Exports of the triple pendulum: CPU time per frame, encoder included, and sizes of files."""
+    count = 20 if bench.quick else 100
+    for name, (seconds, size) in fresh(export_costs, count).items():
+        note = f"{count} frames, {size / 1e6:.2f} MB"
+        yield Row(f"export {name}, per frame", 1e3 * seconds / count, "ms", note=note)
+        if name.startswith("gif"):
+            yield Row("GIF of 100 frames, 640x360", size / count * 100 / 1e6, "MB", limit=3.0)
+        if name == "html":
+            yield Row("HTML page of the triple pendulum", size / 1e6, "MB", limit=5.0)
+
+
+def export_costs(count: int) -> dict[str, tuple[float, int]]:
+    """CPU seconds and bytes of each kind of export with so many frames."""
+    result = mb.simulate(mb.examples.triple_pendulum(), (count - 1) / 30.0)
+    kinds: dict[str, tuple[str, dict[str, Any]]] = {
+        "mp4 1280x720": (".mp4", {}),
+        "mp4 1280x720, smooth=False": (".mp4", {"smooth": False}),
+        "gif 640x360": (".gif", {"size": (640, 360)}),
+        "png 1280x720": (".png", {}),
+        "glb": (".glb", {}),
+        "html": (".html", {}),
+    }
+    costs = {}
+    with tempfile.TemporaryDirectory() as folder:
+        mb.render.export(result, Path(folder, "first.png"), end=0.0)  # loads VTK
+        for name, (suffix, options) in kinds.items():
+            begin = time.process_time() + children_cpu()
+            files = mb.render.export(result, Path(folder, "motion").with_suffix(suffix), **options)
+            costs[name] = time.process_time() + children_cpu() - begin, sum(file.stat().st_size for file in files)
+    return costs
+
+
 MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "pendulum-step": pendulum_step,
     "pendulum-accuracy": pendulum_accuracy,
@@ -508,6 +548,8 @@ MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "latency-import": latency_import,
     "latency-first-run": latency_first_run,
     "compile-library": compile_library,
+    "pictures": pictures,
+    "exports": exports,
 }
 
 

@@ -97,8 +97,8 @@ install_project() {
 
 virtual_environment_is_good || make_virtual_environment
 install_project test
+install_packages "pictures" "${PACKAGES_DRAWING[@]}" || say "Going on without pictures; their tests will say so."
 if [[ -f gui/__main__.py ]]; then
-    install_packages "pictures and windows" "${PACKAGES_DRAWING[@]}" "${PACKAGES_DISPLAY[@]}" ||
-        say "Going on without them."
+    install_packages "windows" "${PACKAGES_DISPLAY[@]}" || say "Going on without windows."
 fi
 export PATH="$ROOT/.venv/bin:$PATH"

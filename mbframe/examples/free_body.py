@@ -22,7 +22,9 @@ def free_body() -> System:
             angular_velocity=(0.01, 6.0, 0.0),
             shapes=[
                 Cylinder(radius=0.13, length=0.02, position=(0.15, 0.0, 0.0)),
-                Box(size=(0.30, 0.03, 0.03), position=(-0.15, 0.0, 0.0)),
+                Cylinder(radius=0.115, length=0.024, position=(0.15, 0.0, 0.0), color="#f2f4f7"),
+                Box(size=(0.12, 0.022, 0.018), position=(-0.03, 0.0, 0.0)),
+                Box(size=(0.20, 0.032, 0.028), position=(-0.18, 0.0, 0.0), color="#343a41"),
             ],
         )
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..bodies import RigidBody
 from ..joints import SphericalJoint
-from ..shapes import Cone
+from ..shapes import Box, Cone, Cylinder
 from ..system import System
 
 MASS, LENGTH = 0.5, 0.1  # kg; m from the point to the centre of mass
@@ -30,7 +30,12 @@ def heavy_top(spin: float = 150.0, lean: float = 0.4) -> System:
             center_of_mass=(0.0, 0.0, LENGTH),
             rotation=np.column_stack([across, [0.0, 1.0, 0.0], axis]),
             angular_velocity=spin * axis,
-            shapes=[Cone(radius=0.06, length=0.13, position=(0.0, 0.0, 0.13), rotation=np.diag([1.0, -1.0, -1.0]))],
+            shapes=[
+                Cone(radius=0.06, length=0.11, position=(0.0, 0.0, 0.11), rotation=np.diag([1.0, -1.0, -1.0])),
+                Cylinder(radius=0.06, length=0.02, position=(0.0, 0.0, 0.12), color="#e39a2d"),
+                Cylinder(radius=0.008, length=0.05, position=(0.0, 0.0, 0.155), color="#59626d"),
+                Box(size=(0.11, 0.012, 0.002), position=(0.0, 0.0, 0.1305), color="#f2f4f7"),  # shows that it spins
+            ],
         )
     )
     system.add(SphericalJoint("point", system.ground, top, at=(0.0, 0.0, 0.0)))

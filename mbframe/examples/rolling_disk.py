@@ -6,7 +6,7 @@ import numpy as np
 
 from ..bodies import RigidBody
 from ..joints import RollingDisk
-from ..shapes import Cylinder
+from ..shapes import Box, Cylinder
 from ..system import System
 
 MASS, RADIUS = 1.0, 0.5
@@ -32,7 +32,11 @@ def rolling_disk(speed: float = 3.0, lean: float = 0.2) -> System:
             rotation=np.column_stack([forward, np.cross(axle, forward), axle]),
             velocity=np.cross(spin, RADIUS * up),
             angular_velocity=spin,
-            shapes=[Cylinder(radius=RADIUS, length=0.03)],
+            shapes=[
+                Cylinder(radius=RADIUS, length=0.03),
+                Cylinder(radius=0.3 * RADIUS, length=0.034, color="#f2f4f7"),
+                Box(size=(1.9 * RADIUS, 0.06, 0.033), color="#f2f4f7"),  # shows that it turns
+            ],
         )
     )
     system.add(RollingDisk("contact", system.ground, disk, at=center, axis=axle, radius=RADIUS))

@@ -1,0 +1,26 @@
+"""Pictures of mechanisms and their motion, without a window: `mb.render.Scene`, `mb.render.export`.
+
+Geometry is data (`drawing`), a `Scene` draws it with PyVista, exports write it. PyVista is imported when something is
+drawn.
+"""
+
+from .availability import RenderError, can_draw
+from .export import export
+from .geometry import drawing
+from .parts import Part
+from .placement import Poses
+from .scene import Scene, picture
+from .vectors import Vectors, vectors
+
+__all__ = [
+    "Part",
+    "Poses",
+    "RenderError",
+    "Scene",
+    "Vectors",
+    "can_draw",
+    "drawing",
+    "export",
+    "picture",
+    "vectors",
+]

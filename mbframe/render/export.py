@@ -1,0 +1,226 @@
+"""Motions as files: videos, pictures, 3D models that move, and pages that play them."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..errors import ModelError, Problem
+from ..files.atomic import FilePath, replacing, unwritten, writable
+from ..results import Result
+from ..state import State
+from .availability import check_drawing
+from .film import Camera, Film
+from .frames import Frames
+from .gltf import animated
+from .html import Signal, page
+from .style import THEMES
+from .surroundings import nice_spacing
+from .video import ffmpeg, write_gif, write_mp4, write_png
+
+GENERATOR = f"mbframe {__version__}"
+SMALLEST, LARGEST = 16, 8192  # pixels
+SUFFIXES = (".mp4", ".gif", ".png", ".glb", ".html")
+LARGEST_GIF_RATE = 50.0  # a GIF counts hundredths of a second, and viewers slow down what is shown for one of them
+
+
+def export(
+    result: Result,
+    path: FilePath,
+    *,
+    fps: float = 30.0,
+    size: tuple[int, int] = (1280, 720),
+    speed: float = 1.0,
+    camera: Camera = "iso",
+    start: float | None = None,
+    end: float | None = None,
+    title: str | None = None,
+    show_time: bool = True,
+    signals: Sequence[Any] = (),
+    theme: str = "light",
+    smooth: bool = True,
+    progress: bool | Callable[[float], None] = False,
+) -> list[Path]:
+    """Write the motion of a result to a file, in the format of its suffix.
+
+    There are floor((end - start) / speed · fps) + 1 frames. A file appears complete or not at all, also when the export
+    is interrupted.
+
+    Parameters
+    ----------
+    result
+        What to show.
+    path
+        `.mp4` (H.264), `.gif`, `.png` (frames `name_0000.png` …), `.glb` (glTF 2.0: bodies with their motion as key
+        frames, one per frame) or `.html` (one page that plays the motion in a browser, without network access).
+    fps
+        Frames per second of playing time.
+    size
+        Width and height of a picture in pixels; without effect on `.glb` and `.html`.
+    speed
+        Seconds of the result per second of playing time: 0.1 is slow motion.
+    camera
+        A view ("iso", "front", "back", "right", "left", "top", "bottom") from which the whole motion is seen, or
+        three vectors: the camera's position, the point it looks at, and a direction that is up.
+    start, end
+        The part of the result that is shown, s; by default all of it.
+    title
+        Shown in the picture; by default the system's name, "" for none.
+    show_time
+        Whether the picture shows the instant of the result.
+    signals
+        What a page plots beside the motion: names of quantities, as in ``result.quantity(name)``, or pairs of a label
+        and an array with one row per instant of the result (a column per curve).
+    theme
+        "light" or "dark".
+    smooth
+        Whether edges in pictures are drawn without steps, which takes about three times as long.
+    progress
+        True for a progress bar, or a function that is called with the fraction of the pictures that are drawn. What it
+        raises ends the export.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
+    target = Path(path).expanduser()
+    _check(target, size, theme)
+    frames = Frames.of(result, fps, speed, start, end)
+    shown = str(result.system.name) if title is None else title
+    film = Film(frames, shown, show_time, (int(size[0]), int(size[1])), camera, theme, smooth)
+    suffix = target.suffix.lower()
+    if suffix in (".glb", ".html"):
+        model = animated(str(result.system.name), frames, film.parts, film.sketch.up, GENERATOR)
+        plotted = [_signal(result, given) for given in signals]
+        with replacing(target) as temporary:
+            temporary.write_bytes(model if suffix == ".glb" else _page(film, model, plotted).encode())
+        return [target]
+    _check_pictures(film, suffix)
+    states = _reported(frames, progress)
+    if suffix == ".png":
+        return _write_frames(film, states, target)
+    with replacing(target) as temporary:
+        (write_mp4 if suffix == ".mp4" else write_gif)(film, states, temporary)
+    return [target]
+
+
+def _write_frames(film: Film, states: Iterable[State], target: Path) -> list[Path]:
+    """Frames are drawn in a folder of their own and get their names when the last one is there."""
+    place = writable(target.with_name(f"{target.stem}_0000.png")).parent
+    try:
+        with tempfile.TemporaryDirectory(prefix=".", dir=place) as folder:
+            drawn = write_png(film, states, Path(folder), target.stem)
+            for file in drawn:
+                os.replace(file, place / file.name)
+    except OSError as error:
+        raise unwritten(target, error) from error
+    return [target.with_name(file.name) for file in drawn]
+
+
+def _page(film: Film, model: bytes, signals: Sequence[Signal]) -> str:
+    frames, view = film.frames, film.view
+    first, last = float(frames.times[0]), float(frames.times[-1])
+    settings = {
+        "start": first,
+        "speed": frames.speed,
+        "fps": frames.fps,
+        "digits": frames.digits,
+        "duration": float(frames.playing_times[-1]),
+        "showTime": film.show_time,
+        "bounds": film.bounds.tolist(),
+        "up": film.sketch.up.tolist(),
+        "camera": {
+            "position": view.position.tolist(),
+            "focus": view.focus.tolist(),
+            "up": view.up.tolist(),
+            "angle": view.angle,
+            "aspect": film.size[0] / film.size[1],
+        },
+        "grid": {
+            "point": film.floor.point.tolist(),
+            "normal": film.floor.normal.tolist(),
+            "spacing": nice_spacing(float(np.linalg.norm(np.ptp(film.bounds, axis=0)))),
+        },
+        "signals": [signal.within(first, last) for signal in signals],
+    }
+    return page(
+        model, name=film.system.name, title=film.title, theme=film.theme, settings=settings, generator=GENERATOR
+    )
+
+
+def _signal(result: Any, given: Any) -> Signal:
+    """A signal by its name, or from a label and an array."""
+    if isinstance(given, str):
+        quantity = result.quantity(given)
+        given = (f"{quantity.label} ({quantity.unit})" if quantity.unit else quantity.label, quantity.values)
+    try:
+        label, values = given
+        curves = np.asarray(values, float)
+    except (TypeError, ValueError):
+        label, curves = given, np.empty(0)
+    if not isinstance(label, str) or curves.ndim not in (1, 2) or len(curves) != len(result.t):
+        message = (
+            f"found {label!r}; allowed are names of quantities and pairs (label, array) with {len(result.t)} rows, one "
+            "for each instant of the result; give such"
+        )
+        raise ModelError([Problem("export", "signals", message)])
+    return Signal(label, result.t, list(curves.reshape(len(curves), -1).T))
+
+
+def _reported(frames: Frames, progress: bool | Callable[[float], None]) -> Iterator[State]:
+    """The states, with a report after each."""
+    states: Iterable[State] = frames
+    if progress is True:
+        from rich.progress import track
+
+        states = track(states, "exporting", total=len(frames), transient=True)
+    for number, state in enumerate(states, 1):
+        yield state
+        if callable(progress):
+            progress(number / len(frames))
+
+
+def _check(target: Path, size: Any, theme: Any) -> None:
+    """Refuse what cannot be meant, all at once."""
+    problems = []
+    suffix = target.suffix.lower()
+    if suffix not in SUFFIXES:
+        near = difflib.get_close_matches(suffix, SUFFIXES, n=1, cutoff=0.5)
+        meant = f"; did you mean {target.with_suffix(near[0]).name!r}?" if suffix and near else "; choose one of them"
+        found = f"the suffix {suffix!r}" if suffix else f"{target.name!r}, which has no suffix"
+        problems.append(Problem("export", "path", f"found {found}; allowed are {', '.join(SUFFIXES)}{meant}"))
+    try:
+        width, height = (int(n) if isinstance(n, Integral) and not isinstance(n, bool) else 0 for n in size)
+    except (TypeError, ValueError):
+        width = height = 0
+    if not all(SMALLEST <= n <= LARGEST for n in (width, height)):
+        allowed = f"a width and a height of {SMALLEST} to {LARGEST} pixels"
+        problems.append(Problem("export", "size", f"found {size!r}; allowed are {allowed}; give such as (1280, 720)"))
+    elif suffix == ".mp4" and (width % 2 or height % 2):
+        even = (width + width % 2, height + height % 2)
+        problems.append(Problem("export", "size", f"found {size!r}; an .mp4 has even numbers of pixels; give {even}"))
+    if theme not in THEMES:
+        allowed = " and ".join(map(repr, THEMES))
+        problems.append(Problem("export", "theme", f"found {theme!r}; allowed are {allowed}; choose one of them"))
+    if problems:
+        raise ModelError(problems)
+
+
+def _check_pictures(film: Film, suffix: str) -> None:
+    """Find out before anything is drawn whether it can be drawn and encoded."""
+    if suffix == ".gif" and film.frames.fps > LARGEST_GIF_RATE:
+        message = f"found {film.frames.fps:g}; a .gif shows at most {LARGEST_GIF_RATE:g} frames per second; give less"
+        raise ModelError([Problem("export", "fps", message)])
+    check_drawing()
+    if suffix != ".png":
+        ffmpeg()
+    _ = film.view

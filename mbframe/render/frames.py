@@ -1,0 +1,181 @@
+"""The frames of an animation: their instants, and the states of a result at them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bodies.base import Body
+from ..errors import ModelError, Problem
+from ..results import Result
+from ..rotations import matrix_from_quaternion
+from ..state import Motion, State
+from .placement import Poses, angular_velocity3, point3, rotation3
+
+Array = NDArray[np.float64]
+
+ROUNDING = 1e-9  # of a frame: 0.29 s are 29 frames of 10 ms, although 0.29 * 100 < 29
+
+
+@dataclass(frozen=True)
+class Frames:
+    """States of a result at equal steps of playing time: those stored, and between them interpolated.
+
+    Positions and Euler parameters follow the polynomial of degree five that has the stored values, velocities and
+    accelerations at both ends of a span, because steps of an integrator of order eight last several frames.
+
+    Parameters
+    ----------
+    result
+        Where the states come from.
+    times
+        Instants of the result, s.
+    fps
+        Frames per second of playing time.
+    speed
+        Seconds of the result per second of playing time; 0.1 is slow motion.
+    """
+
+    result: Result
+    times: Array
+    fps: float
+    speed: float
+
+    @classmethod
+    def of(cls, result: Result, fps: float, speed: float, start: float | None, end: float | None) -> Frames:
+        """floor((end - start) / speed * fps) + 1 frames from `start`; all that is wrong is one `ModelError`."""
+        problems = [
+            Problem("export", field, f"found {value!r}; allowed is a positive number; give one such as {example}")
+            for field, value, example in (("fps", fps, 30), ("speed", speed, 1.0))
+            if not _is_number(value) or value <= 0.0
+        ]
+        if not len(result.t):
+            raise ModelError(
+                [Problem("export", "result", "found a result without instants; simulate first"), *problems]
+            )
+        first, last = float(result.t[0]), float(result.t[-1])
+        window = (first if start is None else start, last if end is None else end)
+        margin = ROUNDING * max(abs(first), abs(last), last - first)
+        for field, value in zip(("start", "end"), window, strict=True):
+            if not _is_number(value) or not first - margin <= value <= last + margin:
+                message = f"found {value!r}; allowed is an instant of the result, {first:g} to {last:g} s; change it"
+                problems.append(Problem("export", field, message))
+        if not problems and window[0] > window[1]:
+            message = f"found {window[1]:g} s, before the start at {window[0]:g} s: no frames; give a later end"
+            problems.append(Problem("export", "end", message))
+        if problems:
+            raise ModelError(problems)
+        count = math.floor((window[1] - window[0]) / speed * fps + ROUNDING) + 1
+        times = np.clip(window[0] + np.arange(count) * (speed / fps), first, last)
+        return cls(result, times, float(fps), float(speed))
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def playing_times(self) -> Array:
+        """When the frames are shown, s."""
+        return np.arange(len(self)) / self.fps
+
+    @property
+    def digits(self) -> int:
+        """How many decimals of the time tell the frames apart; at least two, so that it does not jump about."""
+        return max(2, math.ceil(-math.log10(self.speed / self.fps)))
+
+    @cached_property
+    def poses(self) -> Poses:
+        """The poses of the bodies at all frames."""
+        return Poses({name: motion[:2] for name, motion in self._motions.items()})
+
+    def __iter__(self) -> Iterator[State]:
+        """The states, one per frame. Own states of elements are interpolated linearly."""
+        others = [f.name for f in fields(State) if f.name not in ("t", "motions")]
+        for n, t in enumerate(self.times):
+            before, after = (self.result.state(k[n]) for k in (self._spans.before, self._spans.after))
+            s = self._spans.s[n]
+            mixed = {
+                field: {name: (1.0 - s) * a + s * getattr(after, field)[name] for name, a in old.items()}
+                for field in others
+                if (old := getattr(before, field)) is not None
+            }
+            motions = {name: Motion(*(values[n] for values in motion)) for name, motion in self._motions.items()}
+            yield State(float(t), motions, **mixed)
+
+    @cached_property
+    def _spans(self) -> _Spans:
+        return _Spans.of(self.result.t, self.times)
+
+    @cached_property
+    def _motions(self) -> dict[str, tuple[Array, Array, Array, Array]]:
+        return {body.name: _motion(self.result, body, self._spans) for body in self.result.system.bodies}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+@dataclass(frozen=True)
+class _Spans:
+    """For each wanted instant the stored ones around it, the time h between them and the fraction s that has passed."""
+
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+    h: Array
+    s: Array
+
+    @classmethod
+    def of(cls, stored: Array, wanted: Array) -> _Spans:
+        before = np.clip(np.searchsorted(stored, wanted, side="right") - 1, 0, max(len(stored) - 2, 0))
+        after = np.minimum(before + 1, len(stored) - 1)
+        h = stored[after] - stored[before]
+        return cls(before, after, h, np.divide(wanted - stored[before], h, out=np.zeros_like(h), where=h > 0.0))
+
+    def interpolated(self, start: Sequence[Array], end: Sequence[Array]) -> tuple[Array, Array]:
+        """Values and rates at the wanted instants; `start` and `end` hold value, rate and second derivative."""
+        h, s = self.h[:, None], self.s[:, None]
+        x, v, a = start[0], h * start[1], h * h * start[2]
+        d, e, f = end[0] - x - v - 0.5 * a, h * end[1] - v - a, h * h * end[2] - a
+        c3, c4, c5 = 10.0 * d - 4.0 * e + 0.5 * f, -15.0 * d + 7.0 * e - f, 6.0 * d - 3.0 * e + 0.5 * f
+        value = x + s * (v + s * (0.5 * a + s * (c3 + s * (c4 + s * c5))))
+        change = v + s * (a + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))
+        return value, np.divide(change, h, out=start[1].copy(), where=h > 0.0)
+
+
+def _motion(result: Result, body: Body, spans: _Spans) -> tuple[Array, Array, Array, Array]:
+    """Positions, rotation matrices, velocities and angular velocities of a body at the wanted instants, in space."""
+    from scipy.spatial.transform import Rotation
+
+    i, j = spans.before, spans.after
+    course = [point3(f(body)) for f in (result.position, result.velocity, result.acceleration)]
+    position, velocity = spans.interpolated([x[i] for x in course], [x[j] for x in course])
+    # Euler parameters: p' = 1/2 (0, omega) p
+    p = Rotation.from_matrix(rotation3(result.rotation(body))).as_quat(scalar_first=True)
+    omega, alpha = (_pure(angular_velocity3(f(body))) for f in (result.angular_velocity, result.angular_acceleration))
+    rate = 0.5 * _product(omega, p)
+    second = 0.5 * (_product(alpha, p) + _product(omega, rate))
+    # p and -p are the same rotation: at the end of a span that one is meant to which the mean angular velocity leads.
+    half_turn = 0.25 * spans.h[:, None] * (omega[i] + omega[j])[:, 1:]
+    angle = np.linalg.norm(half_turn, axis=1, keepdims=True)
+    expected = _product(np.hstack([np.cos(angle), np.sinc(angle / np.pi) * half_turn]), p[i])
+    sign = np.where(np.sum(expected * p[j], axis=1, keepdims=True) < 0.0, -1.0, 1.0)
+    p, rate = spans.interpolated([x[i] for x in (p, rate, second)], [sign * x[j] for x in (p, rate, second)])
+    spin = 2.0 * _product(rate, p * (1.0, -1.0, -1.0, -1.0)) / np.sum(p * p, axis=1, keepdims=True)
+    return position, matrix_from_quaternion(p), velocity, spin[:, 1:]
+
+
+def _pure(u: Array) -> Array:
+    """Vectors as quaternions with scalar part zero."""
+    return np.hstack([np.zeros((len(u), 1)), u])
+
+
+def _product(a: Array, b: Array) -> Array:
+    """Products of quaternions, row by row."""
+    a0, b0, u, w = a[:, :1], b[:, :1], a[:, 1:], b[:, 1:]
+    return np.hstack([a0 * b0 - np.sum(u * w, axis=1, keepdims=True), a0 * w + b0 * u + np.cross(u, w)])

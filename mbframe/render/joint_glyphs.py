@@ -1,0 +1,208 @@
+"""How joints and constraints look."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .. import joints
+from ..connections import Connection
+from ..constraints import BasicConstraint
+from ..joints import Joint
+from ..shapes import Cylinder
+from . import surfaces as s
+from .glyphs import at_port, between, glyph_parts, held, motor, sides, towards_body
+from .parts import Part, Port, Sketch, unit_vector
+from .placement import point3, rotation3
+from .style import BRASS, GROUND, IRON, MOTOR, ROD, STEEL
+from .supports import bracket, foot, pedestal
+
+
+@glyph_parts.register
+def _(element: Joint, sketch: Sketch) -> list[Part]:
+    """A joint that nothing is known about: a ball with its axis; what acts in another joint is a motor."""
+    i, j, r = sides(element, sketch)
+    if isinstance(getattr(element, "joint", None), Joint):
+        return [at_port(i, motor(r), MOTOR, "motor")]
+    ball = s.joined([s.sphere(1.2 * r, 32), s.cylinder(0.3 * r, 4.0 * r, 0.05 * r, 20)])
+    return [at_port(j, ball, BRASS, "joint"), *held(element, sketch, pedestal, r)]
+
+
+@glyph_parts.register
+def _(element: BasicConstraint, sketch: Sketch) -> list[Part]:
+    _, j, r = sides(element, sketch)
+    return [at_port(j, s.sphere(0.9 * r, 8), BRASS, "constraint")]
+
+
+@glyph_parts.register
+def _(element: joints.RevoluteJoint, sketch: Sketch) -> list[Part]:
+    i, j, r = sides(element, sketch)
+    length = (4.1 if i.body is None or j.body is None else 3.0) * r
+    head = s.cylinder(0.85 * r, 0.3 * r, 0.08 * r, 32)
+    pin = s.joined([s.cylinder(0.55 * r, length, 0.05 * r, 32), *(head.moved((0, 0, z * length / 2)) for z in (-1, 1))])
+    eye = s.tube(1.3 * r, 0.56 * r, 2.3 * r, 0.12 * r, 48)
+    return [
+        at_port(i, pin, STEEL, "pin"),
+        at_port(j, eye, IRON, "eye"),
+        *held(element, sketch, bracket, r),
+    ]
+
+
+@glyph_parts.register
+def _(element: joints.SphericalJoint, sketch: Sketch) -> list[Part]:
+    i, j, r = sides(element, sketch)
+    cup = s.bowl(1.5 * r, 0.22 * r).moved(axes=s.frame_with_axis(-towards_body(i, sketch)))
+    parts = [at_port(j, s.sphere(1.45 * r, 40), STEEL, "ball")]
+    if i.body is not None:
+        parts.append(at_port(i, cup, IRON, "cup", np.eye(3)))
+    return parts + held(element, sketch, pedestal, r)
+
+
+@glyph_parts.register
+def _(element: joints.FixedJoint, sketch: Sketch) -> list[Part]:
+    _, j, r = sides(element, sketch)
+    block = s.box((2.5 * r, 2.5 * r, 2.5 * r), 0.4 * r)
+    return [at_port(j, block, IRON, "weld"), *held(element, sketch, pedestal, r)]
+
+
+@glyph_parts.register
+def _(element: joints.UniversalJoint, sketch: Sketch) -> list[Part]:
+    parts, (i, j, r) = [], sides(element, sketch)
+    for port, color, side in ((i, IRON, "first"), (j, STEEL, "second")):
+        axis = port.axes[:, 2]
+        out = towards_body(port, sketch)
+        out = unit_vector(out - (out @ axis) * axis, port.axes[:, 0])
+        turn = np.linspace(0.0, np.pi, 25)
+        bow = 2.4 * r * (np.cos(turn)[:, None] * axis + np.sin(turn)[:, None] * out)
+        arm = s.cylinder(0.5 * r, 4.9 * r, 0.05 * r, 24).along(axis)
+        parts.append(at_port(port, s.joined([arm, s.swept(bow, 0.5 * r)]), color, f"{side} yoke", np.eye(3)))
+    return parts + held(element, sketch, pedestal, r)
+
+
+@glyph_parts.register
+def _(element: joints.ConstantVelocityJoint, sketch: Sketch) -> list[Part]:
+    i, j, r = sides(element, sketch)
+    cage = s.joined([s.tube(2.0 * r, 1.5 * r, 1.2 * r, 0.1 * r), s.torus(1.9 * r, 0.25 * r)])
+    return [
+        at_port(j, s.sphere(1.5 * r, 32), STEEL, "ball"),
+        at_port(i, cage, IRON, "cage"),
+        *held(element, sketch, pedestal, r),
+    ]
+
+
+def _rail(element: Connection, sketch: Sketch, r: float) -> tuple[float, float]:
+    """Middle and length of a guide along the first port's z axis that covers the motion."""
+    low, high = sketch.reach(element)
+    _, j = sketch.ports[element.name]
+    margin = max(0.8 * sketch.span(j.body), 5.0 * r, (0.1 if sketch.motion else 0.22) * sketch.extent)
+    return (low + high) / 2.0, high - low + 2.0 * margin
+
+
+def _guide(element: Connection, sketch: Sketch, rail: s.Surface, middle: float, length: float, r: float) -> list[Part]:
+    """A rail on the first body, with end blocks where that is the ground."""
+    i, _ = sketch.ports[element.name]
+    parts = [at_port(i, rail.moved((0, 0, middle)), ROD, "rail")]
+    if i.body is None:
+        ends = [s.box((2.2 * r, 2.2 * r, 0.9 * r), 0.15 * r).moved((0, 0, middle + k * length / 2)) for k in (-1, 1)]
+        down = i.axes.T @ -sketch.up
+        down = unit_vector(down * (1.0, 1.0, 0.0), (1.0, 0.0, 0.0))
+        axes = np.column_stack([np.array([0.0, 0.0, 1.0]), np.cross(down, [0.0, 0.0, 1.0]), down])
+        for k in (-1, 1):
+            post = s.box((0.9 * r, 1.5 * r, 2.4 * r), 0.1 * r).moved((0, 0, 2.2 * r))
+            legs = s.joined([post, foot(1.6 * r, 1.4 * r, 0.2 * r).moved((0, 0, 3.3 * r))])
+            ends.append(legs.moved((0, 0, middle + k * length / 2), axes))
+        parts.append(at_port(i, s.joined(ends), GROUND, "support"))
+    return parts
+
+
+@glyph_parts.register
+def _(element: joints.TranslationalJoint, sketch: Sketch) -> list[Part]:
+    _, j, r = sides(element, sketch)
+    middle, length = _rail(element, sketch, r)
+    rail = s.box((1.0 * r, 1.0 * r, length), 0.1 * r)
+    shoe = s.box((2.5 * r, 2.5 * r, 4.2 * r), 0.25 * r)
+    return [*_guide(element, sketch, rail, middle, length, r), at_port(j, shoe, IRON, "shoe")]
+
+
+@glyph_parts.register
+def _(element: joints.CylindricalJoint, sketch: Sketch) -> list[Part]:
+    _, j, r = sides(element, sketch)
+    middle, length = _rail(element, sketch, r)
+    sleeve = s.tube(1.4 * r, 0.7 * r, 4.2 * r, 0.15 * r)
+    guide = _guide(element, sketch, s.cylinder(0.68 * r, length, 0.05 * r), middle, length, r)
+    return [*guide, at_port(j, sleeve, IRON, "sleeve")]
+
+
+@glyph_parts.register
+def _(element: joints.PointOnLineJoint, sketch: Sketch) -> list[Part]:
+    _, j, r = sides(element, sketch)
+    middle, length = _rail(element, sketch, r)
+    guide = _guide(element, sketch, s.cylinder(0.4 * r, length, 0.05 * r), middle, length, r)
+    return [*guide, at_port(j, s.sphere(1.2 * r, 32), IRON, "ball")]
+
+
+@glyph_parts.register
+def _(element: joints.PlanarJoint, sketch: Sketch) -> list[Part]:
+    i, j, r = sides(element, sketch)
+    parts = [at_port(j, s.cylinder(1.8 * r, 0.4 * r, 0.1 * r), IRON, "pad")]
+    if i.body is not None:
+        side = 0.25 * sketch.extent
+        plate = s.box((side, side, 0.2 * r), 0.05 * r).moved((0, 0, -0.3 * r))
+        parts.append(replace(at_port(i, plate, ROD, "plane"), opacity=0.5))
+    return parts
+
+
+@glyph_parts.register
+def _(element: joints.ScrewJoint, sketch: Sketch) -> list[Part]:
+    i, j, r = sides(element, sketch)
+    middle, length = _rail(element, sketch, r)
+    core = 0.8 * r
+    if (spindle := _coaxial_cylinder(i, sketch)) is not None:
+        middle, core, length = spindle
+    pitch = np.sign(element.pitch) * max(abs(element.pitch), 0.5 * core)
+    turns = max(length / abs(pitch), 1.0)
+    angle = np.linspace(0.0, 2.0 * np.pi * turns, int(24 * turns) + 1)
+    z = (angle / angle[-1] - 0.5) * length
+    around = angle * np.sign(pitch)
+    thread = s.swept(np.column_stack([core * np.cos(around), core * np.sin(around), z]), 0.2 * core, 8)
+    screw = s.joined([s.cylinder(core, length, 0.1 * core), thread]).moved((0, 0, middle))
+    hexagon = 2.0 * core * np.column_stack([np.cos(np.arange(6) * np.pi / 3), np.sin(np.arange(6) * np.pi / 3)])
+    nut = s.extruded(hexagon, 2.2 * core, 0.2 * core)
+    return [at_port(i, screw, STEEL, "thread"), at_port(j, nut, BRASS, "nut")]
+
+
+def _coaxial_cylinder(port: Port, sketch: Sketch) -> tuple[float, float, float] | None:
+    """Middle along the port's z axis, radius and length of a cylinder of its body about that axis, if it has one."""
+    for shape in sketch.system[port.body].shapes if port.body is not None else ():
+        if isinstance(shape, Cylinder):
+            offset = port.axes.T @ (point3(shape.position) - port.point)
+            along = port.axes.T @ rotation3(shape.rotation)[:, 2]
+            if abs(along[2]) > 0.999 and np.hypot(*offset[:2]) < 0.1 * shape.radius:
+                return float(offset[2]), shape.radius, shape.length
+    return None
+
+
+@glyph_parts.register
+def _(element: joints.DistanceJoint, sketch: Sketch) -> list[Part]:
+    i, j, _ = sides(element, sketch)
+    r = 0.3 * sketch.bar
+    parts = [between(i, j, s.cylinder(r, 1.0).moved((0, 0, 0.5)), ROD, "rod")]
+    for port, side in ((i, "first"), (j, "second")):
+        parts.append(at_port(port, s.sphere(2.0 * r, 24), IRON, f"{side} ball"))
+    return parts + held(element, sketch, pedestal, 1.4 * r)
+
+
+@glyph_parts.register
+def _(element: joints.KnifeEdge, sketch: Sketch) -> list[Part]:
+    i, j, _ = sides(element, sketch)
+    long, high = 0.16 * sketch.extent, 0.05 * sketch.extent
+    turn = np.linspace(np.pi, 2.0 * np.pi, 20)
+    outline = np.column_stack([long * np.cos(turn), high + high * np.sin(turn)])
+    _, rotation_i = sketch.described.of(i.body)
+    _, rotation_j = sketch.described.of(j.body)
+    normal = rotation_j.T @ rotation_i @ i.axes[:, 2]
+    blade = j.axes[:, 2]
+    upright = unit_vector(normal - (normal @ blade) * blade, j.axes[:, 0])
+    axes = np.column_stack([blade, upright, np.cross(blade, upright)])
+    return [at_port(j, s.extruded(outline, 0.15 * high, 0.02 * high), STEEL, "blade", axes)]

@@ -1,0 +1,408 @@
+"""A mechanism drawn with PyVista. The scene is built once; showing another state only moves what is there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import ModelError, Problem
+from ..parameters import Element
+from ..results import Result
+from ..state import State
+from . import camera as cam
+from .availability import check_drawing, has_display, pyvista
+from .geometry import parts_of
+from .parts import Sketch, swept, unit_vector
+from .placement import Placements, Poses
+from .style import ARROWS, SELECTED, THEMES, Color
+from .surfaces import Surface, arrow, frame_with_axis
+from .surroundings import AXIS_COLORS, Floor, floor_of, nice_spacing
+
+Array = NDArray[np.float64]
+
+INSTANTS = 60  # of a motion are looked at to find out how much room it takes
+# From where, seen from the camera, and how strong.
+LIGHTS = (((-0.5, 0.7, 1.0), 0.74), ((0.9, 0.1, 0.8), 0.31), ((0.0, -0.6, 1.0), 0.24))
+ARROW_LENGTH = 0.2  # of the longest arrow of a kind, as a share of the extent
+
+
+class Scene:
+    """A drawn system.
+
+    Parameters
+    ----------
+    system
+        The system to draw, in the configuration in which it is described.
+    plotter
+        A PyVista plotter (or a `pyvistaqt.QtInteractor`) to draw into; without one an off-screen plotter is made.
+    motion
+        A result, or states, that will be shown: the floor, the rails and `fit` leave room for all of it.
+    theme
+        "light" or "dark".
+    labels
+        Names of the bodies at their centres of mass, and of joints and forces at their points.
+    grid, axes, shadows
+        The grid on the floor, the arrows along the global axes at the origin, the shadow on the floor.
+    size
+        Width and height in pixels of a plotter that is made here.
+    smooth
+        Anti-aliasing of a plotter that is made here; takes time (see `scripts/bench`).
+
+    `scene.show(state)` moves the parts. `scene.fit()`, `scene.view("iso")`, `scene.follow(body)` place the camera.
+    """
+
+    def __init__(
+        self,
+        system: Any,
+        plotter: Any = None,
+        *,
+        motion: Result | Iterable[State] | None = None,
+        theme: str = "light",
+        labels: bool = False,
+        grid: bool = True,
+        axes: bool = True,
+        shadows: bool = True,
+        size: tuple[int, int] = (1280, 720),
+        smooth: bool = True,
+    ) -> None:
+        if theme not in THEMES:
+            allowed = ", ".join(map(repr, THEMES))
+            raise ModelError([Problem("Scene", "theme", f"found {theme!r}; allowed are {allowed}; choose one of them")])
+        check_drawing()
+        self.system = system
+        self.theme = THEMES[theme]
+        self.plotter = _off_screen_plotter(size, smooth) if plotter is None else plotter
+        self._passed = _poses_of(motion)
+        self.sketch = Sketch(system, self._passed)
+        self.parts = parts_of(self.sketch)
+        self._placements = Placements([part.placement for part in self.parts])
+        self._selected: str | None = None
+        self._followed: str | None = None
+        self._trails: dict[str, Any] = {}
+        self._arrows: dict[str, list[_Actor]] = {}
+        self._arrow_scales: dict[str, float] = {}
+        self._labels: list[tuple[Any, str | None, Array]] = []
+        self._poses = self.sketch.described
+        self._corners = swept(self.parts, self._passed or self.sketch.described, self.sketch.described)
+        self.floor: Floor = floor_of(self.sketch, self._corners)
+        self._actors = [_Actor(self.plotter, part.surface, part.color, part.opacity) for part in self.parts]
+        self._shadows: list[_Actor] = []
+        self._light()
+        if shadows:
+            self._add_shadows()
+        if grid:
+            self._add_grid()
+        if axes:
+            self._add_axes()
+        if labels:
+            self._add_labels()
+        self._place(self._poses)
+        self.view("iso")
+
+    # --- states -------------------------------------------------------------------------------------------------------
+
+    def show(self, state: State | Poses) -> None:
+        """Move everything to a state; nothing is built anew."""
+        poses = state if isinstance(state, Poses) else Poses.of_state(state)
+        before = self._poses
+        self._place(poses)
+        if isinstance(state, State):
+            for part, actor in zip(self.parts, self._actors, strict=True):
+                if part.deformed is not None:
+                    actor.deform(part.deformed(state))
+        if self._followed is not None:
+            shift = self._center(self._followed, poses) - self._center(self._followed, before)
+            camera = self.plotter.camera
+            camera.position = tuple(np.array(camera.position) + shift)
+            camera.focal_point = tuple(np.array(camera.focal_point) + shift)
+
+    def _place(self, poses: Poses) -> None:
+        self._poses = poses
+        matrices = self._placements.matrices(poses)
+        _place_all(self._actors, matrices)
+        if self._shadows:
+            _place_all(self._shadows, self._projection @ matrices)
+        for label, body, point in self._labels:
+            label.SetPosition(*poses.point(body, point))
+
+    # --- camera -------------------------------------------------------------------------------------------------------
+
+    def view(self, name: str) -> None:
+        """Look from a preset direction ("iso", "front", "back", "left", "right", "top", "bottom") at all of it."""
+        self._towards, self._up = cam.view_directions(name, self.sketch.up, self.sketch.planar)
+        self.fit()
+
+    def fit(self, margin: float = cam.MARGIN) -> None:
+        """Bring all of the motion (or of the described mechanism) into view, without turning the camera."""
+        width, height = self.plotter.window_size
+        aspect = width / max(height, 1)
+        center, distance = cam.fitted(self._corners, self._towards, self._up, aspect, margin)
+        cam.place(self.plotter.camera, center, self._towards, self._up, distance)
+        self.plotter.renderer.ResetCameraClippingRange()
+
+    def follow(self, body: Any) -> None:
+        """Let the camera move along with a body; None lets it stand still again."""
+        self._followed = None if body is None else self._named(body)
+
+    # --- what is added to the mechanism -------------------------------------------------------------------------------
+
+    def highlight(self, element: Any) -> None:
+        """Paint an element (or the one of that name) in the colour of a selection; None takes it back."""
+        self._selected = None if element is None else self._named(element)
+        for part, actor in zip(self.parts, self._actors, strict=True):
+            actor.paint(SELECTED if part.element == self._selected else part.color)
+
+    def trail(self, body: Any, points: ArrayLike | None, color: Color | None = None) -> None:
+        """Draw the path (n, 3) of a point of a body, fading towards its beginning; None takes it away."""
+        name = self._named(body)
+        if (old := self._trails.pop(name, None)) is not None:
+            self.plotter.remove_actor(old, render=False)
+        path = np.empty((0, 3)) if points is None else np.asarray(points, float)
+        if len(path) < 2:
+            return
+        shade = color or self.sketch.color(name)
+        fade = np.linspace(0.15, 1.0, len(path))
+        pairs = np.column_stack([np.full(len(path) - 1, 2), np.arange(len(path) - 1), np.arange(1, len(path))])
+        self._trails[name] = _lines(self.plotter, path, pairs, np.tile(shade, (len(path), 1)), fade, width=3.0)
+
+    def arrows(self, kind: str, points: ArrayLike, vectors: ArrayLike, scale: float | None = None) -> None:
+        """Draw vectors (n, 3) at points (n, 3): kind "velocity", "force" or "reaction" chooses the colour.
+
+        `mb.render.vectors(result, kind)` has them for all instants of a result. `scale` is the length drawn per unit,
+        m. By default the longest vector of the first call is drawn with a fifth of the mechanism's extent, and later
+        calls of that kind keep the scale.
+        """
+        if kind not in ARROWS:
+            allowed = ", ".join(map(repr, ARROWS))
+            raise ModelError([Problem("Scene", "arrows", f"found {kind!r}; allowed are {allowed}; choose one of them")])
+        at, along = np.asarray(points, float).reshape(-1, 3), np.asarray(vectors, float).reshape(-1, 3)
+        lengths = np.linalg.norm(along, axis=1)
+        longest = float(lengths.max(initial=0.0))
+        if scale is None and kind not in self._arrow_scales and longest > 0.0:
+            self._arrow_scales[kind] = ARROW_LENGTH * self.sketch.extent / longest
+        per_unit = self._arrow_scales.get(kind, 1.0) if scale is None else scale
+        drawn = self._arrows.setdefault(kind, [])
+        while len(drawn) < len(at):
+            drawn.append(_Actor(self.plotter, arrow(1.0, 0.022, 0.2), ARROWS[kind], pickable=False))
+        for k, actor in enumerate(drawn):
+            length = float(lengths[k]) * per_unit if k < len(at) else 0.0
+            actor.visible(length > 1e-3 * self.sketch.extent)
+            if length > 0.0:
+                matrix = np.eye(4)
+                matrix[:3, :3] = length * frame_with_axis(unit_vector(along[k], (0.0, 0.0, 1.0)))
+                matrix[:3, 3] = at[k]
+                actor.place(matrix.ravel().tolist())
+
+    # --- pictures -----------------------------------------------------------------------------------------------------
+
+    def image(self) -> NDArray[np.uint8]:
+        """The picture as it is now, (height, width, 3)."""
+        self.plotter.renderer.ResetCameraClippingRange()
+        self.plotter.render()
+        return np.asarray(self.plotter.screenshot(None, return_img=True))[:, :, :3]
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture as it is now to a PNG file."""
+        from PIL import Image
+
+        Image.fromarray(self.image()).save(path)
+
+    def close(self) -> None:
+        """Free what the plotter holds."""
+        self.plotter.close()
+
+    def __enter__(self) -> Scene:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # --- inside -------------------------------------------------------------------------------------------------------
+
+    def element_of(self, actor: Any) -> Element | None:
+        """The element that a picked actor shows; None for what surrounds the mechanism."""
+        for part, own in zip(self.parts, self._actors, strict=True):
+            if own.actor is actor:
+                return self.system[part.element]
+        return None
+
+    def _named(self, element: Any) -> str:
+        return str(self.system[element if isinstance(element, str) else element.name].name)
+
+    def _center(self, body: str, poses: Poses) -> Array:
+        return poses.point(body, self.sketch.center_of_mass(self.system[body]))
+
+    def _light(self) -> None:
+        light = pyvista().Light
+        plotter, theme = self.plotter, self.theme
+        plotter.set_background(theme.background, top=theme.background_top)
+        plotter.remove_all_lights()
+        for position, intensity in LIGHTS:
+            plotter.add_light(light(position=position, light_type="camera light", intensity=intensity))
+
+    def _add_shadows(self) -> None:
+        self._projection = self.floor.shadow_matrix(1e-3 * self.sketch.extent)
+        self._shadows = [
+            _Actor(self.plotter, p.surface, self.theme.shadow, lit=False, pickable=False) for p in self.parts
+        ]
+
+    def _add_grid(self) -> None:
+        low, high = self._corners.min(axis=0), self._corners.max(axis=0)
+        size = max(float(np.linalg.norm(high - low)), self.sketch.extent)
+        spacing = nice_spacing(size)
+        points, lines, fade, strong = self.floor.grid((low + high) / 2.0, 1.1 * size, spacing)
+        colors = np.where(strong[:, None], self.theme.grid_strong, self.theme.grid)
+        _lines(self.plotter, points, lines, colors, np.minimum(1.0, 1.6 * fade), width=1.2)
+
+    def _add_axes(self) -> None:
+        self.plotter.add_axes(
+            **dict(zip(("x_color", "y_color", "z_color"), AXIS_COLORS, strict=True)),
+            color=self.theme.text,
+            line_width=3,
+            viewport=(0.89, 0.0, 1.0, 0.18),
+            interactive=False,
+        )
+
+    def _add_labels(self) -> None:
+        from vtkmodules.vtkRenderingCore import vtkBillboardTextActor3D
+
+        spots = [(b.name, b.name, self.sketch.center_of_mass(b)) for b in self.system.bodies]
+        spots += [(name, j.body, j.point) for name, (_, j) in self.sketch.ports.items()]
+        for text, body, point in spots:
+            label = vtkBillboardTextActor3D()
+            label.SetInput(text)
+            prop = label.GetTextProperty()
+            prop.SetColor(*self.theme.text)
+            prop.SetFontSize(15)
+            prop.SetJustificationToCentered()
+            label.SetDisplayOffset(0, 12)
+            label.ForceOpaqueOn()
+            self.plotter.add_actor(label, reset_camera=False, render=False, pickable=False)
+            self._labels.append((label, body, point))
+
+
+class _Actor:
+    """One surface in the plotter. Its matrix is owned here and copied into: five times as fast as replacing it."""
+
+    def __init__(
+        self,
+        plotter: Any,
+        surface: Surface,
+        color: Color,
+        opacity: float = 1.0,
+        lit: bool = True,
+        pickable: bool = True,
+    ) -> None:
+        pv = pyvista()
+        from vtkmodules.vtkCommonMath import vtkMatrix4x4
+
+        self.data = pv.PolyData.from_regular_faces(surface.vertices, surface.faces)
+        self.data.point_data.active_normals = surface.normals
+        mapper = pv.DataSetMapper(self.data)
+        mapper.scalar_visibility = False
+        self.actor = pv.Actor(mapper=mapper)
+        self.matrix = vtkMatrix4x4()
+        self.actor.SetUserMatrix(self.matrix)
+        prop = self.actor.prop
+        prop.color, prop.opacity, prop.lighting = color, opacity, lit
+        prop.interpolation = "Phong"
+        if lit:
+            prop.ambient, prop.diffuse, prop.specular, prop.specular_power = 0.22, 0.9, 0.2, 25.0
+        plotter.add_actor(self.actor, reset_camera=False, render=False, pickable=pickable)
+
+    def place(self, elements: Sequence[float]) -> None:
+        """Put it where a matrix (4, 4), given row by row, says."""
+        self.matrix.DeepCopy(elements)
+
+    def paint(self, color: Color) -> None:
+        self.actor.prop.color = color
+
+    def visible(self, shown: bool) -> None:
+        self.actor.visibility = shown
+
+    def deform(self, vertices: ArrayLike) -> None:
+        """Other vertices for the same triangles."""
+        self.data.points = np.asarray(vertices, np.float32)
+        self.data.compute_normals(cell_normals=False, split_vertices=False, consistent_normals=False, inplace=True)
+
+
+def _place_all(actors: Sequence[_Actor], matrices: Array) -> None:
+    for actor, elements in zip(actors, matrices.reshape(-1, 16).tolist(), strict=True):
+        actor.place(elements)
+
+
+def _lines(plotter: Any, points: Array, lines: Any, colors: Array, opacity: Array, width: float) -> Any:
+    """Lines with a colour and an opacity at each point, unlit; returns the actor."""
+    pv = pyvista()
+    data = pv.PolyData(np.asarray(points, np.float32), lines=np.asarray(lines).ravel())
+    rgba = np.column_stack([np.asarray(colors), opacity])
+    data.point_data["rgba"] = np.round(255.0 * rgba).astype(np.uint8)
+    mapper = pv.DataSetMapper(data)
+    mapper.SetScalarModeToUsePointFieldData()
+    mapper.SelectColorArray("rgba")
+    mapper.SetColorModeToDirectScalars()
+    mapper.scalar_visibility = True
+    actor = pv.Actor(mapper=mapper)
+    actor.prop.lighting = False
+    actor.prop.line_width = width
+    plotter.add_actor(actor, reset_camera=False, render=False, pickable=False)
+    return actor
+
+
+def _off_screen_plotter(size: Sequence[int], smooth: bool) -> Any:
+    with _without_display():
+        plotter = pyvista().Plotter(off_screen=True, window_size=list(size), lighting=None)
+    if smooth:
+        plotter.enable_anti_aliasing("msaa", multi_samples=8)  # SSAA takes twice the time and looks the same
+    else:
+        plotter.render_window.SetMultiSamples(0)
+        plotter.disable_anti_aliasing()
+    return plotter
+
+
+@contextmanager
+def _without_display() -> Iterator[None]:
+    """Lets VTK draw by EGL at once where there is no display; by itself it tries one first and complains."""
+    key = "VTK_DEFAULT_OPENGL_WINDOW"
+    if has_display() or key in os.environ:
+        yield
+        return
+    os.environ[key] = "vtkEGLRenderWindow"
+    try:
+        yield
+    finally:
+        del os.environ[key]
+
+
+def _poses_of(motion: Result | Iterable[State] | None) -> Poses | None:
+    """Poses at some instants of a motion, as stacks."""
+    if motion is None:
+        return None
+    if isinstance(motion, Result):
+        count = len(motion.t)
+        motion = (
+            [motion.state(int(k)) for k in np.unique(np.linspace(0, count - 1, INSTANTS).astype(int))] if count else []
+        )
+    poses = [Poses.of_state(state) for state in motion]
+    if not poses:
+        return None
+    return Poses(
+        {
+            name: (np.stack([p.of(name)[0] for p in poses]), np.stack([p.of(name)[1] for p in poses]))
+            for name in poses[0].bodies
+        }
+    )
+
+
+def picture(system: Any, state: State | None = None, **options: Any) -> NDArray[np.uint8]:
+    """A picture of a system, as described or at a state, (height, width, 3); options are those of `Scene`."""
+    with Scene(system, **options) as scene:
+        if state is not None:
+            scene.show(state)
+        return scene.image()

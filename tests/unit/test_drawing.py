@@ -1,0 +1,286 @@
+"""The geometry of systems: data that needs neither a window nor OpenGL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import mbframe as mb
+from mbframe.forces.base import OnBody
+from mbframe.joints import GearJoint, RackAndPinionJoint
+from mbframe.render import Part, Poses, drawing
+from mbframe.render.parts import Sketch, box_of_inertia
+from mbframe.render.placement import Anchor, Between, Fixed, point3, rotation3
+from mbframe.state import Motion, State
+
+RNG = np.random.default_rng(7)
+
+
+def concrete(base: type) -> list[type]:
+    """All public subclasses that the library has."""
+    found, waiting = [], [base]
+    while waiting:
+        for cls in waiting.pop().__subclasses__():
+            waiting.append(cls)
+            if cls.__module__.startswith("mbframe.") and getattr(mb, cls.__name__, None) is cls:
+                found.append(cls)
+    return sorted(set(found), key=lambda cls: cls.__name__)
+
+
+def two_bodies() -> tuple[mb.System, mb.RigidBody, mb.RigidBody]:
+    system = mb.System("two")
+    one = system.add(mb.RigidBody("one", mass=1.0, inertia=(0.1, 0.1, 0.1)))
+    two = system.add(mb.RigidBody("two", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(1.0, 0.4, 0.2)))
+    return system, one, two
+
+
+def system_with(cls: type) -> mb.System:
+    system, one, two = two_bodies()
+    if cls in (GearJoint, RackAndPinionJoint):
+        kinds = {GearJoint: mb.RevoluteJoint, RackAndPinionJoint: mb.TranslationalJoint}
+        first = system.add(mb.RevoluteJoint("first", system.ground, one, at=(0, 0, 0), axis=(0, 1, 0)))
+        second = system.add(kinds[cls]("second", system.ground, two, at=(1, 0, 0), axis=(0, 1, 0)))
+        system.add(cls.example(first, second))  # type: ignore[attr-defined]
+        return system
+    element = cls.example(one, two)  # type: ignore[attr-defined]
+    if (joint := getattr(element, "joint", None)) is not None:
+        system.add(joint)
+    system.add(element)
+    return system
+
+
+def random_poses(system: mb.System, n: int = 5) -> Poses:
+    return Poses({b.name: (RNG.normal(size=(n, 3)), Rotation.random(n, rng=RNG).as_matrix()) for b in system.bodies})
+
+
+ELEMENTS = [
+    cls
+    for base in (mb.Joint, mb.BasicConstraint, mb.ForceElement)
+    for cls in concrete(base)
+    if not issubclass(cls, OnBody)  # see test_loads
+]
+
+
+@pytest.mark.parametrize("cls", ELEMENTS)
+def test_every_element_can_be_drawn(cls: type):
+    system = system_with(cls)
+    parts = drawing(system)
+    assert len({part.name for part in parts}) == len(parts)
+    poses = random_poses(system)
+    for part in parts:
+        assert part.element in system
+        assert len(part.surface.faces)
+        assert np.all(np.isfinite(part.surface.vertices))
+        transform = part.transform(poses)
+        turned = np.broadcast_to(transform.rotation, (5, 3, 3))
+        np.testing.assert_allclose(turned @ np.swapaxes(turned, -1, -2), np.tile(np.eye(3), (5, 1, 1)), atol=1e-12)
+        np.testing.assert_allclose(np.linalg.det(turned), 1.0)
+
+
+def test_loads():
+    system, one, _ = two_bodies()
+    system.add(mb.PointForce("push", one, force=(0, "2 + t", 0)))
+    system.add(mb.Torque("twist", one, torque=(0, 0, 1.0), axes="body"))
+    push, twist = (part for part in drawing(system) if part.role == "force")
+    poses = random_poses(system)
+    _, rotation = poses.of("one")
+    # A global force keeps its direction while the body turns; a torque in body axes turns with it.
+    assert push.transform(poses).rotation[2][:, 2] == pytest.approx([0.0, 1.0, 0.0])
+    np.testing.assert_allclose(twist.transform(poses).rotation[:, :, 2], rotation[:, :, 2], atol=1e-12)
+
+
+def test_elements_of_users_have_a_look():
+    class Magnet(mb.ForceElement):
+        def wrench(self, t, i, j):
+            return np.zeros(3), np.zeros(3)
+
+    class Odd(mb.Joint):
+        def constraints(self):
+            return [mb.Coincident(self.i, self.j)]
+
+    system, one, two = two_bodies()
+    system.add(Magnet("magnet", one, two, at_i=(0, 0, 0), at_j=(1, 0, 0)))
+    system.add(Odd("odd", system.ground, one, at=(0, 0, -1), axis=(0, 1, 0)))
+    assert {part.element for part in drawing(system)} == {"one", "two", "magnet", "odd"}
+
+
+# --- placement --------------------------------------------------------------------------------------------------------
+
+
+def test_part_on_a_body_follows_it():
+    point, axes = np.array([0.3, -0.2, 0.5]), Rotation.from_euler("xyz", (0.3, -0.8, 1.2)).as_matrix()
+    origin, rotation = np.array([1.0, 2.0, 3.0]), Rotation.from_euler("z", 0.7).as_matrix()
+    matrix = Fixed(Anchor("b", point), axes).transform(Poses({"b": (origin, rotation)})).matrix
+    own = np.array([0.1, 0.4, -0.6])
+    np.testing.assert_allclose((matrix @ [*own, 1.0])[:3], origin + rotation @ (point + axes @ own), atol=1e-14)
+
+
+def test_part_between_points_reaches_from_one_to_the_other():
+    i, j = Anchor("a", np.array([0.1, 0.0, 0.2])), Anchor("b", np.array([0.0, -0.3, 0.0]))
+    rotations = [Rotation.random(9, rng=RNG).as_matrix() for _ in range(2)]
+    poses = Poses({"a": (RNG.normal(size=(9, 3)), rotations[0]), "b": (RNG.normal(size=(9, 3)), rotations[1])})
+    matrix = Between(i, j).transform(poses).matrix
+    np.testing.assert_allclose(matrix[:, :3, 3], poses.point("a", i.point))
+    np.testing.assert_allclose((matrix @ [0.0, 0.0, 1.0, 1.0])[:, :3], poses.point("b", j.point), atol=1e-12)
+    rigid = Between(i, j, stretches=False).transform(poses)
+    np.testing.assert_allclose(rigid.scale, 1.0)
+    np.testing.assert_allclose(np.linalg.det(rigid.rotation), 1.0)
+
+
+def test_points_that_meet_can_be_drawn():
+    same = Anchor(None, np.zeros(3))
+    transform = Between(same, same).transform(Poses({}))
+    assert np.all(np.isfinite(transform.matrix))
+    assert transform.scale[2] > 0.0
+
+
+def test_a_spring_does_not_jump_about_its_axis():
+    """Its end goes around in a circle; the frame turns with it and never by more than the step."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 100)
+    path = np.column_stack([np.cos(angle), np.sin(angle), np.full(100, 0.2)])
+    poses = Poses({"b": (path, np.tile(np.eye(3), (100, 1, 1)))})
+    spring = Between(Anchor(None, np.zeros(3)), Anchor("b", np.zeros(3)))
+    turned = Rotation.from_matrix(spring.transform(poses).rotation)
+    steps = (turned[1:] * turned[:-1].inv()).magnitude()
+    assert steps.max() < 0.35
+
+
+def test_the_plane_is_lifted_into_space_in_one_place():
+    np.testing.assert_array_equal(point3([[1.0, 2.0]]), [[1.0, 2.0, 0.0]])
+    np.testing.assert_allclose(rotation3(0.3), Rotation.from_euler("z", 0.3).as_matrix())
+    np.testing.assert_allclose(rotation3(rotation3(0.3)[:2, :2]), rotation3(0.3))
+    np.testing.assert_allclose(rotation3(np.array([0.1, 0.2]))[1], rotation3(0.2))
+    state = SimpleNamespace(motions={"b": SimpleNamespace(position=np.array([1.0, 2.0]), angle=0.3)})
+    origin, rotation = Poses.of_state(state).of("b")
+    np.testing.assert_allclose(origin, [1.0, 2.0, 0.0])
+    np.testing.assert_allclose(rotation, rotation3(0.3))
+
+
+def test_poses_of_a_state_and_of_a_description_agree():
+    system, one, two = two_bodies()
+    motions = {b.name: Motion(b.position, b.rotation, b.velocity, b.angular_velocity) for b in (one, two)}
+    state, described = Poses.of_state(State(0.0, motions)), Poses.described(system)
+    for name in ("one", "two", None):
+        for a, b in zip(state.of(name), described.of(name), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+# --- bodies without shapes --------------------------------------------------------------------------------------------
+
+
+def only(parts: list[Part], element: str) -> Part:
+    (part,) = (part for part in parts if part.element == element)
+    return part
+
+
+def test_box_of_inertia():
+    a, b, c, mass = 0.3, 0.5, 1.1, 2.0
+    inertia = mass / 12.0 * np.array([b**2 + c**2, a**2 + c**2, a**2 + b**2])
+    turn = Rotation.from_euler("xyz", (0.4, 0.5, 0.6)).as_matrix()
+    body = mb.RigidBody("b", mass=mass, inertia=turn @ np.diag(inertia) @ turn.T)
+    size, axes = box_of_inertia(body)
+    np.testing.assert_allclose(sorted(size), [a, b, c])
+    np.testing.assert_allclose(np.abs(axes[:, np.argmax(size)] @ turn[:, 2]), 1.0)
+    assert np.linalg.det(axes) == pytest.approx(1.0)
+
+
+def test_a_free_body_is_drawn_as_the_box_of_its_inertia():
+    system = mb.System("free")
+    system.add(mb.RigidBody("bar", mass=2.0, inertia=(0.0266667, 2.68, 2.68)))  # 4 m x 0.283 m x 0.283 m
+    size = np.ptp(only(drawing(system), "bar").surface.bounds, axis=0)
+    assert size[0] == pytest.approx(np.sqrt(6.0 / 2.0 * (2.0 * 2.68 - 0.0266667)), rel=1e-3)
+
+
+def test_a_link_is_drawn_between_its_joints():
+    system = mb.System("link")
+    link = system.add(mb.RigidBody("link", mass=1.0, inertia=(0.01, 0.1, 0.1), position=(0.5, 0, 0)))
+    system.add(mb.RevoluteJoint("A", system.ground, link, at=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mb.RevoluteJoint("B", link, system.ground, at=(1, 0, 0), axis=(0, 1, 0)))
+    low, high = only(drawing(system), "link").surface.bounds
+    bar = Sketch(system).bar
+    np.testing.assert_allclose([low[0], high[0]], [-0.5 - bar / 2, 0.5 + bar / 2], rtol=0.01)
+    assert high[1] - low[1] < bar  # flat across the pins
+
+
+def test_a_wheel_has_the_radius_of_its_contact():
+    system = mb.System("wheel")
+    wheel = system.add(mb.RigidBody("wheel", mass=1.0, inertia=(0.1, 0.2, 0.1), position=(0, 0, 0.5)))
+    system.add(mb.RollingDisk("contact", system.ground, wheel, at=(0, 0, 0.5), axis=(0, 1, 0), radius=0.5))
+    bounds = np.array([part.surface.bounds for part in drawing(system) if part.element == "wheel"])
+    np.testing.assert_allclose(bounds[:, 1].max(axis=0)[[0, 2]], 0.5, rtol=0.01)
+
+
+def test_rails_cover_the_motion():
+    system = mb.System("slide")
+    block = system.add(
+        mb.RigidBody("block", mass=1.0, inertia=(0.01, 0.01, 0.01), shapes=[mb.Box(size=(0.2, 0.2, 0.2))])
+    )
+    system.add(mb.TranslationalJoint("rail", system.ground, block, at=(0, 0, 0), axis=(1, 0, 0)))
+    path = np.column_stack([np.linspace(0.0, 3.0, 20), np.zeros((20, 2))])
+    motion = Poses({"block": (path, np.tile(np.eye(3), (20, 1, 1)))})
+    (rail,) = (part for part in drawing(system, motion) if part.name == "rail/rail")
+    x = (rail.transform(motion).matrix @ [0, 0, rail.surface.bounds[1, 2], 1.0])[0]
+    assert 3.0 < x < 4.0
+
+
+def test_bodies_that_meet_in_the_plane_lie_in_different_layers():
+    system, one, two = two_bodies()
+    system.add(mb.RevoluteJoint("A", one, two, at=(0.5, 0, 0)))
+    assert Sketch(system).layers == {}
+    planar = Sketch(system)
+    planar.__dict__["planar"] = True
+    assert planar.layers["one"] != planar.layers["two"]
+
+
+# --- mesh files -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["stl", "obj", "ply"])
+def test_mesh_files(tmp_path: Path, suffix: str):
+    pyvista = pytest.importorskip("pyvista")
+    path = tmp_path / f"part.{suffix}"
+    pyvista.Cube(x_length=1000.0, y_length=2000.0, z_length=3000.0).triangulate().save(path)
+    part = only(drawing(with_mesh(path, scale=0.001)), "body")
+    np.testing.assert_allclose(part.surface.bounds, [[-0.5, -1.0, -1.5], [0.5, 1.0, 1.5]], rtol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(part.surface.normals, axis=1), 1.0, rtol=1e-5)
+
+
+def with_mesh(path: Path, scale: float = 1.0) -> mb.System:
+    system = mb.System("mesh")
+    shape = mb.Mesh(str(path), scale=scale)
+    system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0), shapes=[shape]))
+    return system
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("part.step", "", "suffix"),
+        ("missing.stl", None, "not there"),
+        ("part.obj", "nothing that is a mesh\n", "no triangles|cannot be read"),
+    ],
+)
+def test_unusable_mesh_files(tmp_path: Path, name: str, content: str | None, message: str):
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    with pytest.raises(mb.ModelError, match=message):
+        drawing(with_mesh(tmp_path / name))
+
+
+def test_colors():
+    system = mb.System("colours")
+    shapes = [mb.Sphere(1.0, color=c) for c in ("red", "#0080ff", (0.1, 0.2, 0.3), None)]
+    system.add(mb.RigidBody("body", mass=1.0, inertia=(1, 1, 1), shapes=shapes))
+    red, blue, given, default = (part.color for part in drawing(system))
+    assert red == (1.0, 0.0, 0.0)
+    assert blue == pytest.approx((0.0, 128 / 255, 1.0))
+    assert given == (0.1, 0.2, 0.3)
+    assert default == Sketch(system).color("body")
+    odd = mb.System("odd")
+    odd.add(mb.RigidBody("body", mass=1.0, inertia=(1, 1, 1), shapes=[mb.Sphere(1.0, color="reddish")]))
+    with pytest.raises(mb.ModelError, match="reddish"):
+        drawing(odd)

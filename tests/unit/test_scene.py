@@ -1,0 +1,334 @@
+"""Scenes: pictures against an independent projection, and updates without rebuilding."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw
+from scipy.spatial.transform import Rotation
+
+import mbframe as mb
+from mbframe.render import Poses, Scene, availability, can_draw, picture
+from mbframe.render.availability import RenderError, missing_libraries, why_not
+from mbframe.render.camera import ANGLE, VIEWS, view_directions
+from mbframe.render.style import SELECTED, THEMES
+from mbframe.state import Motion, State
+
+SIZE = (320, 200)
+PLAIN: dict[str, Any] = {"size": SIZE, "grid": False, "shadows": False, "axes": False, "smooth": False}
+
+pytestmark = pytest.mark.skipif(not can_draw(), reason=str(why_not()))
+
+
+def described(system: mb.System) -> State:
+    return State(0.0, {b.name: Motion(b.position, b.rotation, b.velocity, b.angular_velocity) for b in system.bodies})
+
+
+def shifted(system: mb.System, shift: Any, turn: Rotation | None = None) -> State:
+    a = np.eye(3) if turn is None else turn.as_matrix()
+    return State(
+        0.0,
+        {
+            b.name: Motion(b.position + np.asarray(shift), a @ b.rotation, b.velocity, b.angular_velocity)
+            for b in system.bodies
+        },
+    )
+
+
+def ball(position: Any = (0.0, 0.0, 0.0), radius: float = 0.1) -> mb.System:
+    system = mb.System("ball", gravity=(0, 0, 0))
+    shape = mb.Sphere(radius, color="red")
+    system.add(mb.RigidBody("ball", mass=1.0, inertia=(1, 1, 1), position=position, shapes=[shape]))
+    return system
+
+
+def projected(scene: Scene, points: np.ndarray) -> np.ndarray:
+    """Pixels (column, row) of points, by a pinhole camera written down here."""
+    camera = scene.plotter.camera
+    eye, focus = np.array(camera.position), np.array(camera.focal_point)
+    forward = (focus - eye) / np.linalg.norm(focus - eye)
+    right = np.cross(forward, camera.up)
+    right /= np.linalg.norm(right)
+    up = np.cross(right, forward)
+    width, height = SIZE
+    ray = points - eye
+    scale = height / 2.0 / np.tan(np.radians(camera.view_angle) / 2.0)
+    depth = ray @ forward
+    return np.column_stack([width / 2 + scale * (ray @ right) / depth, height / 2 - scale * (ray @ up) / depth])
+
+
+def silhouette(scene: Scene, poses: Poses) -> np.ndarray:
+    """Which pixels the parts cover: their triangles, projected and filled here."""
+    fine = 8  # PIL fills a pixel that a polygon touches
+    canvas = Image.new("L", (fine * SIZE[0], fine * SIZE[1]))
+    draw = ImageDraw.Draw(canvas)
+    for part in scene.parts:
+        matrix = part.transform(poses).matrix
+        pixels = projected(scene, part.surface.vertices @ matrix[:3, :3].T + matrix[:3, 3])
+        for triangle in part.surface.faces:
+            draw.polygon([tuple(fine * pixels[k]) for k in triangle], fill=255)
+    return np.asarray(canvas.reduce(fine)) > 127
+
+
+def foreground(image: np.ndarray, empty: np.ndarray) -> np.ndarray:
+    return np.abs(image.astype(int) - empty.astype(int)).max(axis=2) > 6
+
+
+@pytest.fixture
+def pendulum() -> Iterator[Scene]:
+    with Scene(mb.examples.triple_pendulum(), **PLAIN) as scene:
+        yield scene
+
+
+@pytest.mark.parametrize("name", ["triple_pendulum", "spatial_slider_crank", "heavy_top"])
+def test_the_picture_covers_what_a_projection_of_the_parts_covers(name: str):
+    system = getattr(mb.examples, name)()
+    empty = picture(mb.System("empty"), **PLAIN)
+    state = shifted(system, (0.01, -0.02, 0.03), Rotation.from_rotvec((0.1, 0.2, 0.3)))
+    with Scene(system, motion=[state], **PLAIN) as scene:
+        scene.show(state)
+        seen = foreground(scene.image(), empty)
+        expected = silhouette(scene, Poses.of_state(state))
+    overlap = np.sum(seen & expected) / np.sum(seen | expected)
+    assert expected.sum() > 500
+    assert overlap > 0.93  # the rest is the edge, one pixel wide
+
+
+def test_a_ball_is_where_the_camera_sees_it():
+    system = ball()
+    state = shifted(system, (0.05, 0.0, -0.04))
+    with Scene(system, motion=[state], **PLAIN) as scene:
+        scene.view("front")
+        scene.show(state)
+        image = scene.image().astype(int)
+        red = (image[:, :, 0] - image[:, :, 2]) > 60
+        rows, columns = np.nonzero(red)
+        expected = projected(scene, np.array([[0.05, 0.0, -0.04]]))[0]
+        assert (columns.mean(), rows.mean()) == pytest.approx(tuple(expected), abs=1.5)
+        distance = np.linalg.norm(np.array(scene.plotter.camera.position) - [0.05, 0.0, -0.04])
+        radius = np.tan(np.arcsin(0.1 / distance)) * SIZE[1] / 2 / np.tan(np.radians(ANGLE / 2))
+        assert np.sqrt(red.sum() / np.pi) == pytest.approx(radius, rel=0.05)
+
+
+def test_showing_a_state_moves_matrices_and_builds_nothing(pendulum: Scene):
+    before = list(pendulum.plotter.actors.values())
+    first = pendulum.image()
+    state = shifted(pendulum.system, (0.5, 0.0, -1.0), Rotation.from_rotvec((0.0, 0.4, 0.0)))
+    pendulum.show(state)
+    assert list(pendulum.plotter.actors.values()) == before
+    poses = Poses.of_state(state)
+    for part, actor in zip(pendulum.parts, before, strict=False):
+        matrix = actor.GetUserMatrix()
+        found = [[matrix.GetElement(r, c) for c in range(4)] for r in range(4)]
+        np.testing.assert_allclose(found, part.transform(poses).matrix, atol=1e-12)
+    assert np.any(pendulum.image() != first)
+    pendulum.show(described(pendulum.system))
+    assert np.mean(np.abs(pendulum.image().astype(int) - first)) < 0.1
+
+
+def test_a_spring_stretches_between_its_points():
+    system = ball((0, 0, 1), 0.05)
+    body = system["ball"]
+    system.add(mb.SpringDamper("spring", system.ground, body, at_i=(0, 0, 0), at_j=(0, 0, 1), stiffness=1.0))
+    with Scene(system, **PLAIN) as scene:
+        index = next(k for k, part in enumerate(scene.parts) if part.name == "spring/coil")
+        for height in (0.3, 1.7):
+            scene.show(shifted(system, (0.0, 0.0, height - 1.0)))
+            low, high = scene._actors[index].actor.GetBounds()[4:]
+            assert (low, high) == pytest.approx((0.0, height), abs=0.02)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_background(theme: str):
+    image = picture(ball(), theme=theme, **PLAIN)
+    np.testing.assert_allclose(image[-1, 5] / 255.0, THEMES[theme].background, atol=0.02)
+    np.testing.assert_allclose(image[0, 5] / 255.0, THEMES[theme].background_top, atol=0.02)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_show_everything_from_their_direction(pendulum: Scene, name: str):
+    pendulum.view(name)
+    towards, up = view_directions(name, (0, 0, 1))
+    camera = pendulum.plotter.camera
+    offset = np.array(camera.position) - np.array(camera.focal_point)
+    np.testing.assert_allclose(offset / np.linalg.norm(offset), towards, atol=1e-12)
+    assert abs(towards @ up) < 0.7
+    poses = Poses.described(pendulum.system)
+    pixels = np.concatenate(
+        [
+            projected(pendulum, part.surface.vertices @ m[:3, :3].T + m[:3, 3])
+            for part in pendulum.parts
+            for m in [part.transform(poses).matrix]
+        ]
+    )
+    assert np.all((pixels > 0) & (pixels < SIZE))
+    assert np.max(np.ptp(pixels, axis=0) / SIZE) > 0.7  # and it is as large as it can be
+
+
+def test_directions_of_views():
+    """x to the right, z up: the front view looks along y; in the plane (y up) it looks against z."""
+    np.testing.assert_allclose(view_directions("front", (0, 0, 1)), [(0, -1, 0), (0, 0, 1)])
+    np.testing.assert_allclose(view_directions("front", (0, 1, 0)), [(0, 0, 1), (0, 1, 0)])
+    np.testing.assert_allclose(view_directions("top", (0, 0, 1)), [(0, 0, 1), (0, 1, 0)])
+    np.testing.assert_allclose(view_directions("right", (0, 0, 1)), [(1, 0, 0), (0, 0, 1)])
+
+
+def test_the_camera_follows_a_body(pendulum: Scene):
+    before = np.array(pendulum.plotter.camera.position)
+    pendulum.follow("bar 2")
+    pendulum.show(shifted(pendulum.system, (1.0, 2.0, 3.0)))
+    np.testing.assert_allclose(np.array(pendulum.plotter.camera.position) - before, (1.0, 2.0, 3.0))
+    pendulum.follow(None)
+    pendulum.show(described(pendulum.system))
+    np.testing.assert_allclose(np.array(pendulum.plotter.camera.position) - before, (1.0, 2.0, 3.0))
+
+
+def test_highlight_paints_an_element_and_takes_it_back(pendulum: Scene):
+    def colors() -> list[Any]:
+        return [actor.actor.prop.color.float_rgb for actor in pendulum._actors]
+
+    plain = colors()
+    pendulum.highlight(pendulum.system["bar 2"])
+    painted = [
+        part.element for part, c in zip(pendulum.parts, colors(), strict=True) if c == pytest.approx(SELECTED, abs=0.01)
+    ]
+    assert painted == ["bar 2"]
+    pendulum.highlight(None)
+    assert colors() == plain
+
+
+def test_picked_actors_lead_to_elements(pendulum: Scene):
+    assert pendulum.element_of(pendulum._actors[0].actor) is pendulum.system[pendulum.parts[0].element]
+    assert pendulum.element_of(object()) is None
+
+
+def test_trails_are_replaced_and_removed(pendulum: Scene):
+    count = len(pendulum.plotter.actors)
+    plain = pendulum.image()
+    path = np.column_stack([np.linspace(0, 4, 50), np.zeros(50), np.linspace(-2, 2, 50)])
+    pendulum.trail("bar 1", path)
+    assert np.any(pendulum.image() != plain)
+    pendulum.trail("bar 1", path[:20])
+    assert len(pendulum.plotter.actors) == count + 1
+    pendulum.trail("bar 1", None)
+    assert len(pendulum.plotter.actors) == count
+    np.testing.assert_array_equal(pendulum.image(), plain)
+
+
+def test_arrows_have_the_length_and_direction_of_their_vectors(pendulum: Scene):
+    points = [(0.0, 0.0, 0.0), (1.0, 1.0, 1.0)]
+    pendulum.arrows("force", points, [(0.0, 0.0, 2.0), (3.0, 0.0, 0.0)], scale=0.5)
+    bounds = [actor.actor.GetBounds() for actor in pendulum._arrows["force"]]
+    assert bounds[0][4:] == pytest.approx((0.0, 1.0), abs=1e-6)
+    assert bounds[1][:2] == pytest.approx((1.0, 2.5), abs=1e-6)
+    pendulum.arrows("force", points[:1], [(0.0, 0.0, 2.0)], scale=0.5)
+    assert [bool(actor.actor.visibility) for actor in pendulum._arrows["force"]] == [True, False]
+
+
+def test_arrows_keep_their_scale(pendulum: Scene):
+    pendulum.arrows("velocity", [(0.0, 0.0, 0.0)], [(0.0, 0.0, 4.0)])
+    long = pendulum._arrows["velocity"][0].actor.GetBounds()[5]
+    pendulum.arrows("velocity", [(0.0, 0.0, 0.0)], [(0.0, 0.0, 2.0)])
+    assert pendulum._arrows["velocity"][0].actor.GetBounds()[5] == pytest.approx(0.5 * long)
+
+
+def test_labels_and_surroundings_are_drawn():
+    system = mb.examples.triple_pendulum()
+    plain = picture(system, **PLAIN)
+    for extra in ("labels", "grid", "shadows", "axes"):
+        assert np.any(picture(system, **(PLAIN | {extra: True})) != plain), extra
+
+
+def test_a_part_that_deforms(pendulum: Scene):
+    part, actor = pendulum.parts[0], pendulum._actors[0]
+    bent = part.surface.vertices + np.array([0.0, 0.0, 0.3])
+    object.__setattr__(part, "deformed", lambda state: bent)
+    pendulum.show(described(pendulum.system))
+    np.testing.assert_allclose(actor.data.points, bent, rtol=1e-6)
+
+
+def test_the_floor_is_where_the_mechanism_rolls():
+    with Scene(mb.examples.rolling_disk(), **PLAIN) as scene:
+        assert scene.floor.touched
+        np.testing.assert_allclose(scene.floor.normal, (0, 0, 1))
+    system = mb.examples.triple_pendulum()
+    with Scene(system, motion=[shifted(system, (0, 0, -5))], **PLAIN) as scene:
+        assert scene.floor.point[2] < -5.0
+
+
+def test_a_shadow_lies_on_the_floor():
+    with Scene(mb.examples.rolling_disk(), **PLAIN) as scene:
+        matrix = scene.floor.shadow_matrix(0.0)
+    points = np.column_stack([np.random.default_rng(3).normal(size=(20, 3)), np.ones(20)])
+    np.testing.assert_allclose((points @ matrix.T)[:, 2], 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("call", [lambda s: Scene(s, theme="pink"), lambda s: Scene(s, **PLAIN).view("above")])
+def test_wrong_choices_are_named(call: Any):
+    with pytest.raises(mb.ModelError, match="allowed are"):
+        call(ball())
+
+
+def test_an_empty_system_and_a_given_plotter():
+    import pyvista
+
+    plotter = pyvista.Plotter(off_screen=True, window_size=list(SIZE))
+    scene = Scene(mb.System("empty"), plotter)
+    assert scene.plotter is plotter
+    assert scene.image().shape == (SIZE[1], SIZE[0], 3)
+    scene.close()
+
+
+# --- where nothing can be drawn ---------------------------------------------------------------------------------------
+
+
+def test_missing_libraries_are_an_error_and_not_a_crash(monkeypatch: pytest.MonkeyPatch):
+    def refuse(name: str, *_: object) -> None:
+        raise OSError(name)
+
+    monkeypatch.setattr(ctypes, "CDLL", refuse)
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert missing_libraries() == ["libGL.so.1", "libEGL.so.1"]
+    why_not.cache_clear()
+    try:
+        with pytest.raises(RenderError, match=r"apt-get install libgl1 libegl1"):
+            Scene(ball())
+        page = ball()._repr_html_()
+        assert "RigidBody" in page
+        assert "<img" not in page
+    finally:
+        why_not.cache_clear()
+
+
+def test_a_missing_driver_is_an_error_and_not_a_crash(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(availability, "has_display", lambda: False)
+    monkeypatch.setattr(availability, "has_driver", lambda: False)
+    why_not.cache_clear()
+    try:
+        with pytest.raises(RenderError, match="EGL finds no driver"):
+            Scene(ball())
+    finally:
+        why_not.cache_clear()
+
+
+def test_geometry_needs_no_pyvista():
+    code = (
+        "import sys; sys.modules['pyvista'] = None; import mbframe as mb; "
+        "print(len(mb.render.drawing(mb.examples.triple_pendulum())))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) >= 3
+
+
+def test_without_pyvista_the_remedy_is_named():
+    code = "import sys; sys.modules['pyvista'] = None; import mbframe as mb; mb.render.Scene(mb.System('s'))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 1
+    assert "pip install 'mbframe[render]'" in run.stderr
