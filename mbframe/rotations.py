@@ -56,6 +56,7 @@ def frame_with_axis(axis: ArrayLike) -> Array:
 
 
 def skew(u: ArrayLike) -> Array:
-    """The matrix u~ with u~ w = u x w."""
-    x, y, z = np.asarray(u, float)
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    """The matrices u~ (..., 3, 3) with u~ w = u x w, of vectors (..., 3)."""
+    x, y, z = np.moveaxis(np.asarray(u, float), -1, 0)
+    o = np.zeros_like(x)
+    return np.moveaxis(np.array([[o, -z, y], [z, o, -x], [-y, x, o]]), (0, 1), (-2, -1))
