@@ -47,12 +47,16 @@ def frame_with_axis(axis: ArrayLike) -> Array:
     The first axis is the projection of the global axis that is least aligned with `axis`, in the order x, y, z.
     """
     z = np.asarray(axis, float)
-    z = z / np.max(np.abs(z))  # so that the square of no length overflows or vanishes
-    z /= np.linalg.norm(z)
-    start = np.eye(3)[int(np.argmin(np.round(np.abs(z), 9)))]
-    x = start - (start @ z) * z
-    x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(z, x), z])
+    z = z / np.abs(z).max()  # so that the square of no length overflows or vanishes
+    z /= np.sqrt(z @ z)
+    least = int(np.argmin(np.round(np.abs(z), 9)))
+    x = -z[least] * z
+    x[least] += 1.0
+    x /= np.sqrt(x @ x)
+    frame = np.empty((3, 3))
+    frame[:, 0], frame[:, 2] = x, z
+    frame[:, 1] = z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0]
+    return frame
 
 
 def skew(u: ArrayLike) -> Array:

@@ -132,18 +132,14 @@ def linear_equations(
     """
     eq = point.eq
     eq.set_state(point.q, point.v, point.z)
-    tangent = eq.tangent(point.state.t, point.q, point.v, point.v_rate, point.multipliers)
+    tangent = eq.tangent(point.state.t, point.q, point.v, point.v_rate, point.multipliers, dense=dense)
     places, P, P_rate, Z, Z_rate = _variations(point, frame, np.eye(3) if turned is None else turned, dense)
-
-    def plain(matrix: Any) -> Matrix:
-        return matrix.toarray() if dense else matrix
-
-    M, R, K, J = (plain(m) for m in (tangent.mass, tangent.damping, tangent.stiffness, tangent.jacobian))
+    M, R, K, J, D = tangent.mass, tangent.damping, tangent.stiffness, tangent.jacobian, tangent.velocity_stiffness
     first = eq.tables.n_holonomic
     own = np.ones(first, bool)
     for b in eq.tables.bodies:
         own[b.row : b.row + b.formulation.n_intrinsic] = False
-    G, D = J[first:], plain(tangent.velocity_stiffness) if not dense else tangent.velocity_stiffness
+    G = J[first:]
     moving = [f.states for f in eq.tables.forces if f.force.states]
     kept = np.concatenate([np.arange(s.start, s.stop) for s in moving]) if moving else np.zeros(0, np.int64)
     if len(kept):

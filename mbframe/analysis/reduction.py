@@ -64,7 +64,7 @@ def reduce(e: LinearEquations, basis: Array) -> Reduction:
             "a motion that the constraints allow moves no mass; give every body mass and inertia in all directions in "
             "which it can move"
         ) from None
-    V: Array = np.linalg.solve(half, basis.T).T
+    V = np.asarray(np.linalg.solve(half, basis.T).T, float)
     rows = e.nonholonomic @ V
     N = null_space(rows)
     S = np.linalg.pinv(rows, rcond=1e-9) @ (e.drift @ V)

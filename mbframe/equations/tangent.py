@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Tangent:
-    """Derivatives of F = M v' - Q + J^T lambda at fixed v' and lambda.
+    """Derivatives of F = M v' - Q + J^T lambda at fixed v' and lambda; sparse matrices unless asked for dense.
 
     stiffness
         dF along dq = T d, as a matrix for d (n_v x n_v); with N = T P the product dF/dq N of a linearization is
@@ -286,11 +286,16 @@ class TangentAssembly:
         turned = spin(axes, change[3:]) + spin(basis[3:], rates)
         return np.vstack([basis, change[:3], turned]), np.vstack([0.0 * basis, basis[:3], spin(axes, basis[3:])])
 
-    def matrix(self, values: Array) -> scipy.sparse.csr_array:
-        """A pool of blocks as a sparse matrix."""
+    def matrix(self, values: Array, dense: bool) -> Any:
+        """A pool of blocks as a matrix."""
+        shape = (self.eq.n_v, self.eq.n_v)
+        if dense:
+            whole = np.zeros(shape)
+            whole[self._places] = values
+            return whole
         import scipy.sparse as sparse
 
-        return sparse.coo_array((values, self._places), shape=(self.eq.n_v, self.eq.n_v)).tocsr()
+        return sparse.coo_array((values, self._places), shape=shape).tocsr()
 
     @cached_property
     def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -304,14 +309,22 @@ class TangentAssembly:
         return np.concatenate(rows), np.concatenate(columns)
 
 
-def tangent(eq: Equations, t: float, q: ArrayLike, v: ArrayLike, v_rate: ArrayLike, multipliers: ArrayLike) -> Tangent:
+def tangent(
+    eq: Equations,
+    t: float,
+    q: ArrayLike,
+    v: ArrayLike,
+    v_rate: ArrayLike,
+    multipliers: ArrayLike,
+    dense: bool = False,
+) -> Tangent:
     """The tangent of `eq` at a state with given accelerations and multipliers."""
-    evaluation = eq.evaluate(t, q, v)
+    evaluation = eq.evaluate(t, q, v, dense=dense)
     assembly = eq.tangent_assembly
     assembly.take(t, v_rate, multipliers)
     return Tangent(
-        assembly.matrix(assembly.stiffness),
-        assembly.matrix(assembly.damping),
+        assembly.matrix(assembly.stiffness, dense),
+        assembly.matrix(assembly.damping, dense),
         evaluation.mass,
         evaluation.jacobian,
         assembly.velocity_stiffness.copy(),
