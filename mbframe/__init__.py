@@ -16,6 +16,7 @@ _PLACES = {
     "analysis.freedom": ["Freedom", "degrees_of_freedom"],
     "analysis.linear_equations": ["TurningFrame"],
     "analysis.linearize": ["Linearization", "Mode", "linearize"],
+    "analysis.steady": ["SteadyMotion", "steady"],
     "bodies": [
         *("Body", "Ground", "PointMass", "RigidBody"),
         *("EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler"),

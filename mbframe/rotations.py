@@ -41,6 +41,16 @@ def quaternion_from_matrix(a: ArrayLike) -> Array:
     return -p if p[0] < 0 else p
 
 
+def matrix_from_vector(vector: ArrayLike) -> Array:
+    """Rotation matrix of a rotation vector: a turn about its direction by its length, rad."""
+    u = np.asarray(vector, float)
+    angle = float(np.sqrt(u @ u))
+    if angle == 0.0:
+        return np.eye(3)
+    n = skew(u / angle)
+    return np.eye(3) + np.sin(angle) * n + 2.0 * np.sin(0.5 * angle) ** 2 * n @ n
+
+
 def frame_with_axis(axis: ArrayLike) -> Array:
     """A right-handed frame (columns) whose third axis is `axis`; the global frame itself for the z axis.
 

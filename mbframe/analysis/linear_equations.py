@@ -6,6 +6,7 @@ Freezing redundant coordinates gives wrong roots for everything that rolls. Here
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..equations.equations import Equations
 from ..markers import AXIS, converted
-from ..rotations import skew
+from ..rotations import matrix_from_vector, skew
 from ..state import State
 
 Array = NDArray[np.float64]
@@ -41,8 +42,7 @@ class TurningFrame:
 
     def turned(self, duration: float) -> Array:
         """R: the rotation matrix after some time."""
-        angle, n = self.rate * duration, skew(self.axis)
-        return np.eye(3) + np.sin(angle) * n + (1.0 - np.cos(angle)) * n @ n
+        return matrix_from_vector(duration * self.angular_velocity)
 
     def path(self, velocity: Array, duration: float) -> Array:
         """The displacement after some time of a point whose velocity turns with the frame: integral of R velocity."""
@@ -62,6 +62,39 @@ def on_vectors(block: Array, size: int) -> Array:
     for first in range(0, min(size, 6), 3):
         whole[first : first + 3, first : first + 3] = block
     return whole
+
+
+def turning(places: Mapping[str, slice], frame: TurningFrame) -> Array:
+    """S: what turning the frame does to the small motions of all bodies, R' = S R."""
+    n = max(place.stop for place in places.values())
+    S = np.zeros((n, n))
+    if frame.rate:
+        spin = skew(frame.angular_velocity)
+        for place in places.values():
+            S[place, place] = on_vectors(spin, place.stop - place.start)
+    return S
+
+
+def collected(places: Mapping[str, slice], parts: Mapping[str, tuple[Array, Array]]) -> Array:
+    """The small motions of all bodies in one vector, from dr and phi of some; a body that does not turn has no phi."""
+    whole = np.zeros(max(place.stop for place in places.values()))
+    for name, (dr, phi) in parts.items():
+        place = places[name]
+        whole[place.start : place.start + 3] = dr
+        if place.stop - place.start >= 6:
+            whole[place.start + 3 : place.start + 6] = phi
+    return whole
+
+
+def on_bodies(places: Mapping[str, slice], motion: NDArray) -> dict[str, tuple[NDArray, NDArray]]:
+    """dr and phi of each body, from the small motions of all."""
+    return {
+        name: (
+            motion[place.start : place.start + 3],
+            motion[place.start + 3 : place.start + 6] if place.stop - place.start >= 6 else np.zeros(3, motion.dtype),
+        )
+        for name, place in places.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -116,6 +149,9 @@ class LinearEquations:
     own_position: Array  # L
     own_velocity: Array  # H
     own_feedback: Array  # A
+    imbalance: Array  # what is left of the balance of loads at the state itself
+    gaps: Array  # and of C
+    slips: Array  # and of D
 
     @property
     def size(self) -> int:
@@ -161,6 +197,9 @@ def linear_equations(
         own_position=stiffness @ P + own_damping @ Z,
         own_velocity=own_damping @ P,
         own_feedback=feedback,
+        imbalance=P.T @ (M @ point.v_rate - eq.work.force + J.T @ point.multipliers),
+        gaps=eq.work.residual[own].copy(),
+        slips=eq.work.constraint_rate[first:].copy(),
     )
 
 

@@ -8,17 +8,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..bodies.formulations import Formulation
 from ..equations.equations import Equations
-from ..errors import ModelError, Problem
+from ..errors import AnalysisError, ModelError, Problem
+from ..rotations import matrix_from_vector
 from ..state import Motion, State
 from ..system import System
 from .assemble import assemble
-from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations
+from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations, on_bodies
 from .reduction import Reduction, reduce
 from .roots import Root, reduced_roots, rounding
+from .signals import Signals, input_signals, output_signals
 from .steadiness import admissible, check_closed, check_constant, check_steady
 from .symmetry import symmetries
 
@@ -116,7 +118,14 @@ def linearize(
         Where: an equilibrium, a straight steady motion, or a steady turn; by default the state in which the model is
         described.
     frame
-        The frame in which a steady turn stands still, such as `mb.TurningFrame(axis=(0, 0, 1), rate=0.5)`.
+        The frame in which a steady turn stands still, such as `mb.TurningFrame(axis=(0, 0, 1), rate=0.5)`; a state
+        found by `mb.steady` brings its own.
+    inputs
+        Loads that act as inputs, or the names of these elements: a `PointForce` or `Torque` (three inputs, its
+        components), or a measure (the force along it, or torque about it, on both bodies).
+    outputs
+        What is observed: a measure or its name; ("rate", measure); or a vector of a body as in a `Result`, such as
+        ("velocity", body) or ("acceleration", body, local_point), with components along the axes of the frame.
     formulation
         Coordinates of the rigid bodies, instead of their own choice; the results do not depend on them.
 
@@ -130,14 +139,16 @@ def linearize(
             raise ModelError([Problem("linearize", name, f"found {value!r}; allowed is a {kind.__name__}, or None")])
     eq = Equations(system, formulation)
     chosen = state.checked(system.bodies) if state is not None else eq.described()
-    turning = frame or TurningFrame()
+    turning = frame or getattr(state, "frame", None) or TurningFrame()
     check_closed(eq, chosen)
     point = OperatingPoint.at(eq, chosen)
     check_steady(point, turning)
     equations = linear_equations(point, turning)
     basis = admissible(equations)
     check_constant(point, turning, equations, basis)
-    return Linearization(point, turning, equations, reduce(equations, basis))
+    loads = input_signals(system, chosen, equations.places, inputs)
+    observed = output_signals(point, turning, equations.places, outputs)
+    return Linearization(point, turning, equations, reduce(equations, basis), loads, observed)
 
 
 class Linearization:
@@ -158,18 +169,31 @@ class Linearization:
     mass, damping, stiffness
         M, R and K of the small motions xi of all bodies, before the constraints: for each body at `places` the
         displacement of its origin and its small rotation, along the axes of the frame. The same in every formulation.
-    A
-        State matrix of the independent states.
+    A, B, C, D
+        y' = A y + B inputs, outputs = C y + D inputs, for independent states y; see `Reduction`.
+    inputs, outputs
+        Names of the inputs and outputs.
     """
 
     def __init__(
-        self, point: OperatingPoint, frame: TurningFrame, equations: LinearEquations, reduction: Reduction
+        self,
+        point: OperatingPoint,
+        frame: TurningFrame,
+        equations: LinearEquations,
+        reduction: Reduction,
+        loads: Signals,
+        observed: Signals,
     ) -> None:
         self.system, self.state, self.frame = point.eq.system, point.state, frame
         self.equations, self.reduction = equations, reduction
         self.places = equations.places
         self.mass, self.damping, self.stiffness = equations.mass, equations.damping, equations.stiffness
-        self.A = reduction.A
+        self.A, velocity = reduction.A, reduction.velocity
+        self.B = reduction.B @ loads.position.T
+        by_acceleration = observed.acceleration @ velocity
+        self.C = observed.position @ reduction.motion + observed.velocity @ velocity + by_acceleration @ self.A
+        self.D = by_acceleration @ self.B
+        self.inputs, self.outputs = loads.names, observed.names
         self._size = float(np.linalg.norm(self.A))
         found = symmetries(point, frame, equations, reduction)
         roots = reduced_roots(equations, reduction, found, frame)
@@ -183,13 +207,7 @@ class Linearization:
         """The motion of each body, scaled so that the largest displacement or rotation is 1."""
         largest = root.motion[np.argmax(np.abs(root.motion))]
         motion = root.motion / largest
-        shape = {}
-        for name, place in self.places.items():
-            both = np.zeros(6, complex)
-            own = motion[place][:6]
-            both[: len(own)] = own
-            shape[name] = BodyShape(both[:3], both[3:])
-        return shape
+        return {name: BodyShape(*parts) for name, parts in on_bodies(self.places, motion).items()}
 
     # --- stability ---------------------------------------------------------------------------------------------------
 
@@ -254,6 +272,28 @@ class Linearization:
         )
         return E, A
 
+    # --- inputs and outputs ------------------------------------------------------------------------------------------
+
+    def frequency_response(self, frequencies: ArrayLike) -> Complex:
+        """C (i w - A)^-1 B + D at frequencies w/(2 pi) in Hz: (frequencies, outputs, inputs)."""
+        points = 2j * np.pi * np.atleast_1d(np.asarray(frequencies, float))
+        solved = np.linalg.solve(points[:, None, None] * np.eye(len(self.A)) - self.A, self.B.astype(complex))
+        return np.asarray(self.C @ solved + self.D, complex)
+
+    def to_scipy(self) -> Any:
+        """The state space as a `scipy.signal.StateSpace`."""
+        from scipy.signal import StateSpace
+
+        return StateSpace(self.A, self.B, self.C, self.D)
+
+    def to_control(self) -> Any:
+        """The state space as a `control.StateSpace` with named inputs and outputs (needs python-control)."""
+        try:
+            import control
+        except ImportError:
+            raise AnalysisError("python-control is not installed: pip install control") from None
+        return control.ss(self.A, self.B, self.C, self.D, inputs=self.inputs, outputs=self.outputs)
+
     # --- modes as states ---------------------------------------------------------------------------------------------
 
     def displaced(self, mode: Mode, amplitude: complex, assembled: bool = True) -> State:
@@ -266,7 +306,7 @@ class Linearization:
             dr_rate, phi_rate = ((mode.eigenvalue * x + np.cross(spin, x)).real for x in (dr, phi))
             motions[name] = Motion(
                 m.position + dr.real,
-                rotation_by(phi.real) @ m.rotation,
+                matrix_from_vector(phi.real) @ m.rotation,
                 m.velocity + dr_rate,
                 m.angular_velocity + phi_rate + np.cross(phi.real, m.angular_velocity),
             )
@@ -286,9 +326,3 @@ class Linearization:
                 )
         lines += [f"  ignorable {group}" for group in self.ignorable]
         return "\n".join(lines)
-
-
-def rotation_by(vector: Array) -> Array:
-    """The rotation matrix of a rotation vector."""
-    angle = float(np.linalg.norm(vector))
-    return TurningFrame(vector, angle).turned(1.0) if angle else np.eye(3)

@@ -66,7 +66,7 @@ def reduce(e: LinearEquations, basis: Array) -> Reduction:
         ) from None
     V = np.asarray(np.linalg.solve(half, basis.T).T, float)
     rows = e.nonholonomic @ V
-    N = null_space(rows)
+    N = null_space(rows, float(np.linalg.norm(e.nonholonomic) * np.linalg.norm(V)))
     S = np.linalg.pinv(rows, rcond=1e-9) @ (e.drift @ V)
     K, R = V.T @ e.stiffness @ V, V.T @ e.damping @ V
     L, H, F = e.own_position @ V, e.own_velocity @ V, V.T @ e.own_force

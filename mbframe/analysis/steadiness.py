@@ -166,12 +166,16 @@ def admissible(equations: LinearEquations) -> Array:
     return null_space(equations.holonomic)
 
 
-def null_space(matrix: Array, tolerance: float = 1e-9) -> Array:
-    """An orthonormal basis (columns) of the null space; rows are scaled to unit length first."""
+def null_space(matrix: Array, full: float = 0.0, tolerance: float = 1e-9) -> Array:
+    """An orthonormal basis (columns) of the null space; rows are scaled to unit length first.
+
+    `full` is the size of the numbers that the entries are differences of: rows far below it are rounding.
+    """
     from scipy.linalg import qr
 
     lengths = np.linalg.norm(matrix, axis=1)
-    rows = matrix[lengths > 0.0] / lengths[lengths > 0.0, None]
+    kept = lengths > tolerance * max(full, lengths.max(initial=0.0))
+    rows = matrix[kept] / lengths[kept, None]
     if not len(rows):
         return np.eye(matrix.shape[1])
     basis, triangle, _ = qr(rows.T, pivoting=True)

@@ -7,6 +7,7 @@ out of an eigenvalue solver as a cloud of radius 1e-7, so they are recognized by
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..rotations import skew
 from .freedom import readable
-from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, on_vectors
+from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, collected, turning
 from .reduction import Reduction
 
 Array = NDArray[np.float64]
@@ -62,63 +63,42 @@ def _candidates(
     point: OperatingPoint, frame: TurningFrame, e: LinearEquations
 ) -> tuple[list[str], Array, Array, Array]:
     """Names, and xi, xi', xi'' in the frame's axes (columns), of displacements and turns of the whole and spins."""
-    spin = frame.angular_velocity
     motions, accelerations = point.state.motions, point.accelerations
     names: list[str] = []
-    columns: list[list[Array]] = []
-
-    def add(name: str, bodies: dict[str, tuple[Array, ...]]) -> None:
-        """Each body: dr, dr', dr'', phi, phi', phi''."""
-        values = np.zeros((3, e.size))
-        for body, (dr, dr_rate, dr_bend, phi, phi_rate, phi_bend) in bodies.items():
-            place = e.places[body]
-            for k, parts in enumerate(((dr, phi), (dr_rate, phi_rate), (dr_bend, phi_bend))):
-                both = np.concatenate(parts)[: place.stop - place.start]
-                values[k, place.start : place.start + len(both)] = both
-        names.append(name)
-        columns.append(list(values))
-
+    columns: list[list[Array]] = []  # xi, xi', xi'' along inertial axes
     none = np.zeros(3)
+
+    def add(name: str, *orders: Mapping[str, tuple[Array, Array]]) -> None:
+        names.append(name)
+        columns.append([collected(e.places, parts) for parts in orders])
+
     for axis, letter in zip(np.eye(3), "xyz", strict=True):
-        add(f"path: displacement of the whole along {letter}", dict.fromkeys(motions, (axis, *[none] * 5)))
+        add(f"path: displacement of the whole along {letter}", dict.fromkeys(motions, (axis, none)), {}, {})
     gravity = np.asarray(point.eq.system.gravity, float)
-    up = -gravity / np.linalg.norm(gravity) if np.any(gravity) else None
-    for axis in np.eye(3) if up is None else [up]:
+    for axis in [-gravity / np.linalg.norm(gravity)] if np.any(gravity) else np.eye(3):
+        turn = skew(axis)
         direction = ", ".join(f"{x + 0.0:.4g}" for x in axis)
-        turned: dict[str, tuple[Array, ...]] = {
-            body: (
-                np.cross(axis, m.position),
-                np.cross(axis, m.velocity),
-                np.cross(axis, accelerations[body][0]),
-                axis,
-                none,
-                none,
-            )
-            for body, m in motions.items()
-        }
-        add(f"heading: turn of the whole about ({direction})", turned)
+        add(
+            f"heading: turn of the whole about ({direction})",
+            {n: (turn @ m.position, axis) for n, m in motions.items()},
+            {n: (turn @ m.velocity, none) for n, m in motions.items()},
+            {n: (turn @ accelerations[n][0], none) for n in motions},
+        )
     for b in point.eq.tables.bodies:
-        m = motions[b.body.name]
-        omega, alpha = m.angular_velocity, accelerations[b.body.name][1]
+        name = b.body.name
+        m = motions[name]
+        spin = skew(m.angular_velocity)
+        bend = skew(accelerations[name][1]) + spin @ spin
         for local, arm in round_axes(*b.body.mass_properties()[1:]):
-            vectors = []
-            for fixed in (m.rotation @ arm, m.rotation @ local):
-                rate = np.cross(omega, fixed)
-                vectors += [fixed, rate, np.cross(alpha, fixed) + np.cross(omega, rate)]
-            add(f"spin: turn of {b.body.name!r} about its own axis", {b.body.name: tuple(vectors)})
-    motion, rate, bend = (np.array(part).T for part in zip(*columns, strict=True))
+            fixed = m.rotation @ arm, m.rotation @ local
+            orders = [{name: (order @ fixed[0], order @ fixed[1])} for order in (np.eye(3), spin, bend)]
+            add(f"spin: turn of {name!r} about its own axis", *orders)
+    motion, rate, bent = (np.array(part).T for part in zip(*columns, strict=True))
     # In the frame's axes x = R^T xi.
-    S = _turning(e, spin)
-    velocity, acceleration = rate - S @ motion, bend - 2.0 * S @ rate + S @ S @ motion
+    S = turning(e.places, frame)
+    velocity, acceleration = rate - S @ motion, bent - 2.0 * S @ rate + S @ S @ motion
     scale = np.linalg.norm(motion, axis=0)
     return names, motion / scale, velocity / scale, acceleration / scale
-
-
-def _turning(e: LinearEquations, spin: Array) -> Array:
-    S = np.zeros((e.size, e.size))
-    for place in e.places.values():
-        S[place, place] = on_vectors(skew(spin), place.stop - place.start)
-    return S
 
 
 def round_axes(center: Array, inertia: Array) -> list[tuple[Array, Array]]:
