@@ -16,6 +16,9 @@ _PLACES = {
     "analysis.assemble": ["Assembly", "assemble"],
     "analysis.evaluate": ["evaluate"],
     "analysis.freedom": ["Freedom", "degrees_of_freedom"],
+    "analysis.linear_equations": ["TurningFrame"],
+    "analysis.linearize": ["Linearization", "Mode", "linearize"],
+    "analysis.steady": ["SteadyMotion", "steady"],
     "bodies": [
         *("Body", "Ground", "PointMass", "RigidBody"),
         *("EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler"),

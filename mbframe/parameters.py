@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Final, overload
+from typing import Any, ClassVar, Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -505,6 +505,10 @@ class Element:
         Values of the parameters. All wrong ones are reported in one `ModelError`.
     """
 
+    # What `parameters` and `_derived` found; classes do not change, and every element asks often.
+    _declared: ClassVar[dict[str, Parameter] | None] = None
+    _computed: ClassVar[list[str] | None] = None
+
     def __init__(self, name: str, **values: Any) -> None:
         self._observers: list[Observer] = []
         declared = self.parameters()
@@ -535,6 +539,8 @@ class Element:
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:
         """The parameters of the class and its bases by name, bases first, in the order of their definition."""
+        if (known := vars(cls).get("_declared")) is not None:
+            return known
         found: dict[str, Parameter] = {}
         for owner in reversed(cls.__mro__):
             for name, entry in vars(owner).items():
@@ -542,6 +548,7 @@ class Element:
                     found[name] = entry
                 elif name in found:
                     del found[name]
+        cls._declared = found
         return found
 
     @classmethod
@@ -564,8 +571,11 @@ class Element:
 
     @classmethod
     def _derived(cls) -> list[str]:
+        if (known := vars(cls).get("_computed")) is not None:
+            return known
         names = dict.fromkeys(name for owner in reversed(cls.__mro__) for name in vars(owner))
-        return [name for name in names if isinstance(getattr(cls, name, None), derived)]
+        cls._computed = [name for name in names if isinstance(getattr(cls, name, None), derived)]
+        return cls._computed
 
     def values(self) -> dict[str, Any]:
         """The current values of all parameters."""

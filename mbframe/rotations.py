@@ -41,21 +41,36 @@ def quaternion_from_matrix(a: ArrayLike) -> Array:
     return -p if p[0] < 0 else p
 
 
+def matrix_from_vector(vector: ArrayLike) -> Array:
+    """Rotation matrix of a rotation vector: a turn about its direction by its length, rad."""
+    u = np.asarray(vector, float)
+    angle = float(np.sqrt(u @ u))
+    if angle == 0.0:
+        return np.eye(3)
+    n = skew(u / angle)
+    return np.eye(3) + np.sin(angle) * n + 2.0 * np.sin(0.5 * angle) ** 2 * n @ n
+
+
 def frame_with_axis(axis: ArrayLike) -> Array:
     """A right-handed frame (columns) whose third axis is `axis`; the global frame itself for the z axis.
 
     The first axis is the projection of the global axis that is least aligned with `axis`, in the order x, y, z.
     """
     z = np.asarray(axis, float)
-    z = z / np.max(np.abs(z))  # so that the square of no length overflows or vanishes
-    z /= np.linalg.norm(z)
-    start = np.eye(3)[int(np.argmin(np.round(np.abs(z), 9)))]
-    x = start - (start @ z) * z
-    x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(z, x), z])
+    z = z / np.abs(z).max()  # so that the square of no length overflows or vanishes
+    z /= np.sqrt(z @ z)
+    least = int(np.argmin(np.round(np.abs(z), 9)))
+    x = -z[least] * z
+    x[least] += 1.0
+    x /= np.sqrt(x @ x)
+    frame = np.empty((3, 3))
+    frame[:, 0], frame[:, 2] = x, z
+    frame[:, 1] = z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0]
+    return frame
 
 
 def skew(u: ArrayLike) -> Array:
-    """The matrix u~ with u~ w = u x w."""
-    x, y, z = np.asarray(u, float)
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    """The matrices u~ (..., 3, 3) with u~ w = u x w, of vectors (..., 3)."""
+    x, y, z = np.moveaxis(np.asarray(u, float), -1, 0)
+    o = np.zeros_like(x)
+    return np.moveaxis(np.array([[o, -z, y], [z, o, -x], [-y, x, o]]), (0, 1), (-2, -1))

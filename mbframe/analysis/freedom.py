@@ -118,7 +118,7 @@ def degrees_of_freedom(
         rank=here.rank,
         equations=len(here.matrix),
         joints_involved=involved,
-        dependencies=[_weights(one, joints, significant) for one in _readable(null, significant)],
+        dependencies=[_weights(one, joints, significant) for one in readable(null, significant)],
         unique_reactions=unique,
         singular=_singular(eq, at, here) if here.redundant and here.count else "",
     )
@@ -189,7 +189,7 @@ def _scaled(
     return matrix / lengths[:, None], velocities, lengths
 
 
-def _readable(null: Array, significant: float) -> Array:
+def readable(null: Array, significant: float) -> Array:
     """Dependencies (rows) that span the same space, each with an equation of its own in which it has the weight 1."""
     from scipy.linalg import qr
 

@@ -32,7 +32,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The tables of one evaluation: mass matrix and constraint Jacobian (sparse), Q, gamma, C and (C', D)."""
+    """The tables of one evaluation: mass matrix and constraint Jacobian (sparse, if not asked for dense), Q, gamma, C
+    and (C', D).
+    """
 
     mass: scipy.sparse.csr_array
     jacobian: scipy.sparse.csr_array
@@ -164,26 +166,38 @@ class Equations:
 
     # --- evaluation --------------------------------------------------------------------------------------------------
 
-    def evaluate(self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None = None) -> Evaluation:
+    def evaluate(
+        self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None = None, *, dense: bool = False
+    ) -> Evaluation:
         """Mass, forces and constraints at a state; gamma contains the feedback of the stabilization in use."""
-        import scipy.sparse as sparse
-
         self.set_state(q, v, z)
         self.run(dynamics.evaluate.address, t, n=codes.DYNAMICS)
-        s = self.structure
-        values = self.work.entries[s.source]
-        size = self.n_v + self.n_rows
-        lower = sparse.coo_array((values, (s.source_row, s.source_column)), shape=(size, size)).tocsr()
-        mass = lower[: self.n_v, : self.n_v]
+        mass, jacobian = self._matrices(dense)
         w = self.work
         return Evaluation(
-            mass=(mass + sparse.tril(mass, -1).T).tocsr(),
-            jacobian=lower[self.n_v :, : self.n_v],
+            mass=mass,
+            jacobian=jacobian,
             force=w.force.copy(),
             gamma=w.gamma.copy(),
             residual=w.residual.copy(),
             constraint_rate=w.constraint_rate.copy(),
         )
+
+    def _matrices(self, dense: bool) -> tuple[Any, Any]:
+        """M and J of the last evaluation."""
+        s, n = self.structure, self.n_v
+        values = self.work.entries[s.source]
+        shape = (n + self.n_rows, n + self.n_rows)
+        if dense:
+            whole = np.zeros(shape)
+            whole[s.source_row, s.source_column] = values
+            mass = whole[:n, :n]
+            return mass + np.tril(mass, -1).T, whole[n:, :n]
+        import scipy.sparse as sparse
+
+        lower = sparse.coo_array((values, (s.source_row, s.source_column)), shape=shape).tocsr()
+        mass = lower[:n, :n]
+        return (mass + sparse.tril(mass, -1).T).tocsr(), lower[n:, :n]
 
     def violation(self, t: float, y: Array) -> tuple[Array, Array]:
         """C and (C', D) at a state."""
@@ -284,11 +298,20 @@ class Equations:
 
         return TangentAssembly(self)
 
-    def tangent(self, t: float, q: ArrayLike, v: ArrayLike, v_rate: ArrayLike, multipliers: ArrayLike) -> Tangent:
+    def tangent(
+        self,
+        t: float,
+        q: ArrayLike,
+        v: ArrayLike,
+        v_rate: ArrayLike,
+        multipliers: ArrayLike,
+        *,
+        dense: bool = False,
+    ) -> Tangent:
         """Exact derivatives of M v' - Q + J^T lambda; see `equations.tangent`."""
         from .tangent import tangent
 
-        return tangent(self, t, q, v, v_rate, multipliers)
+        return tangent(self, t, q, v, v_rate, multipliers, dense)
 
     def unit_weights(self) -> Array:
         """Matrix entries in which the mass blocks are identities; the constraint blocks are filled by who uses them."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -503,6 +504,7 @@ def _key(marker: Marker) -> Hashable:
     return (marker.body.name, marker.at.tobytes(), marker.axes.tobytes())
 
 
+@cache
 def _random_markers() -> np.recarray:
     """Two markers in general position: no component of anything is zero."""
     markers = np.zeros(2, MARKER).view(np.recarray)

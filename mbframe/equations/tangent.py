@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from .user import (
     Differentiated,
     configuration,
     motion,
+    own_state_function,
+    rate_derivatives,
     rate_function,
     residual_function,
     uncompiled_function,
@@ -34,7 +37,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Tangent:
-    """Derivatives of F = M v' - Q + J^T lambda at fixed v' and lambda.
+    """Derivatives of F = M v' - Q + J^T lambda at fixed v' and lambda; sparse matrices unless asked for dense.
 
     stiffness
         dF along dq = T d, as a matrix for d (n_v x n_v); with N = T P the product dF/dq N of a linearization is
@@ -52,6 +55,22 @@ class Tangent:
     mass: scipy.sparse.csr_array
     jacobian: scipy.sparse.csr_array
     velocity_stiffness: Array
+
+
+@dataclass(frozen=True)
+class StateTangent:
+    """Derivatives that concern the own states z of force elements.
+
+    force
+        dF/dz of F = M v' - Q + J^T lambda.
+    stiffness, damping, feedback
+        dz' along dq = T d, along dv, and along dz.
+    """
+
+    force: Array
+    stiffness: Array
+    damping: Array
+    feedback: Array
 
 
 class TangentAssembly:
@@ -195,13 +214,7 @@ class TangentAssembly:
         tables, work = self.eq.tables, self.eq.work
         places = (c.i, c.j)
         markers = [tables.markers[m] for m in places]
-        function = Differentiated(rate_function(c.constraint))
-        arrays = [t]
-        for m in markers:
-            arrays += [m.position, m.axes, m.velocity, m.axes_rate]
-        function.settle(arrays)
-        gradient = function.gradient(arrays)[1][:, 1:]
-        hessian = np.tensordot(self.multipliers[c.rows], function.hessian(arrays), 1)[1:, 1:]
+        gradient, hessian = self._rate_derivatives(c.constraint, t, markers[0], markers[1], self.multipliers[c.rows])
         x, rate = (slice(0, 12), slice(24, 36)), (slice(12, 24), slice(36, 48))
         owner, bases, tangents = [], [], []
         for place, m in zip(places, markers, strict=True):
@@ -222,31 +235,96 @@ class TangentAssembly:
                     self.stiffness[pool] += (left.T @ stiffness).ravel()
                     self.damping[pool] += (left.T @ hessian[rate[a], rate[b]] @ basis).ravel()
 
-    def matrix(self, values: Array) -> scipy.sparse.csr_array:
-        """A pool of blocks as a sparse matrix."""
+    def _rate_derivatives(self, constraint: Any, t: float, i: Any, j: Any, weights: Array) -> tuple[Array, Array]:
+        if is_ours(type(constraint)) and has_derivatives(type(constraint)):
+            return rate_derivatives(constraint, t, i, j, weights)
+        function = Differentiated(rate_function(constraint))
+        arrays = [t]
+        for m in (i, j):
+            arrays += [m.position, m.axes, m.velocity, m.axes_rate]
+        function.settle(arrays)
+        hessian = np.tensordot(weights, function.hessian(arrays), 1)
+        return function.gradient(arrays)[1][:, 1:], hessian[1:, 1:]
+
+    def own_states(self, t: float) -> StateTangent:
+        """Derivatives that concern own states, at the state of the last tangent."""
+        eq = self.eq
+        n_z, n_v = eq.n_z, eq.n_v
+        out = StateTangent(np.zeros((n_v, n_z)), np.zeros((n_z, n_v)), np.zeros((n_z, n_v)), np.zeros((n_z, n_z)))
+        for f in eq.tables.forces:
+            if not f.force.states:
+                continue
+            i, j = (eq.tables.markers[m] for m in (f.i, f.j))
+            function = Differentiated(own_state_function(f.force, t))
+            arrays = [eq.work.z[f.states].copy(), *motion(i), *motion(j)]
+            function.settle(arrays)
+            gradient = function.gradient(arrays)[1]
+            by_state, by_motion = gradient[:, : f.force.states], gradient[6:, f.force.states :]
+            out.feedback[f.states, f.states] = by_state[6:]
+            push, turn = by_state[:3], by_state[3:6]
+            opposite = -turn - np.cross(j.position - i.position, push, axis=0)
+            for m, force, torque, first in ((i, -push, opposite, 0), (j, push, turn, 18)):
+                own = slice(m.v, m.v + m.n)
+                by_position, by_velocity = self._motion_tangent(m)
+                # The power of a wrench is F . r' + M . w: its generalized force follows from how r' and w depend on v.
+                out.force[own, f.states] -= by_velocity[12:15].T @ force + by_velocity[15:].T @ torque
+                out.stiffness[f.states, own] += by_motion[:, first : first + 18] @ by_position
+                out.damping[f.states, own] += by_motion[:, first : first + 18] @ by_velocity
+        return out
+
+    def _motion_tangent(self, m: Any) -> tuple[Array, Array]:
+        """Derivatives of (position, axes, velocity, angular velocity) of a marker along dq = T d, and along dv."""
+        pool = slice(m.jacobian, m.jacobian + 12 * m.n)
+        basis = self.eq.work.jacobians[pool].reshape(12, m.n)
+        change = self.record.array("rate_tangents")[pool].reshape(12, m.n)
+
+        def spin(axes: Array, rates: Array) -> Array:
+            """1/2 sum axes x rates, column by column."""
+            return 0.5 * np.cross(axes.reshape(3, 3, -1), rates.reshape(3, 3, -1), axis=0).sum(axis=1)
+
+        axes, rates = m.axes[:, :, None], m.axes_rate[:, :, None]
+        turned = spin(axes, change[3:]) + spin(basis[3:], rates)
+        return np.vstack([basis, change[:3], turned]), np.vstack([0.0 * basis, basis[:3], spin(axes, basis[3:])])
+
+    def matrix(self, values: Array, dense: bool) -> Any:
+        """A pool of blocks as a matrix."""
+        shape = (self.eq.n_v, self.eq.n_v)
+        if dense:
+            whole = np.zeros(shape)
+            whole[self._places] = values
+            return whole
         import scipy.sparse as sparse
 
+        return sparse.coo_array((values, self._places), shape=shape).tocsr()
+
+    @cached_property
+    def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Row and column of every number of a pool of blocks."""
         bodies = self.eq.tables.bodies
-        rows, columns, data = [], [], []
-        for (a, b), offset in self.blocks.items():
+        rows, columns = [], []
+        for a, b in self.blocks:
             n, m = bodies[a].formulation.n_v, bodies[b].formulation.n_v
-            r, c = np.divmod(np.arange(n * m), m)
-            rows.append(bodies[a].v + r)
-            columns.append(bodies[b].v + c)
-            data.append(values[offset : offset + n * m])
-        shape = (self.eq.n_v, self.eq.n_v)
-        coordinates = (np.concatenate(rows), np.concatenate(columns))
-        return sparse.coo_array((np.concatenate(data), coordinates), shape=shape).tocsr()
+            rows.append(np.repeat(bodies[a].v + np.arange(n), m))
+            columns.append(np.tile(bodies[b].v + np.arange(m), n))
+        return np.concatenate(rows), np.concatenate(columns)
 
 
-def tangent(eq: Equations, t: float, q: ArrayLike, v: ArrayLike, v_rate: ArrayLike, multipliers: ArrayLike) -> Tangent:
+def tangent(
+    eq: Equations,
+    t: float,
+    q: ArrayLike,
+    v: ArrayLike,
+    v_rate: ArrayLike,
+    multipliers: ArrayLike,
+    dense: bool = False,
+) -> Tangent:
     """The tangent of `eq` at a state with given accelerations and multipliers."""
-    evaluation = eq.evaluate(t, q, v)
+    evaluation = eq.evaluate(t, q, v, dense=dense)
     assembly = eq.tangent_assembly
     assembly.take(t, v_rate, multipliers)
     return Tangent(
-        assembly.matrix(assembly.stiffness),
-        assembly.matrix(assembly.damping),
+        assembly.matrix(assembly.stiffness, dense),
+        assembly.matrix(assembly.damping, dense),
         evaluation.mass,
         evaluation.jacobian,
         assembly.velocity_stiffness.copy(),

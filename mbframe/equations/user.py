@@ -110,6 +110,34 @@ def rate_function(constraint: Any) -> Callable[..., Any]:
     return function
 
 
+def rate_derivatives(constraint: Any, t: float, i: Any, j: Any, weights: Array) -> tuple[Array, Array]:
+    """Gradient (equations x 48) of a nonholonomic residual in (position, axes, velocity, axes_rate) of both markers,
+    and its weighted second derivatives (48 x 48).
+
+    For a class that gives `velocity_gradient`, by a complex step of it along all 48 numbers at once.
+    """
+    arrays = [getattr(m, name) for m in (i, j) for name in ("position", "axes", "velocity", "axes_rate")]
+    numbers = np.concatenate([np.ravel(array) for array in arrays])
+    moved = numbers[:, None] + 1e-30j * np.eye(len(numbers))
+    states, frames = [], []
+    for part in (moved[:24], moved[24:]):
+        axes, rate = part[3:12].reshape(3, 3, -1), part[15:].reshape(3, 3, -1)
+        omega = 0.5 * np.cross(axes, rate, axis=0).sum(axis=1)
+        states.append(SimpleNamespace(position=part[:3], axes=axes, velocity=part[12:15], angular_velocity=omega))
+        frames.append((axes, rate))
+    given = np.zeros((constraint.equations, 36, len(numbers)), complex)
+    constraint.velocity_gradient(t, *states, given)
+    gradients = np.zeros((constraint.equations, 48, len(numbers)), complex)
+    for side, (axes, rate) in enumerate(frames):
+        own, out = given[:, 18 * side : 18 * side + 18], gradients[:, 24 * side : 24 * side + 24]
+        by_omega = own[:, 15:, None]
+        out[:, :15] = own[:, :15]
+        # w . (dd x d' + d x dd') / 2 for the axes d
+        out[:, 3:12] += 0.5 * np.cross(rate[None], by_omega, axis=1).reshape(-1, 9, len(numbers))
+        out[:, 15:] = 0.5 * np.cross(by_omega, axes[None], axis=1).reshape(-1, 9, len(numbers))
+    return gradients[:, :, 0].real, np.tensordot(weights, gradients.imag, 1) / 1e-30
+
+
 def moving(values: Sequence[Any]) -> list[SimpleNamespace]:
     """Two marker states from position, axes, velocity and angular velocity of each."""
     names = ("position", "axes", "velocity", "angular_velocity")
@@ -122,6 +150,17 @@ def wrench_function(force: ForceElement, t: float, *states: Array) -> Callable[.
     def function(*values: Any) -> Any:
         push, turn = force.wrench(t, *moving(values), *states)
         return [*push, *turn]
+
+    return function
+
+
+def own_state_function(force: Any, t: float) -> Callable[..., Any]:
+    """Force, torque and the rates of own states, stacked, as a function of these states and both markers' motion."""
+
+    def function(z: Any, *values: Any) -> Any:
+        markers = moving(values)
+        push, turn = force.wrench(t, *markers, z)
+        return [*push, *turn, *force.state_rate(t, *markers, z)]
 
     return function
 

@@ -11,6 +11,7 @@ from .screw_jack import screw_jack
 from .sliding_block import sliding_block
 from .spatial_slider_crank import spatial_slider_crank
 from .triple_pendulum import triple_pendulum
+from .whipple_bicycle import whipple_bicycle
 
 __all__ = [
     "bouncing_block",
@@ -25,6 +26,7 @@ __all__ = [
     "sliding_block",
     "spatial_slider_crank",
     "triple_pendulum",
+    "whipple_bicycle",
 ]
 
 
@@ -36,6 +38,7 @@ def names() -> list[str]:
         "spatial_slider_crank",
         "bricard",
         "rolling_disk",
+        "whipple_bicycle",
         "chaplygin_sleigh",
         "screw_jack",
         "bouncing_block",

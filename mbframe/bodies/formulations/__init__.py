@@ -1,10 +1,18 @@
 """Coordinate formulations, one file each."""
 
-from .base import Formulation
+from .base import Formulation, Variation
 from .euler_angles import EulerAngles
 from .euler_parameters import EulerParameters
 from .natural_absolute import NaturalAbsolute
 from .newton_euler import NewtonEuler
 from .translation import Translation
 
-__all__ = ["EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler", "Translation"]
+__all__ = [
+    "EulerAngles",
+    "EulerParameters",
+    "Formulation",
+    "NaturalAbsolute",
+    "NewtonEuler",
+    "Translation",
+    "Variation",
+]

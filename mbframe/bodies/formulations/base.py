@@ -14,7 +14,7 @@ The directional derivatives of the tangent kernels are taken along the velocitie
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,35 @@ Names = Sequence[tuple[str, str]]
 def named(name: str, unit: str, components: Iterable[str] = "xyz") -> list[tuple[str, str]]:
     """Names and units of the components of a vector."""
     return [(f"{name}.{component}", unit) for component in components]
+
+
+class Variation(NamedTuple):
+    """What small motions xi of some bodies do to their velocities; stacks (n, n_v, n_xi).
+
+    xi = (dr, phi) of a rigid body: displacement of its origin and small rotation vector, both global (dA = phi~ A); a
+    body that does not turn has dr only, a flexible one further coordinates after phi. In the plane phi is a number.
+
+        dq = T P xi,    dv = P xi' + Z xi,    dv' = P xi'' + (P' + Z) xi' + Z' xi
+    """
+
+    P: Array
+    P_rate: Array
+    Z: Array
+    Z_rate: Array
+
+    @classmethod
+    def of_rates(cls, N: Array, N_rate: Array, N_bend: Array) -> Variation:
+        """Of velocities v = q', from dq = N xi and its two derivatives along the motion."""
+        return cls(N, N_rate, N_rate, N_bend)
+
+
+def beside(translation: float, turning: Array) -> Array:
+    """diag(translation 1, turning) for a stack of blocks (n, m, 3)."""
+    n, rows, _ = turning.shape
+    blocks = np.zeros((n, 3 + rows, 6))
+    blocks[:, :3, :3] = translation * np.eye(3)
+    blocks[:, 3:, 3:] = turning
+    return blocks
 
 
 class Formulation:
@@ -113,6 +142,10 @@ class Formulation:
     def accelerations(self, q: Array, v: Array, v_rate: Array) -> tuple[Array, Array]:
         """Accelerations of the origin and angular accelerations, global, (n, 3) each."""
         raise NotImplementedError
+
+    def variation(self, q: Array, v: Array, v_rate: Array) -> Variation:
+        """How small motions change the velocities of bodies whose coordinates are the rows of q, v and v'."""
+        raise NotImplementedError(f"{type(self).__name__} does not define variation(self, q, v, v_rate)")
 
     # --- kernels -----------------------------------------------------------------------------------------------------
 

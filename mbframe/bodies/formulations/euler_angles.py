@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import ModelError, Problem
 from ...markers import AXES, converted
 from ...vectors import column, cross, dot, plus, times
-from .base import RIGID_FIELDS, Formulation, named
+from .base import RIGID_FIELDS, Formulation, Variation, beside, named
 from .marker_numbers import body_vector, number
 
 SEQUENCES = ["".join(s) for s in product("XYZ", repeat=3) if s[0] != s[1] != s[2]]
@@ -142,6 +142,22 @@ class EulerAngles(Formulation):
         for a, b in ((0, 1), (0, 2), (1, 2)):
             alpha = alpha + np.cross(n[a], n[b]) * v[:, 3 + a, None] * v[:, 3 + b, None]
         return v_rate[:, :3], alpha
+
+    def variation(self, q, v, v_rate):
+        # phi = H du with the axes n_a as the columns of H, so N = H^-1 and N' = -N H' N; H' as H'' by n_b' = w_b x n_b,
+        # w_b being the angular velocity by the turns before.
+        H = self._frames(q)[1]
+        H_rate, H_bend, w, alpha = np.zeros_like(H), np.zeros_like(H), np.zeros_like(q[:, :3]), np.zeros_like(q[:, :3])
+        for b in range(3):
+            n, rate, speed = H[:, :, b], H_rate[:, :, b], v[:, 3 + b, None]
+            rate[:] = np.cross(w, n)
+            H_bend[:, :, b] = np.cross(alpha, n) + np.cross(w, rate)
+            alpha = alpha + v_rate[:, 3 + b, None] * n + speed * rate
+            w = w + speed * n
+        N = np.linalg.inv(H)
+        N_rate = -N @ H_rate @ N
+        N_bend = -N_rate @ H_rate @ N - N @ H_bend @ N - N @ H_rate @ N_rate
+        return Variation.of_rates(beside(1.0, N), beside(0.0, N_rate), beside(0.0, N_bend))
 
     @staticmethod
     def prepare(body, q, frame):

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...rotations import matrix_from_quaternion, quaternion_from_matrix
+from ...rotations import matrix_from_quaternion, quaternion_from_matrix, skew
 from ...vectors import times
-from .base import Formulation, named
+from .base import Formulation, Variation, beside, named
 from .marker_numbers import body_vector, number
 
 
@@ -73,6 +73,15 @@ class EulerParameters(Formulation):
 
     def accelerations(self, q, v, v_rate):
         return self.twists(q, v_rate)  # omega = G(p) p' with a G that is linear in p, and G(p') p' = 0
+
+    def variation(self, q, v, v_rate):
+        return Variation.of_rates(*(beside(t, self._turning(x)) for t, x in ((1.0, q), (0.0, v), (0.0, v_rate))))
+
+    @staticmethod
+    def _turning(q):
+        """The change 1/2 (0, phi) o p of p = (p0, e), linear in it: 1/2 [-e^T; p0 1 - e~], (n, 4, 3)."""
+        p0, e = q[:, 3, None, None], q[:, 4:]
+        return 0.5 * np.concatenate([-e[:, None, :], p0 * np.eye(3) - skew(e)], axis=1)
 
     @staticmethod
     def prepare(body, q, frame):

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from .base import RIGID_FIELDS, Formulation, named
+from ...rotations import skew
+from .base import RIGID_FIELDS, Formulation, Variation, beside, named
 
 # The axes whose product each intrinsic constraint fixes.
 FIRST = np.array([0, 1, 2, 0, 0, 1])
@@ -91,6 +92,14 @@ class NaturalAbsolute(Formulation):
     def accelerations(self, q, v, v_rate):
         # omega' = 1/2 sum d_k x d_k'', because d_k' x d_k' = 0
         return self.twists(q, v_rate)
+
+    def variation(self, q, v, v_rate):
+        return Variation.of_rates(*(beside(t, self._turning(x)) for t, x in ((1.0, q), (0.0, v), (0.0, v_rate))))
+
+    @staticmethod
+    def _turning(q):
+        """The change phi x d of the axes d, linear in them: -d~ one below the other, (n, 9, 3)."""
+        return -skew(q[:, 3:].reshape(-1, 3, 3)).reshape(-1, 9, 3)
 
     @staticmethod
     def _axes(q):

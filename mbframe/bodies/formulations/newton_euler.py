@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...rotations import matrix_from_quaternion, quaternion_from_matrix
-from .base import Formulation, named
+from ...rotations import matrix_from_quaternion, quaternion_from_matrix, skew
+from .base import Formulation, Variation, beside, named
 
 
 class NewtonEuler(Formulation):
@@ -62,6 +62,12 @@ class NewtonEuler(Formulation):
 
     def accelerations(self, q, v, v_rate):
         return self.twists(q, v_rate)  # A (w x w) = 0: the local rate of w is also its absolute one
+
+    def variation(self, q, v, v_rate):
+        # The local angular velocity changes by A^T phi', and (A^T)' = -w~ A^T with the local w.
+        back = np.swapaxes(matrix_from_quaternion(q[:, 3:]), 1, 2)
+        none = np.zeros((len(q), 6, 6))
+        return Variation(beside(1.0, back), beside(0.0, -skew(v[:, 3:]) @ back), none, none)
 
     @staticmethod
     def prepare(body, q, frame):

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .base import Formulation, named
+from .base import Formulation, Variation, named
 
 
 class Translation(Formulation):
@@ -50,6 +50,10 @@ class Translation(Formulation):
 
     def accelerations(self, q, v, v_rate):
         return v_rate, np.zeros_like(v)
+
+    def variation(self, q, v, v_rate):
+        none = np.zeros((len(q), 3, 3))
+        return Variation(none + np.eye(3), none, none, none)
 
     @staticmethod
     def prepare(body, q, frame):

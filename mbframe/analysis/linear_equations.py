@@ -1,0 +1,254 @@
+"""The linear equations of small motions about a state, in variations that no formulation and no wheel's turning enters.
+
+Freezing redundant coordinates gives wrong roots for everything that rolls. Here the unknowns are the small motions xi =
+(dr, phi) of the bodies, global or in a frame that turns with a steady motion: see `bodies.formulations.Variation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..equations.equations import Equations
+from ..markers import AXIS, converted
+from ..rotations import matrix_from_vector, skew
+from ..state import State
+
+Array = NDArray[np.float64]
+Matrix = Any  # a dense array, or a sparse array of the same shape
+
+
+class TurningFrame:
+    """A frame that turns about `axis` (global) with `rate` (rad/s); the steady motion of a turn stands still in it.
+
+    Only directions matter: small motions are given by their components along the frame's axes, so its origin has no
+    influence.
+    """
+
+    def __init__(self, axis: ArrayLike = (0.0, 0.0, 1.0), rate: float = 0.0) -> None:
+        self.axis = converted(AXIS, axis, "TurningFrame", "axis")
+        self.axis = self.axis / np.linalg.norm(self.axis)
+        self.rate = float(rate)
+
+    @property
+    def angular_velocity(self) -> Array:
+        """Omega: rate times axis."""
+        return self.rate * self.axis
+
+    def turned(self, duration: float) -> Array:
+        """R: the rotation matrix after some time."""
+        return matrix_from_vector(duration * self.angular_velocity)
+
+    def path(self, velocity: Array, duration: float) -> Array:
+        """The displacement after some time of a point whose velocity turns with the frame: integral of R velocity."""
+        along = (velocity @ self.axis) * self.axis
+        angle = self.rate * duration
+        # sin(a)/a and (1 - cos(a))/a without cancellation
+        sine, versine = np.sinc(angle / np.pi), np.sin(0.5 * angle) * np.sinc(0.5 * angle / np.pi)
+        return duration * (along + sine * (velocity - along) + versine * np.cross(self.axis, velocity))
+
+    def __repr__(self) -> str:
+        return f"TurningFrame(axis={tuple(self.axis.tolist())}, rate={self.rate:.12g})"
+
+
+def on_vectors(block: Array, size: int) -> Array:
+    """diag(block, block, 0): what acts on dr and phi of a body, and leaves further variations alone."""
+    whole = np.zeros((size, size))
+    for first in range(0, min(size, 6), 3):
+        whole[first : first + 3, first : first + 3] = block
+    return whole
+
+
+def turning(places: Mapping[str, slice], frame: TurningFrame) -> Array:
+    """S: what turning the frame does to the small motions of all bodies, R' = S R."""
+    n = max(place.stop for place in places.values())
+    S = np.zeros((n, n))
+    if frame.rate:
+        spin = skew(frame.angular_velocity)
+        for place in places.values():
+            S[place, place] = on_vectors(spin, place.stop - place.start)
+    return S
+
+
+def collected(places: Mapping[str, slice], parts: Mapping[str, tuple[Array, Array]]) -> Array:
+    """The small motions of all bodies in one vector, from dr and phi of some; a body that does not turn has no phi."""
+    whole = np.zeros(max(place.stop for place in places.values()))
+    for name, (dr, phi) in parts.items():
+        place = places[name]
+        whole[place.start : place.start + 3] = dr
+        if place.stop - place.start >= 6:
+            whole[place.start + 3 : place.start + 6] = phi
+    return whole
+
+
+def on_bodies(places: Mapping[str, slice], motion: NDArray) -> dict[str, tuple[NDArray, NDArray]]:
+    """dr and phi of each body, from the small motions of all."""
+    return {
+        name: (
+            motion[place.start : place.start + 3],
+            motion[place.start + 3 : place.start + 6] if place.stop - place.start >= 6 else np.zeros(3, motion.dtype),
+        )
+        for name, place in places.items()
+    }
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """A state to linearize about, with its accelerations and multipliers."""
+
+    eq: Equations
+    state: State
+    q: Array
+    v: Array
+    z: Array
+    v_rate: Array
+    multipliers: Array
+
+    @classmethod
+    def at(cls, eq: Equations, state: State) -> OperatingPoint:
+        q, v, z = eq.split(eq.coordinates(state))
+        v_rate, multipliers = eq.accelerate(state.t, q, v, z)
+        return cls(eq, state, q, v, z, v_rate, multipliers)
+
+    @cached_property
+    def accelerations(self) -> dict[str, tuple[Array, Array]]:
+        """Acceleration of the origin and angular acceleration of each body, global."""
+        return {
+            b.body.name: tuple(
+                part[0]
+                for part in b.formulation.accelerations(
+                    self.q[None, b.q_slice], self.v[None, b.v_slice], self.v_rate[None, b.v_slice]
+                )
+            )
+            for b in self.eq.tables.bodies
+        }
+
+
+@dataclass(frozen=True)
+class LinearEquations:
+    """M xi'' + R xi' + K xi + F zeta + J^T dlambda + G^T dmu = 0, J xi = 0, G xi' + W xi = 0, zeta' = L xi + H xi' + A
+    zeta.
+
+    xi are the small motions of the bodies at their `places`, in the frame's axes; zeta the changes of the own states of
+    force elements.
+    """
+
+    places: dict[str, slice]
+    mass: Matrix  # M
+    damping: Matrix  # R
+    stiffness: Matrix  # K
+    holonomic: Matrix  # J
+    nonholonomic: Matrix  # G
+    drift: Matrix  # W
+    own_force: Array  # F
+    own_position: Array  # L
+    own_velocity: Array  # H
+    own_feedback: Array  # A
+    imbalance: Array  # what is left of the balance of loads at the state itself
+    gaps: Array  # and of C
+    slips: Array  # and of D
+
+    @property
+    def size(self) -> int:
+        """Number of small motions."""
+        return self.mass.shape[0]
+
+
+def linear_equations(
+    point: OperatingPoint, frame: TurningFrame, turned: Array | None = None, dense: bool = True
+) -> LinearEquations:
+    """The equations of small motions about an operating point.
+
+    `turned` is the rotation R of the frame at that instant, by default none. Sparse matrices unless `dense`.
+    """
+    eq = point.eq
+    eq.set_state(point.q, point.v, point.z)
+    tangent = eq.tangent(point.state.t, point.q, point.v, point.v_rate, point.multipliers, dense=dense)
+    places, P, P_rate, Z, Z_rate = _variations(point, frame, np.eye(3) if turned is None else turned, dense)
+    M, R, K, J, D = tangent.mass, tangent.damping, tangent.stiffness, tangent.jacobian, tangent.velocity_stiffness
+    first = eq.tables.n_holonomic
+    own = np.ones(first, bool)
+    for b in eq.tables.bodies:
+        own[b.row : b.row + b.formulation.n_intrinsic] = False
+    G = J[first:]
+    moving = [f.states for f in eq.tables.forces if f.force.states]
+    kept = np.concatenate([np.arange(s.start, s.stop) for s in moving]) if moving else np.zeros(0, np.int64)
+    if len(kept):
+        states = eq.tangent_assembly.own_states(point.state.t)
+        own_force, stiffness = states.force[:, kept], states.stiffness[kept]
+        own_damping, feedback = states.damping[kept], states.feedback[np.ix_(kept, kept)]
+    else:
+        own_force, feedback = np.zeros((eq.n_v, 0)), np.zeros((0, 0))
+        stiffness = own_damping = own_force.T
+    return LinearEquations(
+        places=places,
+        mass=P.T @ M @ P,
+        damping=P.T @ (M @ (P_rate + Z) + R @ P),
+        stiffness=P.T @ (M @ Z_rate + R @ Z + K @ P),
+        holonomic=J[:first][own] @ P,
+        nonholonomic=G @ P,
+        drift=G @ Z + D @ P,
+        own_force=P.T @ own_force,
+        own_position=stiffness @ P + own_damping @ Z,
+        own_velocity=own_damping @ P,
+        own_feedback=feedback,
+        imbalance=P.T @ (M @ point.v_rate - eq.work.force + J.T @ point.multipliers),
+        gaps=eq.work.residual[own].copy(),
+        slips=eq.work.constraint_rate[first:].copy(),
+    )
+
+
+def _variations(
+    point: OperatingPoint, frame: TurningFrame, turned: Array, dense: bool
+) -> tuple[dict[str, slice], Matrix, Matrix, Matrix, Matrix]:
+    """Where each body's variations are, and P, P', Z, Z' of all bodies in the turning frame: xi = R x, R' = S R."""
+    tables = point.eq.tables
+    blocks: dict[str, list[Array]] = {}
+    for table in tables.body_tables:
+        formulation = table.elements[0].formulation
+        rows = [
+            np.array([values[part] for part in places])
+            for values, places in (
+                (point.q, [b.q_slice for b in table.elements]),
+                (point.v, [b.v_slice for b in table.elements]),
+                (point.v_rate, [b.v_slice for b in table.elements]),
+            )
+        ]
+        P, P_rate, Z, Z_rate = formulation.variation(*rows)
+        if frame.rate:
+            S, R = (on_vectors(part, P.shape[2]) for part in (skew(frame.angular_velocity), turned))
+            R[6:, 6:] = np.eye(len(R[6:]))
+            P, P_rate, Z, Z_rate = (
+                P @ R,
+                (P_rate + P @ S) @ R,
+                (Z + P @ S) @ R,
+                (Z_rate + P_rate @ S + Z @ S + P @ S @ S) @ R,
+            )
+        for k, b in enumerate(table.elements):
+            blocks[b.body.name] = [P[k], P_rate[k], Z[k], Z_rate[k]]
+    places, n = {}, 0
+    for b in tables.bodies:
+        width = blocks[b.body.name][0].shape[1]
+        places[b.body.name] = slice(n, n + width)
+        n += width
+    matrices = [_diagonal([blocks[b.body.name][k] for b in tables.bodies], dense) for k in range(4)]
+    return places, *matrices
+
+
+def _diagonal(blocks: list[Array], dense: bool) -> Matrix:
+    """A block-diagonal matrix."""
+    if not dense:
+        import scipy.sparse as sparse
+
+        return sparse.block_diag(blocks, format="csr")
+    whole = np.zeros((sum(len(b) for b in blocks), sum(b.shape[1] for b in blocks)))
+    row = column = 0
+    for block in blocks:
+        whole[row : row + len(block), column : column + block.shape[1]] = block
+        row, column = row + len(block), column + block.shape[1]
+    return whole

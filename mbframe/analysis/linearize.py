@@ -1,0 +1,328 @@
+"""Exact linearization about equilibria and steady motions: roots, modes, stability, state-space matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..bodies.formulations import Formulation
+from ..equations.equations import Equations
+from ..errors import AnalysisError, ModelError, Problem
+from ..rotations import matrix_from_vector
+from ..state import Motion, State
+from ..system import System
+from .assemble import assemble
+from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations, on_bodies
+from .reduction import Reduction, reduce
+from .roots import Root, reduced_roots, rounding
+from .signals import Signals, input_signals, output_signals
+from .steadiness import admissible, check_closed, check_constant, check_steady
+from .symmetry import symmetries
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+
+@dataclass(frozen=True)
+class BodyShape:
+    """The part of a body in a mode: displacement of its origin (m) and small rotation (rad), complex, along the axes of
+    the frame.
+    """
+
+    translation: Complex
+    rotation: Complex
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A root and the motion that belongs to it.
+
+    The bodies move by Re(shape exp(eigenvalue t)) about the reference motion; no joint opens and no wheel slips. The
+    largest displacement or rotation of the shape is 1, and real. `residual` is what is left of the pencil's equations,
+    relative to their terms; `condition` tells how much a relative change of the state matrix can change the root (1 for
+    an undamped vibration, infinite for a defective root). `explanation` is empty, or says in words why the root is
+    ignorable.
+    """
+
+    eigenvalue: complex
+    shape: Mapping[str, BodyShape]
+    residual: float
+    condition: float
+    explanation: str = ""
+    _linearization: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def ignorable(self) -> bool:
+        """Whether the root belongs to a change that nothing resists."""
+        return bool(self.explanation)
+
+    @property
+    def frequency(self) -> float:
+        """|Im|/(2 pi), Hz."""
+        return abs(self.eigenvalue.imag) / (2.0 * np.pi)
+
+    @property
+    def damping_ratio(self) -> float:
+        """-Re/|eigenvalue|: 1 for aperiodic decay, 0 for an undamped vibration, negative for growth, nan for a zero."""
+        size = abs(self.eigenvalue)
+        return -self.eigenvalue.real / size if size else np.nan
+
+    @property
+    def time_constant(self) -> float:
+        """-1/Re, s: the time in which the motion decays to 1/e of it; negative for growth, inf if there is neither."""
+        return -1.0 / self.eigenvalue.real if self.eigenvalue.real else np.inf
+
+    def state(self, amplitude: float = 0.1, phase: float = 0.0, *, assembled: bool = True) -> State:
+        """The reference state displaced along the mode by Re(amplitude exp(i phase) shape), with its velocities.
+
+        `assembled` closes the joints, which a displacement of finite size leaves open by the square of it.
+        """
+        return self._linearization.displaced(self, amplitude * np.exp(1j * phase), assembled)
+
+
+@dataclass(frozen=True)
+class Ignorable:
+    """Roots that say nothing about stability, and why."""
+
+    roots: tuple[complex, ...]
+    explanation: str
+
+    def __str__(self) -> str:
+        return f"{', '.join(f'{root:.6g}' for root in self.roots)}: {self.explanation}"
+
+
+def linearize(
+    system: System,
+    state: State | None = None,
+    frame: TurningFrame | None = None,
+    inputs: Sequence[Any] = (),
+    outputs: Sequence[Any] = (),
+    formulation: Formulation | None = None,
+) -> Linearization:
+    """Linearize a system about an equilibrium or a steady motion.
+
+    Exact derivatives of the constrained equations of motion, taken along small motions of the bodies, give M xi'' + R
+    xi' + K xi + J^T dlambda + G^T dmu = 0 with J xi = 0 (holonomic) and G xi' + W xi = 0 (nonholonomic); constraints
+    are then eliminated by null spaces. [PappalardoLettieriGuida2020], eqs. 21-28, is the case of an equilibrium.
+
+    Parameters
+    ----------
+    system
+        What to linearize.
+    state
+        Where: an equilibrium, a straight steady motion, or a steady turn; by default the state in which the model is
+        described.
+    frame
+        The frame in which a steady turn stands still, such as `mb.TurningFrame(axis=(0, 0, 1), rate=0.5)`; a state
+        found by `mb.steady` brings its own.
+    inputs
+        Loads that act as inputs, or the names of these elements: a `PointForce` or `Torque` (three inputs, its
+        components), or a measure (the force along it, or torque about it, on both bodies).
+    outputs
+        What is observed: a measure or its name; ("rate", measure); or a vector of a body as in a `Result`, such as
+        ("velocity", body) or ("acceleration", body, local_point), with components along the axes of the frame.
+    formulation
+        Coordinates of the rigid bodies, instead of their own choice; the results do not depend on them.
+
+    Returns
+    -------
+    Linearization
+        An `AnalysisError` says, body by body, why a state has no linearization with constant coefficients.
+    """
+    for name, value, kind in (("state", state, State), ("frame", frame, TurningFrame)):
+        if value is not None and not isinstance(value, kind):
+            raise ModelError([Problem("linearize", name, f"found {value!r}; allowed is a {kind.__name__}, or None")])
+    eq = Equations(system, formulation)
+    chosen = state.checked(system.bodies) if state is not None else eq.described()
+    turning = frame or getattr(state, "frame", None) or TurningFrame()
+    check_closed(eq, chosen)
+    point = OperatingPoint.at(eq, chosen)
+    check_steady(point, turning)
+    equations = linear_equations(point, turning)
+    basis = admissible(equations)
+    check_constant(point, turning, equations, basis)
+    loads = input_signals(system, chosen, equations.places, inputs)
+    observed = output_signals(point, turning, equations.places, outputs)
+    return Linearization(point, turning, equations, reduce(equations, basis), loads, observed)
+
+
+class Linearization:
+    """The linear equations about a state: see `linearize`.
+
+    Attributes
+    ----------
+    eigenvalues
+        All finite roots, ignorable ones included, sorted by real, then imaginary part.
+    modes
+        One `Mode` for each root, in the same order.
+    ignorable
+        Roots that say nothing about stability, with the reason in words.
+    stability
+        "asymptotic", "marginal" or "unstable"; ignorable roots do not count.
+    stable
+        Whether no root has a positive real part beyond rounding, ignorable ones apart.
+    mass, damping, stiffness
+        M, R and K of the small motions xi of all bodies, before the constraints: for each body at `places` the
+        displacement of its origin and its small rotation, along the axes of the frame. The same in every formulation.
+    A, B, C, D
+        y' = A y + B inputs, outputs = C y + D inputs, for independent states y; see `Reduction`.
+    inputs, outputs
+        Names of the inputs and outputs.
+    """
+
+    def __init__(
+        self,
+        point: OperatingPoint,
+        frame: TurningFrame,
+        equations: LinearEquations,
+        reduction: Reduction,
+        loads: Signals,
+        observed: Signals,
+    ) -> None:
+        self.system, self.state, self.frame = point.eq.system, point.state, frame
+        self.equations, self.reduction = equations, reduction
+        self.places = equations.places
+        self.mass, self.damping, self.stiffness = equations.mass, equations.damping, equations.stiffness
+        self.A, velocity = reduction.A, reduction.velocity
+        self.B = reduction.B @ loads.position.T
+        by_acceleration = observed.acceleration @ velocity
+        self.C = observed.position @ reduction.motion + observed.velocity @ velocity + by_acceleration @ self.A
+        self.D = by_acceleration @ self.B
+        self.inputs, self.outputs = loads.names, observed.names
+        self._size = float(np.linalg.norm(self.A))
+        found = symmetries(point, frame, equations, reduction)
+        roots = reduced_roots(equations, reduction, found, frame)
+        self.modes = [
+            Mode(root.value, self._shape(root), root.residual, root.condition, root.explanation, self) for root in roots
+        ]
+        self._rounding = np.array([rounding(root, self._size) for root in roots])
+        self.eigenvalues: Complex = np.array([mode.eigenvalue for mode in self.modes], complex)
+
+    def _shape(self, root: Root) -> dict[str, BodyShape]:
+        """The motion of each body, scaled so that the largest displacement or rotation is 1."""
+        largest = root.motion[np.argmax(np.abs(root.motion))]
+        motion = root.motion / largest
+        return {name: BodyShape(*parts) for name, parts in on_bodies(self.places, motion).items()}
+
+    # --- stability ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def ignorable(self) -> list[Ignorable]:
+        """Ignorable roots and why they are."""
+        groups: dict[str, list[complex]] = {}
+        for mode in self.modes:
+            if mode.ignorable:
+                groups.setdefault(mode.explanation, []).append(mode.eigenvalue)
+        return [Ignorable(tuple(roots), words) for words, roots in groups.items()]
+
+    @cached_property
+    def stability(self) -> str:
+        """ "asymptotic", "marginal" or "unstable"."""
+        counted = [k for k, mode in enumerate(self.modes) if not mode.ignorable]
+        growth, margin = self.eigenvalues.real[counted], self._rounding[counted]
+        if np.any(growth > margin):
+            return "unstable"
+        return "asymptotic" if counted and np.all(growth < -margin) else "marginal"
+
+    @property
+    def stable(self) -> bool:
+        """Whether no root has a positive real part beyond rounding, ignorable ones apart."""
+        return self.stability != "unstable"
+
+    @property
+    def residuals(self) -> Array:
+        """What each root leaves of the pencil's equations, relative to their terms."""
+        return np.array([mode.residual for mode in self.modes])
+
+    @property
+    def conditions(self) -> Array:
+        """Condition numbers of the roots."""
+        return np.array([mode.condition for mode in self.modes])
+
+    @cached_property
+    def pencil(self) -> tuple[Array, Array]:
+        """(E, A) with E z' = A z for z = (xi, xi', zeta, lambda, mu): the constrained equations as they are.
+
+        Beside the finite roots it has infinite ones, three for each independent holonomic equation and two for each
+        nonholonomic one. zeta are own states of force elements.
+        """
+        e = self.equations
+        n, n_z, n_h, n_n = e.size, len(e.own_feedback), len(e.holonomic), len(e.nonholonomic)
+        sizes = [n, n, n_z, n_h, n_n]
+
+        def zeros(row: int, column: int) -> Array:
+            return np.zeros((sizes[row], sizes[column]))
+
+        E = np.zeros((sum(sizes), sum(sizes)))
+        E[:n, :n], E[n : 2 * n, n : 2 * n] = np.eye(n), e.mass
+        E[2 * n : 2 * n + n_z, 2 * n : 2 * n + n_z] = np.eye(n_z)
+        A = np.block(
+            [
+                [zeros(0, 0), np.eye(n), zeros(0, 2), zeros(0, 3), zeros(0, 4)],
+                [-e.stiffness, -e.damping, -e.own_force, -e.holonomic.T, -e.nonholonomic.T],
+                [e.own_position, e.own_velocity, e.own_feedback, zeros(2, 3), zeros(2, 4)],
+                [-e.holonomic, zeros(3, 1), zeros(3, 2), zeros(3, 3), zeros(3, 4)],
+                [-e.drift, -e.nonholonomic, zeros(4, 2), zeros(4, 3), zeros(4, 4)],
+            ]
+        )
+        return E, A
+
+    # --- inputs and outputs ------------------------------------------------------------------------------------------
+
+    def frequency_response(self, frequencies: ArrayLike) -> Complex:
+        """C (i w - A)^-1 B + D at frequencies w/(2 pi) in Hz: (frequencies, outputs, inputs)."""
+        points = 2j * np.pi * np.atleast_1d(np.asarray(frequencies, float))
+        solved = np.linalg.solve(points[:, None, None] * np.eye(len(self.A)) - self.A, self.B.astype(complex))
+        return np.asarray(self.C @ solved + self.D, complex)
+
+    def to_scipy(self) -> Any:
+        """The state space as a `scipy.signal.StateSpace`."""
+        from scipy.signal import StateSpace
+
+        return StateSpace(self.A, self.B, self.C, self.D)
+
+    def to_control(self) -> Any:
+        """The state space as a `control.StateSpace` with named inputs and outputs (needs python-control)."""
+        try:
+            import control
+        except ImportError:
+            raise AnalysisError("python-control is not installed: pip install control") from None
+        return control.ss(self.A, self.B, self.C, self.D, inputs=self.inputs, outputs=self.outputs)
+
+    # --- modes as states ---------------------------------------------------------------------------------------------
+
+    def displaced(self, mode: Mode, amplitude: complex, assembled: bool = True) -> State:
+        """The reference state displaced along a mode by Re(amplitude shape); see `Mode.state`."""
+        spin = self.frame.angular_velocity
+        motions = {}
+        for name, m in self.state.motions.items():
+            part = mode.shape[name]
+            dr, phi = amplitude * part.translation, amplitude * part.rotation
+            dr_rate, phi_rate = ((mode.eigenvalue * x + np.cross(spin, x)).real for x in (dr, phi))
+            motions[name] = Motion(
+                m.position + dr.real,
+                matrix_from_vector(phi.real) @ m.rotation,
+                m.velocity + dr_rate,
+                m.angular_velocity + phi_rate + np.cross(phi.real, m.angular_velocity),
+            )
+        moved = State(self.state.t, motions, self.state.element_states)
+        return assemble(self.system, moved) if assembled else moved
+
+    def __repr__(self) -> str:
+        return f"<Linearization of {self.system.name!r}: {len(self.eigenvalues)} roots, {self.stability}>"
+
+    def __str__(self) -> str:
+        lines = [f"{self.system.name!r}: {self.stability}, {len(self.eigenvalues)} roots"]
+        for mode in self.modes:
+            if not mode.ignorable:
+                lines.append(
+                    f"  {mode.eigenvalue:.9g}: {mode.frequency:.6g} Hz, damping ratio {mode.damping_ratio:.4g}, "
+                    f"residual {mode.residual:.1g}, condition {mode.condition:.3g}"
+                )
+        lines += [f"  ignorable {group}" for group in self.ignorable]
+        return "\n".join(lines)

@@ -1,0 +1,84 @@
+"""From constrained linear equations to independent states: the motions and velocities that the constraints allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import AnalysisError
+from .linear_equations import LinearEquations
+from .steadiness import null_space
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """xi = V x, x' = N u - S x: independent coordinates x, independent velocities u, and own states zeta.
+
+    V spans the null space of J with V^T M V = 1, N that of G V; S = (G V)^+ W V. The state y = (x, u, zeta) obeys y' =
+    A y + B f, where f are loads on the bodies in the directions of xi; that V is normalized by the mass matrix makes
+    the norm of y that of an energy, the same in every formulation.
+    """
+
+    V: Array
+    N: Array
+    S: Array
+    A: Array
+    B: Array
+    weights: Array  # V^T M, which gives x = V^T M xi
+
+    @property
+    def n_x(self) -> int:
+        return self.V.shape[1]
+
+    @property
+    def n_u(self) -> int:
+        return self.N.shape[1]
+
+    @property
+    def motion(self) -> Array:
+        """xi of a state."""
+        return np.hstack([self.V, np.zeros((len(self.V), len(self.A) - self.n_x))])
+
+    @property
+    def velocity(self) -> Array:
+        """xi' of a state."""
+        own = len(self.A) - self.n_x - self.n_u
+        return self.V @ np.hstack([-self.S, self.N, np.zeros((self.n_x, own))])
+
+    def state(self, motion: Array, velocity: Array) -> Array:
+        """The state y of admissible small motions and their velocities (columns)."""
+        x, u = self.weights @ motion, self.N.T @ self.weights @ velocity
+        return np.concatenate([x, u, np.zeros((len(self.A) - len(x) - len(u), *x.shape[1:]))])
+
+
+def reduce(e: LinearEquations, basis: Array) -> Reduction:
+    """The independent states of linear equations; `basis` spans the admissible motions."""
+    try:
+        half = np.linalg.cholesky(basis.T @ e.mass @ basis)
+    except np.linalg.LinAlgError:
+        raise AnalysisError(
+            "a motion that the constraints allow moves no mass; give every body mass and inertia in all directions in "
+            "which it can move"
+        ) from None
+    V = np.asarray(np.linalg.solve(half, basis.T).T, float)
+    rows = e.nonholonomic @ V
+    N = null_space(rows, float(np.linalg.norm(e.nonholonomic) * np.linalg.norm(V)))
+    S = np.linalg.pinv(rows, rcond=1e-9) @ (e.drift @ V)
+    K, R = V.T @ e.stiffness @ V, V.T @ e.damping @ V
+    L, H, F = e.own_position @ V, e.own_velocity @ V, V.T @ e.own_force
+    n_z = len(e.own_feedback)
+    # X M V S of the general recipe vanishes: with V^T M V = 1 the rows of S are orthogonal to N.
+    A = np.block(
+        [
+            [-S, N, np.zeros((len(S), n_z))],
+            [-N.T @ (K - R @ S), -N.T @ R @ N, -N.T @ F],
+            [L - H @ S, H @ N, e.own_feedback],
+        ]
+    )
+    B = np.zeros((len(A), e.size))
+    B[len(S) : len(S) + N.shape[1]] = (V @ N).T
+    return Reduction(V, N, S, A, B, V.T @ e.mass)

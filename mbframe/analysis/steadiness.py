@@ -1,0 +1,196 @@
+"""Whether a state is an equilibrium or part of a steady motion, and whether the coefficients stay what they are."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..equations.equations import Equations
+from ..errors import AnalysisError
+from ..rotations import skew
+from ..solvers.simulate import extent, joint_norms
+from ..state import Motion, State
+from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations
+
+Array = NDArray[np.float64]
+
+CLOSED = 1e-7  # largest violation of a constraint, and of its rate, relative to the size and speed of the model
+STEADY = 1e-6  # largest unsteady acceleration, relative to gravity and the accelerations of the motion
+CONSTANT = 1e-7  # largest relative change of the coefficients along the motion
+TURN = 1.0  # rad: how far the fastest wheel turns until the coefficients are compared
+LISTED = 5  # bodies named in a message
+
+
+def check_closed(eq: Equations, state: State) -> None:
+    """Refuse a state that violates the constraints."""
+    residual, rate = eq.violation(state.t, eq.coordinates(state))
+    size = max(1.0, extent(eq, state))
+    speed = max([1.0] + [np.linalg.norm(m.velocity) for m in state.motions.values()])
+    for values, scale, unit in ((residual, size, "(m, or rad)"), (rate, speed, "(m/s, or rad/s)")):
+        broken = [(owner, norm) for owner, norm in joint_norms(eq, values) if norm > CLOSED * scale]
+        if broken:
+            listed = ", ".join(f"{owner} {norm:.3g}" for owner, norm in broken[:LISTED])
+            what = "positions" if values is residual else "velocities"
+            raise AnalysisError(
+                f"the {what} violate the constraints: {listed} {unit}; a linearization needs a consistent state: pass "
+                "mb.assemble(system), or a state found by mb.equilibrium or mb.steady"
+            )
+
+
+def unsteadiness(point: OperatingPoint, frame: TurningFrame) -> dict[str, tuple[float, float]]:
+    """|r'' - Omega x r'| (m/s^2) and |w' - Omega x w| (rad/s^2) of each body."""
+    spin = frame.angular_velocity
+    found = {}
+    for name, (acceleration, alpha) in point.accelerations.items():
+        m = point.state.motions[name]
+        found[name] = (
+            float(np.linalg.norm(acceleration - np.cross(spin, m.velocity))),
+            float(np.linalg.norm(alpha - np.cross(spin, m.angular_velocity))),
+        )
+    return found
+
+
+def check_steady(point: OperatingPoint, frame: TurningFrame) -> None:
+    """Refuse a state that is neither an equilibrium nor part of a motion that is steady in the frame."""
+    limits = _limits(point, frame)
+    found = unsteadiness(point, frame)
+    unsteady = {
+        name: sizes for name, sizes in found.items() if sizes[0] > STEADY * limits[0] or sizes[1] > STEADY * limits[1]
+    }
+    if not unsteady:
+        return
+    worst = sorted(unsteady.items(), key=lambda item: -max(item[1][0] / limits[0], item[1][1] / limits[1]))
+    listed = "; ".join(f"{name!r} {a:.3g} m/s^2 and {alpha:.3g} rad/s^2" for name, (a, alpha) in worst[:LISTED])
+    more = f" (and {len(worst) - LISTED} more)" if len(worst) > LISTED else ""
+    raise AnalysisError(
+        "the state is neither an equilibrium nor part of a steady motion; left over are accelerations "
+        f"r'' - Omega x r' and w' - Omega x w of {listed}{more}; {_remedy(point)}"
+    )
+
+
+def _limits(point: OperatingPoint, frame: TurningFrame) -> tuple[float, float]:
+    """Sizes of acceleration and angular acceleration in which an unsteady part is measured."""
+    motions = point.state.motions.values()
+    gravity = float(np.linalg.norm(point.eq.system.gravity))
+    speed = max(float(np.linalg.norm(m.velocity)) for m in motions)
+    spin = max(float(np.linalg.norm(m.angular_velocity)) for m in motions)
+    linear = max(gravity, abs(frame.rate) * speed) or 1.0
+    return linear, max(linear / extent(point.eq, point.state), abs(frame.rate) * spin)
+
+
+def _remedy(point: OperatingPoint) -> str:
+    """What to do: pass the frame in which the state is steady, if there is one."""
+    gravity = np.asarray(point.eq.system.gravity, float)
+    # Gravity does not turn with a frame, so it can only turn about the direction of gravity.
+    axes = np.eye(3) if not np.any(gravity) else (gravity / np.linalg.norm(gravity))[:, None]
+    rows, values = [], []
+    for name, (acceleration, alpha) in point.accelerations.items():
+        m = point.state.motions[name]
+        rows += [-skew(m.velocity) @ axes, -skew(m.angular_velocity) @ axes]
+        values += [acceleration, alpha]
+    spin = axes @ np.linalg.lstsq(np.vstack(rows), np.concatenate(values), rcond=1e-9)[0]
+    if rate := float(np.linalg.norm(spin)):
+        other = TurningFrame(axis=spin, rate=rate)
+        limits = _limits(point, other)
+        if all(a <= STEADY * limits[0] and b <= STEADY * limits[1] for a, b in unsteadiness(point, other).values()):
+            axis = ", ".join(f"{x:.6g}" for x in other.axis)
+            return f"it is steady in a turning frame: pass frame=mb.TurningFrame(axis=({axis}), rate={rate:.12g})"
+    return (
+        "start from mb.equilibrium(system) or mb.steady(system, ...), and give the frame of a turn; the origin of a "
+        "body that spins must lie on the axis of its spin"
+    )
+
+
+def advanced(state: State, frame: TurningFrame, duration: float) -> State:
+    """A steady motion some time later."""
+    R = frame.turned(duration)
+    motions = {}
+    for name, m in state.motions.items():
+        spin = m.angular_velocity - frame.angular_velocity
+        rate = float(np.linalg.norm(spin))
+        own = TurningFrame(spin, rate).turned(duration) if rate else np.eye(3)
+        motions[name] = Motion(
+            m.position + frame.path(m.velocity, duration),
+            R @ own @ m.rotation,
+            R @ m.velocity,
+            R @ m.angular_velocity,
+        )
+    return State(state.t + duration, motions, state.element_states)
+
+
+def until_turned(eq: Equations, state: State, frame: TurningFrame) -> float:
+    """A time in which the fastest body turns by about 1 rad against the frame; 0 at rest."""
+    motions = state.motions.values()
+    spin = max(float(np.linalg.norm(m.angular_velocity - frame.angular_velocity)) for m in motions)
+    speed = max(float(np.linalg.norm(m.velocity)) for m in motions)
+    fastest = max(spin, speed / extent(eq, state) if spin == 0.0 else 0.0, abs(frame.rate) if spin == 0.0 else 0.0)
+    return TURN / fastest if fastest > 0.0 else 0.0
+
+
+def check_constant(point: OperatingPoint, frame: TurningFrame, here: LinearEquations, basis: Array) -> None:
+    """Refuse equations whose coefficients change along the motion.
+
+    Eigenvalues would not tell: those of a frozen rolling wheel are wrong and do not even change. What is compared are
+    the admissible motions (the projector Pi on them), Pi M Pi, Pi R Pi, Pi K Pi and the rows [W Pi, G Pi], which do not
+    depend on how wheels and their markers have turned. `basis` spans the admissible motions of `here`.
+    """
+    duration = until_turned(point.eq, point.state, frame)
+    if duration == 0.0:
+        return
+    later = OperatingPoint.at(point.eq, advanced(point.state, frame, duration))
+    check_closed(point.eq, later.state)
+    check_steady(later, frame)
+    there = linear_equations(later, frame, frame.turned(duration))
+    before, after = _invariants(here, basis), _invariants(there, admissible(there))
+    changed: dict[str, float] = {}
+    for a, b in zip(before, after, strict=True):
+        scale = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
+        difference = np.abs(a - b)
+        if difference.max(initial=0.0) <= CONSTANT * scale:
+            continue
+        by_motion = difference.max(axis=0).reshape(-1, here.size).max(axis=0) / scale
+        for name, place in here.places.items():
+            changed[name] = max(changed.get(name, 0.0), float(by_motion[place].max()))
+    if changed:
+        bodies = [name for name, size in sorted(changed.items(), key=lambda item: -item[1]) if size > CONSTANT]
+        listed = ", ".join(f"{name!r} ({changed[name]:.2g})" for name in bodies[:LISTED])
+        raise AnalysisError(
+            f"the coefficients of the linear equations change along the motion, in relative terms those of {listed}: a "
+            "body that spins is not symmetric about its axis, or the surroundings change; roots do not exist then, and "
+            "a periodic motion needs Floquet theory, which mbframe does not offer"
+        )
+
+
+def admissible(equations: LinearEquations) -> Array:
+    """An orthonormal basis (columns) of the motions that the holonomic constraints allow."""
+    return null_space(equations.holonomic)
+
+
+def null_space(matrix: Array, full: float = 0.0, tolerance: float = 1e-9) -> Array:
+    """An orthonormal basis (columns) of the null space; rows are scaled to unit length first.
+
+    `full` is the size of the numbers that the entries are differences of: rows far below it are rounding.
+    """
+    from scipy.linalg import qr
+
+    lengths = np.linalg.norm(matrix, axis=1)
+    kept = lengths > tolerance * max(full, lengths.max(initial=0.0))
+    rows = matrix[kept] / lengths[kept, None]
+    if not len(rows):
+        return np.eye(matrix.shape[1])
+    basis, triangle, _ = qr(rows.T, pivoting=True)
+    pivots = np.abs(np.diag(triangle))
+    return basis[:, int(np.sum(pivots > tolerance * pivots[0])) :]
+
+
+def _invariants(e: LinearEquations, basis: Array) -> list[Array]:
+    """What does not depend on the choice of markers and multipliers."""
+    Pi = basis @ basis.T
+    found = [Pi, *(Pi @ part @ Pi for part in (e.mass, e.damping, e.stiffness))]
+    if len(e.nonholonomic):
+        rows = np.hstack([e.drift @ Pi, e.nonholonomic @ Pi])
+        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        span = np.linalg.svd(rows, full_matrices=False)
+        independent = span[2][span[1] > 1e-9 * span[1][0]]
+        found.append(independent.T @ independent)
+    return found
