@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .bodies.base import Body
 from .errors import ModelError, Problem
+from .joints.driven import Drive
 from .markers import POINT, Marker, converted
 from .measures import Measure
 from .state import State, no_such_body
@@ -219,6 +220,18 @@ class Result:
         if element.name not in self._eq.tables.joint_points:
             raise ModelError([element.problem("", "has no reaction: it is not a joint")])
         return Reaction(*self._eq.reactions(element.name, self.t, self._y, self.multipliers))
+
+    def driving_force(self, driver: Any) -> Array:
+        """The force (N), or torque (N m) for an angle, with which a driver drives its measure, (n,).
+
+        Of a `PointDriver` with several components (n, k), one for each. The power is this times the rate f' of the
+        function.
+        """
+        element = self.system[driver if isinstance(driver, str) else driver.name]
+        if not isinstance(element, Drive):
+            raise ModelError([element.problem("", "drives nothing; pass a Driver, PointDriver or Prescribed")])
+        rows = [c.row for c in self._eq.tables.constraints if c.owner_name == element.name]
+        return -self.multipliers[:, rows[0] if len(rows) == 1 else rows]
 
     @cached_property
     def violation(self) -> Violation:

@@ -331,6 +331,8 @@ class Equations:
             return self.stages.user_error(t)
         if status == codes.USER_METHOD:
             return self.stages.user_error(t)
+        if status == codes.NO_CONVERGENCE and (explained := self.stages.function_error(t)) is not None:
+            return explained
         if status == codes.NO_CONVERGENCE:
             message = (
                 "the constraint cannot be closed again: the mechanism may have reached a position that it cannot leave "
