@@ -14,6 +14,7 @@ _PLACES = {
     "analysis.assemble": ["Assembly", "assemble"],
     "analysis.evaluate": ["evaluate"],
     "analysis.freedom": ["Freedom", "degrees_of_freedom"],
+    "analysis.kinematics": ["inverse_dynamics", "kinematics"],
     "bodies": [
         *("Body", "Ground", "PointMass", "RigidBody"),
         *("EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler"),

@@ -1,8 +1,8 @@
 """Linear relations between measures: gears, screws, racks, drivers; the generalized constraint of
 [PappalardoGuida2018a].
 
-A relation is one equation, sum c_k s_k = constant, or a given function of time. Each term is a basic constraint of its own between two markers whose
-values are added up in a common row: a relation may connect any number of bodies.
+A relation is one equation, sum c_k s_k = constant, or a given function of time. Each term is a basic constraint of
+its own between two markers whose values are added up in a common row: a relation may connect any number of bodies.
 """
 
 from __future__ import annotations

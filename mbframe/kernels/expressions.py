@@ -392,7 +392,8 @@ def evaluate_program(code: Any, constants: Any, variables: Any, which: int, stac
 
 # ---- Functions in the methods of elements -------------------------------------------------------------------------
 # There a parameter of kind "function" is a `Function` when the method is interpreted, and a record of PROGRAM_FIELDS
-# when it is compiled. `given`, `evaluate`, `slope` and `bend` take both; what they are when compiled is in `kernels.programs`.
+# when it is compiled. `given`, `evaluate`, `slope` and `bend` take both; what they are when compiled is in
+# `kernels.programs`.
 
 
 def given(function):
