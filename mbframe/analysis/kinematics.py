@@ -104,18 +104,23 @@ class Follower:
         self.eq = eq = Equations(system, formulation)
         self.info = Info(warnings=list(eq.notices))
         start = initial.checked(system.bodies) if initial is not None else eq.described()
-        self.assembler = Assembler(eq, start, set(), TOLERANCE)
+        assembler = Assembler(eq, start, set(), TOLERANCE)
         self.t = start.t
         eq.bind("correct", DirectCorrection(tolerance=TOLERANCE).bound(eq))
         q, v, z = (part.copy() for part in eq.split(eq.coordinates(start)))
         gap = float(np.linalg.norm(eq.violation(start.t, eq.coordinates(start))[0]))
         if gap > CLOSED:
-            q = self.assembler.closed()
+            q = assembler.closed()
             self.info.warnings.append(f"the initial position violated the constraints by {gap:.3g}; it was assembled")
         self._refuse_freedoms(eq.state(start.t, np.concatenate([q, v, z])))
         eq.set_state(q, v, z)
         eq.call("correct", self.t)
         eq.accept(self.t)
+        # Velocities in rad/s, or lengths of the model per second. First come those of a body's origin; rates of
+        # Euler parameters are half an angular velocity.
+        self.scale = np.full(eq.n_v, 2.0)
+        for b in eq.tables.bodies:
+            self.scale[b.v : b.v + eq.system.dimension] = 1.0 / assembler.size
         # Accelerations of size one where nothing is constrained.
         mass = eq.evaluate(self.t, eq.work.q, eq.work.v).mass.diagonal()
         self.probe = np.concatenate([mass * np.random.default_rng(0).normal(size=eq.n_v), np.zeros(eq.n_rows)])
@@ -165,7 +170,7 @@ class Follower:
             t, y = self.t, work.y.copy()
             q, v, _ = eq.split(y)
             v_rate, _ = eq.accelerate(t, q, v)
-            rate = self.assembler.span(q, v)
+            rate = np.abs(self.scale * v).max()
             h = np.copysign(min(abs(h), LARGEST_STEP / rate if rate > 0.0 else np.inf), end - t)
             while True:
                 last = abs(end - t) <= abs(h) * (1.0 + 1e-9)

@@ -284,14 +284,16 @@ class Stages:
         return next((str(c.owner) for c in self.tables.constraints if c.constraint is element), str(element))
 
     def _repeated(self, stage: BoundStage, k: int, t: float) -> Exception | None:
-        """What the interpreted method of an element raises at the last evaluated state; the compiled one failed."""
+        """What the interpreted methods of an element raise at the last evaluated state; the compiled ones failed."""
         assert stage.table is not None
         element, row = stage.elements[k], stage.table[k]
         arguments = [t, self.tables.markers[row.i].copy(), self.tables.markers[row.j].copy()]
         if stage.method == "wrench" and element.states:
             arguments.append(self.work.z[row.z : row.z + element.states].copy())
+        methods = ("residual", "time_rate", "curvature") if hasattr(element, "time_rate") else (stage.method,)
         try:
-            getattr(element, stage.method)(*arguments)
+            for method in methods:
+                getattr(element, method)(*arguments)
         except Exception as error:
             return error
         return None

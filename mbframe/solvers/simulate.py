@@ -139,6 +139,7 @@ def simulate(
     info = Info(warnings=list(eq.notices))
     y, moved = assembled(eq, begin or eq.described())
     info.warnings += moved
+    info.warnings += [remark for f in eq.tables.forces for remark in f.force.remarks(start, float(t_end))]
     refuse_ambiguous_friction(eq, start, y)
     refuse_conflicting_drivers(eq, start, float(t_end))
     run = Run(eq, chosen, acceleration or AugmentedFormulation(), stabilization or DirectCorrection(tolerance=1e-10))
