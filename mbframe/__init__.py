@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "analysis.assemble": ["Assembly", "assemble"],
+    "analysis.equilibrium": ["Equilibrium", "equilibrium"],
     "analysis.evaluate": ["evaluate"],
     "analysis.freedom": ["Freedom", "degrees_of_freedom"],
     "analysis.kinematics": ["inverse_dynamics", "kinematics"],
