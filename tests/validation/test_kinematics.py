@@ -10,67 +10,17 @@ from scipy.integrate import cumulative_simpson
 
 import mbframe as mb
 
+from .mechanisms import FourBar, Z, bar, slider_crank
+
 FORMULATIONS = [mb.NewtonEuler(), mb.EulerParameters(), mb.NaturalAbsolute(), mb.EulerAngles("ZXY")]
 MOTION = "2*pi*t + 0.3*sin(3*t)"
 T = np.linspace(0.0, 2.0, 81)
 THETA, OMEGA, ALPHA = 2 * np.pi * T + 0.3 * np.sin(3 * T), 2 * np.pi + 0.9 * np.cos(3 * T), -2.7 * np.sin(3 * T)
-Z = (0.0, 0.0, 1.0)
 
 
 def assert_exact(found: np.ndarray, expected: np.ndarray, tolerance: float = 1e-12) -> None:
     """Equal to the tolerance, relative to the largest expected number (or to 1, if all are smaller)."""
     assert np.abs(found - expected).max() < tolerance * max(1.0, np.abs(expected).max())
-
-
-def bar(system: mb.System, name: str, start: tuple[float, float], end: tuple[float, float], mass: float) -> mb.RigidBody:
-    """A slender bar in the x-y plane, its origin in its middle and its x axis along it."""
-    a, b = np.array([*start, 0.0]), np.array([*end, 0.0])
-    length, x = np.linalg.norm(b - a), (b - a) / np.linalg.norm(b - a)
-    moment = mass * length**2 / 12
-    axes = np.column_stack([x, np.cross(Z, x), Z])
-    body = mb.RigidBody(name, mass=mass, inertia=(0.01 * moment, moment, moment), position=(a + b) / 2, rotation=axes)
-    return system.add(body)
-
-
-def slider_crank(r: float = 0.1, l: float = 0.3) -> mb.System:  # noqa: E741
-    """Crank along x, slider on the x axis. In space the plane mechanism has three redundant equations."""
-    system = mb.System("slider-crank", gravity=(0.0, -9.81, 0.0))
-    crank = bar(system, "crank", (0.0, 0.0), (r, 0.0), 0.5)
-    rod = bar(system, "rod", (r, 0.0), (r + l, 0.0), 0.8)
-    slider = system.add(mb.RigidBody("slider", mass=1.2, inertia=(1e-3, 1e-3, 1e-3), position=(r + l, 0.0, 0.0)))
-    system.add(mb.RevoluteJoint("A", system.ground, crank, at=(0.0, 0.0, 0.0), axis=Z))
-    system.add(mb.RevoluteJoint("B", crank, rod, at=(r, 0.0, 0.0), axis=Z))
-    system.add(mb.RevoluteJoint("C", rod, slider, at=(r + l, 0.0, 0.0), axis=Z))
-    system.add(mb.TranslationalJoint("D", system.ground, slider, at=(r + l, 0.0, 0.0), axis=(1.0, 0.0, 0.0)))
-    return system
-
-
-def four_bar(
-    crank: float = 0.3, coupler: float = 0.8, rocker: float = 0.7, base: float = 0.9, angle: float = 0.0
-) -> mb.System:
-    """A four-bar mechanism with the joints A, B, C, D; A and D on the ground, `angle` that of the crank."""
-    b = crank * np.exp(1j * angle)
-    c = b + coupler * np.exp(1j * four_bar_angles(crank, coupler, rocker, base, angle)[0])
-    system = mb.System("four-bar", gravity=(0.0, -9.81, 0.0))
-    points = {"A": 0.0, "B": b, "C": c, "D": complex(base)}
-    at = {name: (np.real(p), np.imag(p), 0.0) for name, p in points.items()}
-    one = bar(system, "crank", at["A"][:2], at["B"][:2], 0.5)
-    two = bar(system, "coupler", at["B"][:2], at["C"][:2], 1.0)
-    three = bar(system, "rocker", at["D"][:2], at["C"][:2], 0.8)
-    system.add(mb.RevoluteJoint("A", system.ground, one, at=at["A"], axis=Z))
-    system.add(mb.RevoluteJoint("B", one, two, at=at["B"], axis=Z))
-    system.add(mb.RevoluteJoint("C", two, three, at=at["C"], axis=Z))
-    system.add(mb.RevoluteJoint("D", system.ground, three, at=at["D"], axis=Z))
-    return system
-
-
-def four_bar_angles(a: float, b: float, c: float, d: float, theta: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
-    """Angles of coupler and rocker: the triangle over the diagonal from the crank's end to D."""
-    diagonal = d - a * np.exp(1j * np.asarray(theta))
-    e = np.abs(diagonal)
-    phi = np.angle(diagonal) + np.arccos((b**2 + e**2 - c**2) / (2 * b * e))
-    end = a * np.exp(1j * np.asarray(theta)) + b * np.exp(1j * phi)
-    return phi, np.angle(end - d)
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=lambda f: type(f).__name__)
@@ -92,31 +42,19 @@ def test_driven_slider_crank(formulation: mb.Formulation) -> None:
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=lambda f: type(f).__name__)
 def test_driven_four_bar(formulation: mb.Formulation) -> None:
-    a, b, c, d = 0.3, 0.8, 0.7, 0.9
-    system = four_bar(a, b, c, d)
+    mechanism = FourBar()
+    system = mechanism.system()
     system.add(mb.Driver("motor", system["A"], angle=MOTION))
     result = mb.kinematics(system, T, formulation=formulation)
-    phi, psi = four_bar_angles(a, b, c, d, THETA)
-    # The loop a e^(i theta) + b e^(i phi) - c e^(i psi) = d, differentiated once and twice: linear in the rates.
-    arms = [length * np.exp(1j * angle) for length, angle in ((a, THETA), (b, phi), (c, psi))]
-
-    def solved(right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """x and y of i arm_2 x - i arm_3 y = right."""
-        p, q = 1j * arms[1], -1j * arms[2]
-        determinant = p.real * q.imag - p.imag * q.real
-        x = (right.real * q.imag - right.imag * q.real) / determinant
-        y = (p.real * right.imag - p.imag * right.real) / determinant
-        return x, y
-
-    w2, w3 = solved(-1j * arms[0] * OMEGA)
-    a2, a3 = solved(-1j * arms[0] * ALPHA + arms[0] * OMEGA**2 + arms[1] * w2**2 - arms[2] * w3**2)
-    assert_exact(result.position("rocker") @ (1.0, 1j, 0.0), d + arms[2] / 2)
+    _, _, rocker = mechanism.arms(THETA)
+    w2, w3, a2, a3 = mechanism.rates(THETA, OMEGA, ALPHA)
+    assert_exact(result.position("rocker") @ (1.0, 1j, 0.0), 0.9 + rocker / 2)
     assert_exact(result.angular_velocity("coupler")[:, 2], w2)
     assert_exact(result.angular_velocity("rocker")[:, 2], w3)
     assert_exact(result.angular_acceleration("coupler")[:, 2], a2)
     assert_exact(result.angular_acceleration("rocker")[:, 2], a3)
     middle = result.acceleration("rocker") @ (1.0, 1j, 0.0)
-    assert_exact(middle, 0.5 * arms[2] * (1j * a3 - w3**2))
+    assert_exact(middle, 0.5 * rocker * (1j * a3 - w3**2))
 
 
 def test_inverse_dynamics_gives_the_torque_of_the_equation_of_motion() -> None:
@@ -136,7 +74,7 @@ def test_inverse_dynamics_gives_the_torque_of_the_equation_of_motion() -> None:
     assert_exact(result.reaction(hinge).force, 2.0 * (path - [0.0, -9.81, 0.0]), 1e-11)
 
 
-@pytest.mark.parametrize("build", [slider_crank, four_bar])
+@pytest.mark.parametrize("build", [slider_crank, FourBar().system], ids=["slider-crank", "four-bar"])
 def test_forward_dynamics_with_the_driving_torque_repeats_the_motion(build: Callable[[], mb.System]) -> None:
     """Drive, read the torque, remove the driver, apply the torque as a table of time.
 
@@ -187,7 +125,7 @@ def test_power_of_the_drivers_is_the_rate_of_energy() -> None:
 def test_prescribed_length_lifts_a_bar() -> None:
     """A jack of length l(t) between (0, -h) and the bar's end: the cosine rule gives the bar's angle."""
     system = mb.System("jack", gravity=(0.0, -9.81, 0.0))
-    beam = bar(system, "beam", (0.0, 0.0), (1.0, 0.0), 3.0)
+    beam = bar(system, "beam", 0.0, 1.0, 3.0)
     system.add(mb.RevoluteJoint("hinge", system.ground, beam, at=(0.0, 0.0, 0.0), axis=Z))
     length = system.add(mb.Distance("length", system.ground, beam, at_i=(0.0, -1.0, 0.0), at_j=(1.0, 0.0, 0.0)))
     jack = system.add(mb.Prescribed("jack", length, value="sqrt(2) + 0.1*t**2"))
@@ -223,7 +161,7 @@ def test_turns_are_counted_over_gears_and_far_instants() -> None:
 
 
 def test_parallelogram_passes_its_flat_position_and_reports_it() -> None:
-    system = four_bar(0.3, 0.9, 0.3, 0.9, angle=0.4)
+    system = FourBar(0.3, 0.9, 0.3, 0.9).system(0.4)
     system.add(mb.Driver("motor", system["A"], angle="2*pi*t"))
     flat = 0.5 - 0.4 / (2 * np.pi)  # the crank along the base
     times = np.sort(np.append(np.linspace(0.0, 1.0, 41), flat))
