@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import ModelError, Problem
 from .kernels import expressions as ops
+from .kernels.expressions import bend as bend
 from .kernels.expressions import evaluate as evaluate
 from .kernels.expressions import given as given
 from .kernels.expressions import integral as integral
@@ -32,7 +33,7 @@ MAX_NESTING: Final = 50
 
 ROW_FORMAT: Final = ops.PROGRAM_FIELDS
 """How an element's table row holds a function."""
-NO_ROW: Final = (0, 0, 0, 0, 0, 0.0, 0.0)
+NO_ROW: Final = (0, 0, 0, 0, 0, 0.0, 0.0, 0.0)
 """What the row holds where there is none."""
 
 _UNARY: Final = {
@@ -257,7 +258,7 @@ class Function:
         return {self.kind: list(data) if self.kind == "polynomial" else data, "variables": list(self.variables)}
 
     @property
-    def row(self) -> tuple[int, int, int, int, int, float, float]:
+    def row(self) -> tuple[int, int, int, int, int, float, float, float]:
         """Content of a table row in `ROW_FORMAT`; valid while this function is kept.
 
         Who makes the table puts the address of the interpreter into the field `run`. Zeros for what has no place there:
@@ -266,7 +267,7 @@ class Function:
         if self.program is None or len(self.variables) > 1:
             return NO_ROW
         code, constants = self.program.code, self.program.constants
-        return (code.ctypes.data, code.size, constants.ctypes.data, constants.size, 0, 0.0, 0.0)
+        return (code.ctypes.data, code.size, constants.ctypes.data, constants.size, 0, 0.0, 0.0, 0.0)
 
     def __call__(self, *values: ArrayLike) -> Any:
         """The value: a number, or an array if an argument is an array."""

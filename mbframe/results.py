@@ -15,6 +15,7 @@ from .bodies.base import Body
 from .display import Displayed
 from .errors import ModelError, Problem
 from .forces.base import ForceElement
+from .joints.driven import Drive
 from .markers import POINT, Marker, converted
 from .measures import Measure
 from .state import State, no_such_body
@@ -420,6 +421,18 @@ class Result(Displayed):
             raise ModelError([element.problem("", "has no reaction: it is not a joint")])
         states = self._states
         return Reaction(*states.equations.reactions(element.name, self.t, states.whole(), self.multipliers))
+
+    def driving_force(self, driver: Any) -> Array:
+        """The force (N), or torque (N m) for an angle, with which a driver drives its measure, (n,).
+
+        Of a `PointDriver` with several components (n, k), one for each. The power is this times the rate f' of the
+        function.
+        """
+        element = self.system[driver if isinstance(driver, str) else driver.name]
+        if not isinstance(element, Drive):
+            raise ModelError([element.problem("", "drives nothing; pass a Driver, PointDriver or Prescribed")])
+        rows = [c.row for c in self._states.tables.constraints if c.owner_name == element.name]
+        return -self.multipliers[:, rows[0] if len(rows) == 1 else rows]
 
     @cached_property
     def violation(self) -> Violation:

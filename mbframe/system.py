@@ -101,7 +101,7 @@ class System(Displayed, Element):
         found = self[element] if isinstance(element, str) else element
         if found not in self:
             raise ModelError([self.problem("", f"{found} is not in this system; pass one of its elements or a name")])
-        users = [c.name for c in self if isinstance(c, Connection) and found in (c.body_i, c.body_j)]
+        users = [c.name for c in self if isinstance(c, Connection) and any(v is found for v in c.values().values())]
         if found is self.ground:
             raise ModelError([found.problem("", "cannot be removed; every system has its ground")])
         if users:

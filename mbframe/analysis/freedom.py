@@ -120,7 +120,7 @@ def degrees_of_freedom(
         joints_involved=involved,
         dependencies=[_weights(one, joints, significant) for one in readable(null, significant)],
         unique_reactions=unique,
-        singular=_singular(eq, at, here) if here.redundant and here.count else "",
+        singular=singularity(eq, at, here) if here.redundant and here.count else "",
     )
 
 
@@ -209,7 +209,7 @@ def _weights(dependency: Array, joints: dict[str, NDArray[np.int64]], significan
     return {name: part / largest for name, part in parts.items() if part > significant * largest}
 
 
-def _singular(eq: Equations, at: State, here: Rank) -> str:
+def singularity(eq: Equations, at: State, here: Rank) -> str:
     """What distinguishes this position from those nearby; empty if nothing does."""
     q, v, z = eq.split(eq.coordinates(at))
     assembler = Assembler(eq, at, set(), 1e-12)

@@ -31,6 +31,8 @@ class BasicConstraint(PointConnection):
         gradient(self, t, i, j, g)         g[k, :] = dC_k/dx; g comes filled with zeros
         curvature(self, t, i, j)           x'^T (d2C_k/dx2) x', from `velocity` and `axes_rate` of the markers
         hessian(self, t, i, j, weights, h) h += sum_k weights[k] d2C_k/dx2 (24 x 24)
+        time_rate(self, t, i, j)           dC/dt at fixed markers, only of one that depends on t itself; then curvature
+                                           is all of C'' for x'' = 0
 
     A nonholonomic constraint D(t, i, j) = 0 gives `velocity_residual` instead of `residual`; its markers have
     `velocity` and `angular_velocity` (3,) as well. It need not be linear in them (Pfaffian). Its derivatives, if it

@@ -1,7 +1,8 @@
-"""Linear relations between measures: gears, screws, racks; the generalized constraint of [PappalardoGuida2018a].
+"""Linear relations between measures: gears, screws, racks, drivers; the generalized constraint of
+[PappalardoGuida2018a].
 
-A relation is one equation, sum c_k s_k = constant. Each term is a basic constraint of its own between two markers whose
-values are added up in a common row: a relation may connect any number of bodies.
+A relation is one equation, sum c_k s_k = constant, or a given function of time. Each term is a basic constraint of
+its own between two markers whose values are added up in a common row: a relation may connect any number of bodies.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..functions import Function, bend, evaluate, given, slope
 from ..markers import Marker
 from ..measures import distance
 from ..parameters import parameter
@@ -20,23 +22,54 @@ if TYPE_CHECKING:
 
 
 class MeasureTerm(BasicConstraint):
-    """One term c (s - s_0) of a relation; s_0 is the measure's value when described, so that relations start
-    fulfilled.
+    """One term c (s - s_0 - f(t)) of a relation; s_0 is the measure's value when described, so that relations start
+    fulfilled. Most have no f. A term with one may stand alone: the measure then follows s_0 + f(t).
     """
 
     coefficient = parameter(1.0, help="c")
     start = parameter(0.0, help="s_0")
+    motion = parameter(None, kind="function", help="f: change of the measure with time")
+
+    def time_rate(self, t, i, j):
+        return (-self.coefficient * prescribed_rate(self.motion, t),)
+
+    @classmethod
+    def example(cls, *bodies: Body) -> MeasureTerm:
+        term = cls("term", *bodies, at=(0.2, 0.1, -0.3), axis=(1.0, 2.0, -1.0), coefficient=1.5)
+        term.motion = "0.3*sin(2*t)"
+        return term
+
+
+def prescribed(motion, t):
+    """f(t), or 0."""
+    if given(motion):
+        return evaluate(motion, t)
+    return 0.0
+
+
+def prescribed_rate(motion, t):
+    """f'(t), or 0."""
+    if given(motion):
+        return slope(motion, t)
+    return 0.0
+
+
+def prescribed_acceleration(motion, t):
+    """f''(t), or 0."""
+    if given(motion):
+        return bend(motion, t)
+    return 0.0
 
 
 class DistanceTerm(MeasureTerm):
-    """c (l - s_0) with the distance l = |r_i - r_j| > 0 of the markers."""
+    """c (l - s_0 - f(t)) with the distance l = |r_i - r_j| > 0 of the markers."""
 
     equations = 1
     uses_axes = False
 
     def residual(self, t, i, j):
         length, _, _, _ = distance(i, j)
-        return (self.coefficient * (length - self.start),)
+        return (self.coefficient * (length - self.start - prescribed(self.motion, t)),)
 
     def gradient(self, t, i, j, g):
         _, x, y, z = distance(i, j)
@@ -48,7 +81,8 @@ class DistanceTerm(MeasureTerm):
         length, x, y, z = distance(i, j)
         u = (i.velocity[0] - j.velocity[0], i.velocity[1] - j.velocity[1], i.velocity[2] - j.velocity[2])
         rate = x * u[0] + y * u[1] + z * u[2]
-        return (self.coefficient * (u[0] * u[0] + u[1] * u[1] + u[2] * u[2] - rate * rate) / length,)
+        bending = (u[0] * u[0] + u[1] * u[1] + u[2] * u[2] - rate * rate) / length
+        return (self.coefficient * (bending - prescribed_acceleration(self.motion, t)),)
 
     def hessian(self, t, i, j, weights, h):
         length, x, y, z = distance(i, j)
@@ -64,11 +98,11 @@ class DistanceTerm(MeasureTerm):
     @classmethod
     def example(cls, *bodies: Body) -> DistanceTerm:
         i, j = (Marker(body, at=at) for body, at in zip(bodies, ((0.2, 0.1, -0.3), (0.8, 0.1, 0.5)), strict=True))
-        return cls(i, j, coefficient=1.5, start=1.0)
+        return cls(i, j, coefficient=1.5, start=1.0, motion="0.3*sin(2*t)")
 
 
 class DisplacementTerm(MeasureTerm):
-    """c (s - s_0) with the displacement s = d_z . (r_j - r_i) along the first marker's z axis."""
+    """c (s - s_0 - f(t)) with the displacement s = d_z . (r_j - r_i) along the first marker's z axis."""
 
     equations = 1
 
@@ -76,7 +110,7 @@ class DisplacementTerm(MeasureTerm):
         s = 0.0
         for r in range(3):
             s += i.axes[r, 2] * (j.position[r] - i.position[r])
-        return (self.coefficient * (s - self.start),)
+        return (self.coefficient * (s - self.start - prescribed(self.motion, t)),)
 
     def gradient(self, t, i, j, g):
         for r in range(3):
@@ -88,7 +122,7 @@ class DisplacementTerm(MeasureTerm):
         s = 0.0
         for r in range(3):
             s += i.axes_rate[r, 2] * (j.velocity[r] - i.velocity[r])
-        return (2.0 * self.coefficient * s,)
+        return (self.coefficient * (2.0 * s - prescribed_acceleration(self.motion, t)),)
 
     def hessian(self, t, i, j, weights, h):
         w = self.coefficient * weights[0]
@@ -101,7 +135,7 @@ class DisplacementTerm(MeasureTerm):
 
 
 class AngleTerm(MeasureTerm):
-    """c (theta - s_0) with the angle theta of the second marker about the first one's z axis, counted over turns.
+    """c (theta - s_0 - f(t)) with the angle theta of the second marker about the first one's z axis, over turns.
 
     theta = atan2(S, C) + 2 pi turns with S = e_x . d_y, C = e_x . d_x. The number of turns is chosen, in every
     evaluation, so that theta is nearest to an own state of the element, which follows theta' and is set to theta itself
@@ -135,7 +169,8 @@ class AngleTerm(MeasureTerm):
         for r in range(3):
             s += j.axes[r, 0] * i.axes[r, 1]
             c += j.axes[r, 0] * i.axes[r, 0]
-        return (self.coefficient * (np.arctan2(s, c) + 2.0 * np.pi * self.turns - self.start),)
+        theta = np.arctan2(s, c) + 2.0 * np.pi * self.turns
+        return (self.coefficient * (theta - self.start - prescribed(self.motion, t)),)
 
     def gradient(self, t, i, j, g):
         s = c = 0.0
@@ -159,7 +194,8 @@ class AngleTerm(MeasureTerm):
             ddc += 2.0 * j.axes_rate[r, 0] * i.axes_rate[r, 0]
         n = s * s + c * c
         rate = (c * ds - s * dc) / n
-        return (self.coefficient * ((c * dds - s * ddc) / n - 2.0 * rate * (s * ds + c * dc) / n),)
+        bending = (c * dds - s * ddc) / n - 2.0 * rate * (s * ds + c * dc) / n
+        return (self.coefficient * (bending - prescribed_acceleration(self.motion, t)),)
 
     def hessian(self, t, i, j, weights, h):
         # With N = S^2 + C^2: theta_xx = (S_x C_x^T - C_x S_x^T + C S_xx - S C_xx) / N - theta_x N_x^T / N
@@ -188,18 +224,20 @@ class AngleTerm(MeasureTerm):
 
 
 class MeasureRelation:
-    """One equation sum c_k (s_k - s_k0) = 0 between measures, given by its terms."""
+    """One equation sum c_k (s_k - s_k0 - f_k(t)) = 0 between measures, given by its terms."""
 
     def __init__(self, *terms: MeasureTerm) -> None:
         self.terms = terms
 
 
-def angle_term(i: Marker, j: Marker, coefficient: float) -> AngleTerm:
+def angle_term(i: Marker, j: Marker, coefficient: float, motion: Function | None = None) -> AngleTerm:
     """The angle between two markers, counted from the described configuration."""
     x = j.axes[:, 0]
-    return AngleTerm(i, j, coefficient=coefficient, start=float(np.arctan2(x @ i.axes[:, 1], x @ i.axes[:, 0])))
+    start = float(np.arctan2(x @ i.axes[:, 1], x @ i.axes[:, 0]))
+    return AngleTerm(i, j, coefficient=coefficient, start=start, motion=motion)
 
 
-def displacement_term(i: Marker, j: Marker, coefficient: float) -> DisplacementTerm:
+def displacement_term(i: Marker, j: Marker, coefficient: float, motion: Function | None = None) -> DisplacementTerm:
     """The displacement between two markers, counted from the described configuration."""
-    return DisplacementTerm(i, j, coefficient=coefficient, start=float(i.axes[:, 2] @ (j.at - i.at)))
+    start = float(i.axes[:, 2] @ (j.at - i.at))
+    return DisplacementTerm(i, j, coefficient=coefficient, start=start, motion=motion)

@@ -223,6 +223,13 @@ class Equations:
         self.call("accelerate", t)
         return self.work.v_rate.copy(), self.work.multipliers.copy()
 
+    def accept(self, t: float) -> None:
+        """Let elements with a memory (turns of angles) note the current state, as after a step."""
+        self.run(dynamics.evaluate.address, t, n=codes.POSITION)
+        for stage in self.stages.accepts:
+            assert stage.table is not None
+            self.run(stage.address, t, stage.table.ctypes.data, stage.count)
+
     def coordinate_rates(self, q: ArrayLike, v: ArrayLike) -> Array:
         """q' = T(q) v."""
         q, v = np.asarray(q, float), np.asarray(v, float)
@@ -354,10 +361,12 @@ class Equations:
             return self.stages.user_error(t)
         if status == codes.USER_METHOD:
             return self.stages.user_error(t)
+        if status == codes.NO_CONVERGENCE and (explained := self.stages.function_error(t)) is not None:
+            return explained
         if status == codes.NO_CONVERGENCE:
             message = (
                 "the constraint cannot be closed again: the mechanism may have reached a position that it cannot leave "
-                "or enter; reduce the step, or check limits and loads there"
+                "or enter; reduce the step, or check drivers, limits and loads there"
             )
             return SimulationError(message, t, self.row_label(culprit))
         if status == codes.SINGULAR:

@@ -11,7 +11,8 @@ import numpy as np
 from ..bodies.formulations import Formulation
 from ..constraints.relations import AngleTerm
 from ..errors import MbframeError, ModelError, SimulationError
-from ..kernels import bindings, loops, user
+from ..functions import Function
+from ..kernels import bindings, loops, programs, user
 from ..kernels.compile import PythonStage, run_stage
 from .tables import NumberedConstraint, Table, Tables, functions_of, given_with, has_derivatives, is_ours, rate_gradient
 from .user import Caller, PythonConstraints, PythonForces, PythonVelocityConstraints, check_shapes, uncompiled_function
@@ -91,8 +92,12 @@ class Stages:
         equations: int = kind.equations
         elements = [c.constraint for c in table.elements]
         if is_ours(kind) and has_derivatives(kind):
+            self._sample(elements, rows)
             stage = bindings.constraint_stage(kind, True, rows.dtype, equations)
             self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, "residual"))
+            if hasattr(kind, "time_rate") and functions_of(elements):
+                clock = bindings.clock_stage(kind, rows.dtype, equations)
+                self.evaluation.append(BoundStage(clock.address, rows, len(rows)))
             return
         interpreted = PythonConstraints(elements, rows, self.tables.markers)
         self.interpreted[kind] = interpreted
@@ -114,6 +119,26 @@ class Stages:
             self._python(lambda t, n: interpreted.fill(t, int(work["level"])), interpreted, elements, "residual")
         projection = bindings.projection_stage(kind, rows.dtype, equations)
         self.evaluation.append(BoundStage(projection.address, rows, len(rows), elements))
+
+    def _sample(self, elements: list[Any], rows: np.recarray) -> None:
+        """Let Python callables among the functions of time of some constraints be sampled before each evaluation."""
+        sampled = [
+            (element, row[name], function)
+            for element, row in zip(elements, rows, strict=True)
+            for name, function in element.values().items()
+            if isinstance(function, Function) and function.kind == "callable"
+        ]
+        if not sampled:
+            return
+        caller = Caller(sampled[0][0])
+        for _, record, _ in sampled:
+            record["run"], record["n_code"] = programs.hold.address, 1
+
+        def fill(t: float, n: int) -> None:
+            for caller.current, record, f in sampled:
+                record["value"], record["slope"], record["bend"] = f(t), f.derivative(t), f.second_derivative(t)
+
+        self._python(fill, caller, elements, "motion")
 
     def _velocity_constraints(self, table: Table) -> None:
         kind, rows = table.type, table.rows
@@ -238,30 +263,37 @@ class Stages:
             element = stage.elements[int(self.work["culprit"])]
             cause = self._repeated(stage, int(self.work["culprit"]), t)
         what = f"{type(cause).__name__}: {cause}" if cause is not None else "an error that Python does not repeat"
-        failure = SimulationError(f"{stage.method} raised {what}", time=t, culprit=str(element))
+        failure = SimulationError(f"{stage.method} raised {what}", time=t, culprit=self._label(element))
         failure.__cause__ = cause
         return failure
 
     def function_error(self, t: float) -> SimulationError | None:
-        """The error of the first force that has a function without a finite value at the last evaluated state."""
+        """The error of the first element that has a function without a finite value at the last evaluated state."""
         for stage in self.evaluation:
-            for k, element in enumerate(stage.elements if stage.method == "wrench" and stage.table is not None else ()):
+            called = stage.method in ("wrench", "residual") and stage.table is not None
+            for k, element in enumerate(stage.elements if called else ()):
                 cause = self._repeated(stage, k, t) if functions_of([element]) else None
                 if isinstance(cause, ModelError):
-                    failure = SimulationError(cause.problems[0].message, time=t, culprit=str(element))
+                    failure = SimulationError(cause.problems[0].message, time=t, culprit=self._label(element))
                     failure.__cause__ = cause
                     return failure
         return None
 
+    def _label(self, element: Any) -> str:
+        """An element by name; an equation by that of the joint it belongs to."""
+        return next((str(c.owner) for c in self.tables.constraints if c.constraint is element), str(element))
+
     def _repeated(self, stage: BoundStage, k: int, t: float) -> Exception | None:
-        """What the interpreted method of an element raises at the last evaluated state; the compiled one failed."""
+        """What the interpreted methods of an element raise at the last evaluated state; the compiled ones failed."""
         assert stage.table is not None
         element, row = stage.elements[k], stage.table[k]
         arguments = [t, self.tables.markers[row.i].copy(), self.tables.markers[row.j].copy()]
-        if getattr(element, "states", 0):
+        if stage.method == "wrench" and element.states:
             arguments.append(self.work.z[row.z : row.z + element.states].copy())
+        methods = ("residual", "time_rate", "curvature") if hasattr(element, "time_rate") else (stage.method,)
         try:
-            getattr(element, stage.method)(*arguments)
+            for method in methods:
+                getattr(element, method)(*arguments)
         except Exception as error:
             return error
         return None

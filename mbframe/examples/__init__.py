@@ -2,8 +2,10 @@
 
 from .bouncing_block import bouncing_block
 from .bricard import bricard
+from .car_suspension import car_suspension
 from .chaplygin_sleigh import chaplygin_sleigh
 from .five_bar_pendulum import five_bar_pendulum
+from .flyball_governor import flyball_governor
 from .free_body import free_body
 from .heavy_top import heavy_top
 from .rolling_disk import rolling_disk
@@ -16,8 +18,10 @@ from .whipple_bicycle import whipple_bicycle
 __all__ = [
     "bouncing_block",
     "bricard",
+    "car_suspension",
     "chaplygin_sleigh",
     "five_bar_pendulum",
+    "flyball_governor",
     "free_body",
     "heavy_top",
     "names",
@@ -29,6 +33,9 @@ __all__ = [
     "whipple_bicycle",
 ]
 
+DURATIONS = {"car_suspension": 6.0, "flyball_governor": 2.0}
+"""How long to simulate what is not worth the usual time, s."""
+
 
 def names() -> list[str]:
     """The examples, in the order of the gallery."""
@@ -36,11 +43,13 @@ def names() -> list[str]:
         "triple_pendulum",
         "five_bar_pendulum",
         "spatial_slider_crank",
+        "car_suspension",
         "bricard",
         "rolling_disk",
         "whipple_bicycle",
         "chaplygin_sleigh",
         "screw_jack",
+        "flyball_governor",
         "bouncing_block",
         "sliding_block",
         "free_body",

@@ -4,15 +4,17 @@ from .actuators import PIDActuator
 from .base import ForceElement
 from .contact import Contact, PointPlaneContact, SpherePlaneContact, SphereSphereContact
 from .friction import Friction
-from .limits import AngleLimit, DisplacementLimit
+from .limits import AngleLimit, DisplacementLimit, DistanceLimit
 from .loads import PointForce, Torque
 from .springs import Bushing, SpringDamper, TorsionalSpringDamper
+from .tire import Tire
 
 __all__ = [
     "AngleLimit",
     "Bushing",
     "Contact",
     "DisplacementLimit",
+    "DistanceLimit",
     "ForceElement",
     "Friction",
     "PIDActuator",
@@ -21,6 +23,7 @@ __all__ = [
     "SpherePlaneContact",
     "SphereSphereContact",
     "SpringDamper",
+    "Tire",
     "Torque",
     "TorsionalSpringDamper",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from ..bodies.base import Body
@@ -53,6 +53,10 @@ class ForceElement(TwoPointConnection):
     def wrench(self, t, i, j):
         """Force and torque on the body of j, at j."""
         raise NotImplementedError(f"{type(self).__name__} does not define wrench(self, t, i, j)")
+
+    def remarks(self, start: float, end: float) -> Iterator[str]:
+        """What is doubtful about this element in a run from one time to another; shown in the run's warnings."""
+        yield from ()
 
     def initial_states(self) -> list[float]:
         """Own states at the start."""

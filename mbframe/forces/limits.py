@@ -1,15 +1,17 @@
-"""Stops: elastic limits of the motion in a joint."""
+"""Stops: elastic limits of the motion in a joint or between two points."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import Problem
-from ..measures import angle, angle_rate, displacement, displacement_rate
-from ..parameters import parameter
+from ..measures import angle, angle_rate, displacement, displacement_rate, distance, distance_rate
+from ..parameters import derived, parameter
 from .base import AtPoint, ForceElement
-from .measured import angle_gradient, displacement_gradient
+from .measured import angle_gradient, displacement_gradient, distance_gradient
 
 if TYPE_CHECKING:
     from ..bodies.base import Body
@@ -102,4 +104,46 @@ class DisplacementLimit(Limit):
     def example(cls, *bodies: Body) -> DisplacementLimit:
         stop = cls("stop", *bodies, at=(0.3, -0.2, 0.5), lower=-0.5, upper=-0.3, stiffness=300.0, damping=0.1)
         stop.axis = (1.0, 2.0, -1.0)
+        return stop
+
+
+class DistanceLimit(ForceElement):
+    """Stops of the distance between two points: a bump stop (`lower`), a check strap or rope (`upper`), or both.
+
+    Beyond a stop by d the points are pushed apart, or pulled together, with k d (1 + c d'), as in the other limits.
+    """
+
+    lower = parameter(0.0, unit="m", minimum=0.0, help="distance below which the points are pushed apart")
+    upper = parameter(None, kind="number", unit="m", above=0.0, help="distance above which they are pulled together")
+    stiffness = parameter(kind="number", unit="N/m", above=0.0, help="k")
+    damping = parameter(0.0, unit="s/m", minimum=0.0, help="c: the load is k d (1 + c d') at depth d")
+
+    @derived
+    def longest(self) -> float:
+        """`upper`, or infinity."""
+        return np.inf if self.upper is None else self.upper
+
+    def check(self) -> Iterator[Problem]:
+        yield from super().check()
+        if not self.lower < self.longest:
+            yield self.problem("upper", f"found {self.upper:g}; allowed is a number above lower = {self.lower:g}")
+
+    def wrench(self, t, i, j):
+        length, x, y, z = distance(i, j)
+        s, _, _ = stop(self.stiffness, self.damping, self.lower, self.longest, length, distance_rate(i, j))
+        return (s * x, s * y, s * z), (0.0, 0.0, 0.0)
+
+    def wrench_gradient(self, t, i, j, g):
+        length, _, _, _ = distance(i, j)
+        s, by_x, by_rate = stop(self.stiffness, self.damping, self.lower, self.longest, length, distance_rate(i, j))
+        distance_gradient(i, j, s, by_x, by_rate, g)
+
+    def energy(self, t, i, j):
+        length, _, _, _ = distance(i, j)
+        return compressed(self.stiffness, self.lower, self.longest, length)
+
+    @classmethod
+    def example(cls, *bodies: Body) -> DistanceLimit:
+        stop = cls("stop", *bodies, at_i=(0.3, -0.2, 0.5), at_j=(1.1, 0.4, -0.6), stiffness=300.0, damping=0.1)
+        stop.update(lower=1.0, upper=1.2)
         return stop

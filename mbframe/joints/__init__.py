@@ -2,6 +2,7 @@
 
 from .base import Joint
 from .coupled import GearJoint, RackAndPinionJoint, ScrewJoint
+from .driven import Drive, Driver, PointDriver, Prescribed
 from .library import (
     ConstantVelocityJoint,
     CylindricalJoint,
@@ -20,12 +21,16 @@ __all__ = [
     "ConstantVelocityJoint",
     "CylindricalJoint",
     "DistanceJoint",
+    "Drive",
+    "Driver",
     "FixedJoint",
     "GearJoint",
     "Joint",
     "KnifeEdge",
     "PlanarJoint",
+    "PointDriver",
     "PointOnLineJoint",
+    "Prescribed",
     "RackAndPinionJoint",
     "RevoluteJoint",
     "RollingDisk",

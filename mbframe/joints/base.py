@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..connections import PointConnection
 from ..constraints.base import BasicConstraint
@@ -27,7 +27,12 @@ class Joint(PointConnection):
 
     The *reaction* of a joint is the force and moment that it exerts on its second body, at marker j, in global
     components.
+
+    A joint that leaves the rotation about its axis free, or the displacement along it, says so by `freedoms`: that is
+    what a `Driver` can drive.
     """
+
+    freedoms: ClassVar[tuple[str, ...]] = ()  # "angle", "displacement": of the second body about, along `axis`
 
     def constraints(self) -> Sequence[BasicConstraint | MeasureRelation]:
         """The equations of the joint."""

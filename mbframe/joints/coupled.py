@@ -23,6 +23,7 @@ class ScrewJoint(Joint):
     s = pitch theta / (2 pi), right-handed for a positive pitch; turns are counted.
     """
 
+    freedoms = ("angle", "displacement")
     pitch = parameter(kind="number", unit="m", help="advance per turn; negative for a left-handed thread")
 
     def constraints(self) -> list[BasicConstraint | MeasureRelation]:

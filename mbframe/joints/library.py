@@ -38,6 +38,8 @@ class RevoluteJoint(Joint):
     free).
     """
 
+    freedoms = ("angle",)
+
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
         return [Coincident(i, j), *parallel(i, j)]
@@ -54,6 +56,8 @@ class FixedJoint(Joint):
 class CylindricalJoint(Joint):
     """Rotation about `axis` and sliding along it are free (four equations)."""
 
+    freedoms = ("angle", "displacement")
+
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
         return [*on_line(i, j), *parallel(i, j)]
@@ -62,6 +66,8 @@ class CylindricalJoint(Joint):
 class TranslationalJoint(Joint):
     """Sliding along `axis` is free (five equations)."""
 
+    freedoms = ("displacement",)
+
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
         return [*on_line(i, j), *parallel(i, j), Perpendicular(i.x, j.y)]
@@ -69,6 +75,8 @@ class TranslationalJoint(Joint):
 
 class PlanarJoint(Joint):
     """The second body moves in the plane through `at` with normal `axis` and turns about it (three equations)."""
+
+    freedoms = ("angle",)
 
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j

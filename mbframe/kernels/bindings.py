@@ -35,6 +35,12 @@ def constraint_stage(kernels: Any, cached: bool, row: np.dtype, equations: int) 
     return specialize(loops.constraints, kernels, cached, ROW=row, EQUATIONS=equations, **methods)
 
 
+def clock_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
+    """Constraints of our own of a type that depends on time: its part of their rates."""
+    method = jitted(kernels.time_rate, kernels)
+    return specialize(loops.clocks, kernels, True, ROW=row, EQUATIONS=equations, time_rate=method)
+
+
 def turn_stages(kernels: Any, row: np.dtype) -> tuple[Stage, Stage]:
     """Counting of turns for a type with an angle: in every evaluation, and at accepted steps."""
     method, rate = jitted(kernels.angle, kernels), jitted(kernels.angle_rate, kernels)

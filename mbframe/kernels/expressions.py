@@ -21,6 +21,7 @@ PROGRAM_FIELDS: Final = [
     ("run", "i8"),  # address of the stage that runs it
     ("value", "f8"),  # its last results
     ("slope", "f8"),
+    ("bend", "f8"),
 ]
 """How the row of an element's table holds a function of one variable."""
 
@@ -391,7 +392,8 @@ def evaluate_program(code: Any, constants: Any, variables: Any, which: int, stac
 
 # ---- Functions in the methods of elements -------------------------------------------------------------------------
 # There a parameter of kind "function" is a `Function` when the method is interpreted, and a record of PROGRAM_FIELDS
-# when it is compiled. `given`, `evaluate` and `slope` take both; what they are when compiled is in `kernels.programs`.
+# when it is compiled. `given`, `evaluate`, `slope` and `bend` take both; what they are when compiled is in
+# `kernels.programs`.
 
 
 def given(function):
@@ -417,7 +419,12 @@ def slope(function, x):
     return function.derivative(x)
 
 
-REPLACED: Final = (given, evaluate, slope)
+def bend(function, x):
+    """f''(x). A complex x or a jet would need the third derivative, which functions do not have: a `TypeError`."""
+    return function.second_derivative(x)
+
+
+REPLACED: Final = (given, evaluate, slope, bend)
 """What compiled code replaces instead of compiling it."""
 
 # Gauss-Legendre quadrature with eight nodes on (-1, 1): the positive ones and their weights. Exact to degree 15.

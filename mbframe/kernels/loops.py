@@ -30,7 +30,7 @@ from .workspace import (
 # Bound by `specialize`; the values here only tell a reader (and a linter) which names there are.
 ROW: np.dtype = np.dtype("f8")
 N_Q = N_V = N_FRAME = N_INTRINSIC = EQUATIONS = STATES = 0
-velocity_residual = velocity_gradient = angle = angle_rate = reactive_wrench = None
+velocity_residual = velocity_gradient = time_rate = angle = angle_rate = reactive_wrench = None
 prepare = regular = place = inertia = rates = normalize = intrinsic = residual = gradient = curvature = wrench = (
     state_rate
 ) = energy = None
@@ -138,6 +138,25 @@ def project(t, work, link, n):
                 add_row(out, r, 0.0, jacobian, 0, columns, True)
             rate[r] += speed
             gamma[r] -= bend
+    return OK
+
+
+@Stage
+def clocks(t, work, table, n):
+    """What time itself adds to the rates of all constraints of one type: C' += dC/dt. Binds ROW, EQUATIONS,
+    time_rate.
+    """
+    w = workspace(work)
+    if w.level == POSITION:
+        return OK
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    for k in range(n):
+        e = rows[k]
+        rate = part(w.constraint_rate, e.row, EQUATIONS)
+        drift = time_rate(e, t, markers[e.i], markers[e.j])
+        for r in range(EQUATIONS):
+            rate[r] += drift[r]
     return OK
 
 

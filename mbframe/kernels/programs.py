@@ -1,4 +1,4 @@
-"""What `given`, `evaluate` and `slope` of `kernels.expressions` are in compiled methods."""
+"""What `given`, `evaluate`, `slope` and `bend` of `kernels.expressions` are in compiled methods."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ evaluate_program = inner(expressions.evaluate_program)
 
 @Stage
 def run(x, work, program, n):
-    """Value and slope of a program at x into its record; NaN where it has none.
+    """Value, slope and bend (second derivative) of a program at x into its record; NaN where it has none.
 
     A stage, called by address, because the interpreter is long: it is compiled once and not once per type of element.
     """
     p = records(program, 1, PROGRAM)[0]
-    p.value = p.slope = np.nan
+    p.value = p.slope = p.bend = np.nan
     if p.n_code == 0:
         return OK
     stack = np.empty((expressions.STACK_ROWS, expressions.STACK_DEPTH))
@@ -30,7 +30,13 @@ def run(x, work, program, n):
     variables[0] = x
     status = evaluate_program(integers(p.code, p.n_code), vector(p.constants, p.n_constants), variables, 0, stack)
     if status == 0:
-        p.value, p.slope = stack[0, 0], stack[1, 0]
+        p.value, p.slope, p.bend = stack[0, 0], stack[1, 0], stack[2, 0]
+    return OK
+
+
+@Stage
+def hold(x, work, program, n):
+    """Of a function that Python samples before the methods that use it are run: its results are in the record."""
     return OK
 
 
@@ -77,5 +83,14 @@ def slope(function, x):
     def value(function, x):
         run_at(function, x)
         return function.slope
+
+    return value
+
+
+@overload(expressions.bend)
+def bend(function, x):
+    def value(function, x):
+        run_at(function, x)
+        return function.bend
 
     return value

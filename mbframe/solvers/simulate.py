@@ -19,6 +19,7 @@ from ..equations.workspace import Record
 from ..errors import ModelError, Problem, SimulationError
 from ..files.atomic import FilePath, reason
 from ..files.result_files import ResultStream, overwritable
+from ..joints.driven import Drive
 from ..kernels.march import MARCH, interpolate_hermite, march
 from ..kernels.workspace import DONE, FULL
 from ..parameters import Element
@@ -35,6 +36,7 @@ Array = NDArray[np.float64]
 CHUNK_SECONDS = 0.05  # how long the compiled loop runs before it comes back: Ctrl-C, progress, cancelling
 BUFFER_NUMBERS = 1_000_000
 LARGEST_BUFFER_NUMBERS = 100_000_000  # where the number of steps is known, one buffer holds them all up to this size
+SAMPLES = 101  # instants at which drivers of the same measure are compared
 CLOSED = 1e-10  # a described state with smaller violations is taken as it is
 LARGEST_GAP = 1e-2  # of the model's size: larger gaps are mistakes, smaller ones are assembled
 
@@ -146,7 +148,9 @@ def simulate(
     info = Info(warnings=list(eq.notices))
     y, moved = assembled(eq, begin or eq.described())
     info.warnings += moved
+    info.warnings += [remark for f in eq.tables.forces for remark in f.force.remarks(start, float(t_end))]
     refuse_ambiguous_friction(eq, start, y)
+    refuse_conflicting_drivers(eq, start, float(t_end))
     run = Run(eq, chosen, acceleration or AugmentedFormulation(), stabilization or DirectCorrection(tolerance=1e-10))
     settings = {"t_end": float(t_end), "dt": dt, "formulation": formulation, **run.strategies()}
     info.settings = {name: repr(s) if isinstance(s, Element | Formulation) else s for name, s in settings.items()}
@@ -230,6 +234,8 @@ def assembled(eq: Equations, state: State) -> tuple[Array, list[str]]:
             "move a body or the joint's points so that they meet"
         )
         open_joints = [(owner, value) for owner, value in gaps[:10] if value > gaps[0][1] / 10]
+        if driven := [driver_gap(owner, state.t, value) for owner, value in open_joints if isinstance(owner, Drive)]:
+            raise ModelError(driven)
         raise ModelError([Problem(str(owner), "at", message.format(value, size)) for owner, value in open_joints])
     try:
         q, v = DirectCorrection().correct(eq, state.t, *eq.split(y)[:2])
@@ -260,6 +266,17 @@ def assembled(eq: Equations, state: State) -> tuple[Array, list[str]]:
     return corrected, notes
 
 
+def driver_gap(driver: Drive, t: float, gap: float) -> Problem:
+    """What to say where a driver asks for another position than the initial one."""
+    functions = driver.functions()
+    values = ", ".join(f"{name} = {function(t):.6g}" for name, function in functions.items())
+    return driver.problem(
+        next(iter(functions)),
+        f"asks for {values} at t = {t:g} s, which the initial position misses by {gap:.3g} (m, or rad); let the "
+        "function begin where the bodies are described, or pass initial=mb.assemble(system)",
+    )
+
+
 def extent(eq: Equations, state: State) -> float:
     """How large the model is, m: the longest side of a box around its bodies and markers."""
     positions = np.array([m.position for m in state.motions.values()])
@@ -282,6 +299,24 @@ def refuse_ambiguous_friction(eq: Equations, t: float, y: Array) -> None:
         for force in frictions
         if any(np.any(np.abs(open_rows[c.rows]) > 1e-6) for c in eq.tables.constraints if c.owner is force.joint)
     ]
+    if problems:
+        raise ModelError(problems)
+
+
+def refuse_conflicting_drivers(eq: Equations, start: float, end: float) -> None:
+    """Drivers of the same measure must ask for the same; sampled, because functions cannot be compared otherwise."""
+    terms = [c for c in eq.tables.constraints if isinstance(c.owner, Drive)]
+    times = np.linspace(start, end, SAMPLES)
+    problems = []
+    for k, one in enumerate(terms):
+        for other in terms[:k]:
+            a, b = one.constraint, other.constraint
+            if type(a) is type(b) and (one.i, one.j) == (other.i, other.j):
+                gap = np.abs(a.motion(times) + a.start - b.motion(times) - b.start)  # type: ignore[attr-defined]
+                if gap.max() > CLOSED * (1.0 + np.abs(a.motion(times)).max()):  # type: ignore[attr-defined]
+                    t = times[np.argmax(gap > 0.5 * gap.max())]
+                    message = f"contradicts {other.owner} (by t = {t:.3g} s at the latest); remove one of them"
+                    problems.append(one.owner.problem(next(iter(one.owner.functions())), message))
     if problems:
         raise ModelError(problems)
 

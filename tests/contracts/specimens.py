@@ -211,7 +211,8 @@ def two_bodies(seed: int = 1, gravity: Any = GRAVITY) -> tuple[mb.System, mb.Rig
 def connected(cls: Any, gravity: Any = GRAVITY) -> tuple[mb.System, mb.RigidBody, mb.RigidBody, Any]:
     """Two bodies in general position and the example of a joint, constraint or force between them.
 
-    Friction comes with the joint that rubs, a coupling with its two joints, by which a third body carries the others.
+    Friction comes with the joint that rubs, a driver with what it drives, a coupling with its two joints, by which a
+    third body carries the others.
     """
     system, i, j = two_bodies(gravity=gravity)
     if issubclass(cls, Coupling):
@@ -224,8 +225,9 @@ def connected(cls: Any, gravity: Any = GRAVITY) -> tuple[mb.System, mb.RigidBody
         ]
         return system, i, j, system.add(cls.example(*joints))
     element = cls.example(i, j)
-    if getattr(cls, "reactive", False):
-        system.add(element.joint)
+    for value in element.values().values():
+        if isinstance(value, mb.Joint | mb.Measure):
+            system.add(value)
     return system, i, j, system.add(element)
 
 

@@ -86,12 +86,31 @@ def test_gradient_is_the_derivative_of_the_residual(constraint: Any, seed: int) 
         assert_close(found, expected[:, 1:], EXACT)
 
 
+def time_rate(constraint: Any, t: Any, markers: np.recarray) -> np.ndarray:
+    """dC/dt at fixed markers."""
+    if not hasattr(constraint, "time_rate"):
+        return np.zeros(constraint.equations)
+    return np.array(constraint.time_rate(t, markers[0], markers[1]))
+
+
 def test_curvature_is_the_second_derivative_along_the_motion(constraint: Any, markers: np.recarray) -> None:
     x_rate = rates(markers)
+
+    def rate(c: Any, h: complex) -> np.ndarray:
+        moved = shifted(markers, PLACE, h * x_rate)
+        return gradient(c, moved) @ x_rate + time_rate(c, TIME + h, moved)
+
     for c in variants(constraint):
         found = np.array(c.curvature(TIME, markers[0], markers[1]))
-        expected = along(lambda h, c=c: gradient(c, shifted(markers, PLACE, h * x_rate)) @ x_rate)
-        assert_close(found, expected, EXACT)
+        assert_close(found, along(lambda h, c=c: rate(c, h)), EXACT)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_time_rate_is_the_derivative_of_the_residual(constraint: Any, seed: int) -> None:
+    markers = random_markers(np.random.default_rng(seed), "f8")
+    places = [*configuration(markers[0]), *configuration(markers[1])]
+    expected = exact_derivative(residual_function(constraint), [TIME, *places])
+    assert_close(time_rate(constraint, TIME, markers), expected[:, 0], EXACT)
 
 
 def test_hessian_is_the_derivative_of_the_gradient(constraint: Any, markers: np.recarray) -> None:
@@ -138,4 +157,6 @@ def test_compiled_equals_interpreted(cls: Any) -> None:
     assert_compiles(cls.residual, *at)
     assert_compiles(cls.gradient, *at, np.zeros((cls.equations, 24)))
     assert_compiles(cls.curvature, *at)
+    if hasattr(cls, "time_rate"):
+        assert_compiles(cls.time_rate, *at)
     assert_compiles(cls.hessian, *at, np.linspace(1.0, 2.0, cls.equations), np.zeros((24, 24)))

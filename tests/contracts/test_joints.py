@@ -11,7 +11,9 @@ import pytest
 
 import mbframe as mb
 from mbframe.bodies.formulations import Formulation
+from mbframe.constraints.relations import MeasureTerm
 from mbframe.joints.coupled import Coupling
+from mbframe.joints.driven import Drive
 from mbframe.state import Motion, State
 
 from .specimens import (
@@ -83,8 +85,8 @@ def joined(cls: Any, formulation: Formulation) -> Joined:
     return made(cls, formulation)
 
 
-def rows_at(eq: mb.Equations, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """C and (C', D) by the interpreted kernels, on complex numbers."""
+def rows_at(eq: mb.Equations, q: np.ndarray, v: np.ndarray, time: complex = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """C at t = 0 and (C', D) at a time by the interpreted kernels, on complex numbers."""
     q, v, t = np.asarray(q, complex), np.asarray(v, complex), eq.tables
     markers = new_markers(len(t.markers))
     for name in ("position", "axes", "point", "frame"):
@@ -109,6 +111,8 @@ def rows_at(eq: mb.Equations, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray,
         c.constraint.gradient(0.0, i, j, g)
         residual[c.rows] += residual_at(c.constraint, i, j, g)  # the terms of a relation share a row
         rate[c.rows] += g[:, :12] @ rate_of(i) + g[:, 12:] @ rate_of(j)
+        if hasattr(c.constraint, "time_rate"):
+            rate[c.rows] += c.constraint.time_rate(time, i, j)
     return residual, rate
 
 
@@ -154,14 +158,16 @@ def test_rows_are_derivatives_of_the_residual(joined: Joined) -> None:
     assert_close(jacobian, np.transpose(by_velocity), EXACT)
     assert_close(found.residual, residual, EXACT)
     assert_close(found.constraint_rate, rate, EXACT)
-    assert_close(found.constraint_rate[:holonomic], jacobian[:holonomic] @ v, EXACT)
-    assert_close(found.gamma, -along(lambda h: rows_at(eq, q + h * q_rate, v)[1]), EXACT)
+    by_time = rows_at(eq, q, np.zeros(eq.n_v))[1][:holonomic]
+    assert_close(found.constraint_rate[:holonomic], jacobian[:holonomic] @ v + by_time, EXACT)
+    assert_close(found.gamma, -along(lambda h: rows_at(eq, q + h * q_rate, v, h)[1]), EXACT)
 
 
 @every
 def test_common_motion_is_free(joined: Joined) -> None:
     """J v = 0 and D = 0 when all bodies move as one: a joint knows only their relative motion."""
     rng = np.random.default_rng(10)
+    at_rest = joined.eq.evaluate(0.0, joined.q, np.zeros(joined.eq.n_v)).constraint_rate  # not zero for a driver
     for velocity, omega in rng.normal(size=(3, 2, 3)):
         motions = {
             name: Motion(m.position, m.rotation, velocity + np.cross(omega, m.position), omega)
@@ -169,28 +175,36 @@ def test_common_motion_is_free(joined: Joined) -> None:
         }
         evaluation = joined.eq.evaluate(0.0, joined.q, v := numbers(joined.eq, State(0.0, motions))[1])
         assert_close(evaluation.jacobian @ v, np.zeros(joined.eq.n_rows), EXACT)
-        assert_close(evaluation.constraint_rate, np.zeros(joined.eq.n_rows), EXACT)
+        assert_close(evaluation.constraint_rate, at_rest, EXACT)
 
 
 @between_two_bodies
 def test_reaction_moves_the_bodies(joined: Joined) -> None:
     """Newton and Euler for both bodies under gravity and the reaction, which acts on the first with opposite sign."""
-    force, torque, point = joined.load(joined.joint)
-    size = np.linalg.norm(np.concatenate([force, torque]))
+    size = np.linalg.norm(np.concatenate(joined.load(joined.joint)[:2]))
     assert size > 1e-3
+    loads = [joined.load(joint) for joint in joined.system.joints]  # a driver comes with the joint that it drives
     for body, sign in ((joined.i, -1.0), (joined.j, 1.0)):
-        assert_close(joined.missing(body, (sign * force, sign * torque, point)), np.zeros(6), 1e-11 * max(size, 1.0))
+        found = joined.missing(body, *((sign * force, sign * torque, point) for force, torque, point in loads))
+        assert_close(found, np.zeros(6), 1e-11 * max(size, 1.0))
 
 
 @between_two_bodies
-def test_reaction_does_no_work(joined: Joined) -> None:
+def test_reaction_does_no_work_but_that_of_a_driver(joined: Joined) -> None:
     force, torque, point = joined.load(joined.joint)
+    supplied = 0.0
+    if isinstance(joined.joint, Drive):
+        rates = [f.derivative(0.0) for f in joined.joint.functions().values()]
+        supplied = float(np.sum(joined.result.driving_force(joined.joint) * rates))
+    elif isinstance(joined.joint, MeasureTerm):
+        multiplier = joined.result.multipliers[0, 0]
+        supplied = multiplier * joined.joint.time_rate(0.0, None, None)[0]
     for seed in range(4):
         state = random_state(joined.eq, seed)
         velocities = [state.velocity(b, b.rotation.T @ (point - b.position)) for b in (joined.i, joined.j)]
         spins = [state.angular_velocity(b) for b in (joined.i, joined.j)]
         power = force @ (velocities[1] - velocities[0]) + torque @ (spins[1] - spins[0])
-        assert_close(power, 0.0, EXACT * max(1.0, np.abs(force).max()))
+        assert_close(power, supplied, EXACT * max(1.0, np.abs(force).max()))
 
 
 @coupling

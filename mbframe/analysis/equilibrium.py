@@ -1,0 +1,308 @@
+"""Statics: positions in which a mechanism stays at rest, and whether they are minima of the potential energy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bodies.formulations import Formulation, NewtonEuler
+from ..equations.equations import Equations
+from ..errors import AnalysisError
+from ..state import Motion, State
+from ..system import System
+from .assemble import Assembler
+from .freedom import Rank
+
+Array = NDArray[np.float64]
+
+BALANCED = 1e-12  # what is left of the loads, relative to those without constraints
+SETTLED = 1e-8  # the same where rounding (large loads that cancel) does not let it become smaller
+CLOSED = 1e-13  # of the constraint residuals
+NEWTON_STEPS, DESCENT_STEPS = 50, 400
+SHORTEST = 1.0 / 256.0  # part of a Newton step
+LARGEST_STEP = 0.5  # rad, or lengths of the model, in one step
+FARTHEST = 1e4  # lengths of the model: what moves that far falls
+NUDGE = 1e-3  # rad, or lengths of the model: off an equilibrium that is not a minimum
+DIFFERENCE = 1e-6  # step of differences by own states
+ZERO = 1e-10  # stiffnesses below that, relative to the largest, are zero
+UNSYMMETRIC = 1e-7  # a stiffness matrix whose asymmetry exceeds that has no potential
+
+
+@dataclass(frozen=True)
+class Equilibrium(State):
+    """A state at rest in which all loads are balanced, and what kind of equilibrium it is.
+
+    stiffness
+        Stiffnesses of the free motions, 1/s^2, ascending: the eigenvalues of the second derivative of the potential
+        energy along the constraints, relative to the mass matrix. A positive one is the square of an angular frequency
+        of undamped vibration.
+    kind
+        "minimum" of the potential energy (all stiffnesses positive; there is none to be negative in a mechanism without
+        freedom), "maximum", "saddle", "indifferent" (one is zero to rounding: higher derivatives decide), or "without
+        potential" (loads that no potential energy has, such as follower forces and controllers).
+    residual
+        What is left of the loads: norm of the accelerations with which the mechanism would start, weighted by mass,
+        relative to that of the bodies without constraints.
+    iterations
+        Steps that were needed.
+    """
+
+    stiffness: Array = field(default_factory=lambda: np.empty(0))
+    kind: str = "minimum"
+    residual: float = 0.0
+    iterations: int = 0
+
+    @property
+    def minimum(self) -> bool:
+        """Whether the potential energy has a strict minimum here, so that the equilibrium is stable."""
+        return self.kind == "minimum"
+
+    def __str__(self) -> str:
+        softest = f", softest motion {self.stiffness[0]:.4g} 1/s^2" if len(self.stiffness) else ", no freedom"
+        return f"equilibrium ({self.kind}{softest}), residual {self.residual:.2g} after {self.iterations} steps"
+
+
+def equilibrium(
+    system: System,
+    initial: State | None = None,
+    *,
+    minimum: bool = False,
+    formulation: Formulation | None = None,
+) -> Equilibrium:
+    """A position of rest near the given one: Q = J^T lambda, C = 0, z' = 0 with v = 0.
+
+    Newton's method on these equations, in coordinates along the constraints (null space of J): it finds equilibria of
+    all kinds, usually the one that is nearest. Where it does not converge, or with `minimum=True`, the mechanism moves
+    as in honey, x' = -M^-1 grad V, by implicit steps that grow as it comes to rest: that leads downhill to a minimum of
+    the potential energy, also through contacts, and needs no such energy to exist. Constraints may be redundant. Time
+    stands still at that of `initial`, and with it functions of time; drivers hold their position. Nonholonomic
+    constraints restrict how bodies move on the way to the equilibrium.
+
+    Dense matrices, with a cost per step that grows with the cube of the number of bodies.
+
+    Parameters
+    ----------
+    system
+        What to balance.
+    initial
+        Where to start; by default where the model is described. Its velocities do not matter.
+    minimum
+        Look for a minimum of the potential energy only.
+    formulation
+        Coordinates to compute in, by default `NewtonEuler()`; the state found does not depend on them.
+
+    Returns
+    -------
+    Equilibrium
+        A state, for `simulate(..., initial=...)` and the other analyses, that says what kind of equilibrium it is. If
+        there is none near, an `AnalysisError` names the body that keeps moving.
+    """
+    eq = Equations(system, formulation or NewtonEuler())
+    start = initial.checked(system.bodies) if initial is not None else eq.described()
+    still = {name: Motion(m.position, m.rotation, np.zeros(3), np.zeros(3)) for name, m in start.motions.items()}
+    search = Search(eq, State(start.t, still, start.element_states))
+    place = search.start()
+    found = None if minimum else search.newton(place)
+    if found is None or (minimum and not search.equilibrium(found).minimum):
+        found = search.descent(place)
+    return search.equilibrium(found)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A position on the constraints, with the loads along the free motions.
+
+    free
+        Free velocities, a column each, with free^T M free = 1.
+    load
+        free^T Q, then z' of the own states that are to rest.
+    scale
+        Norm of the loads without constraints, in the same measure.
+    """
+
+    q: Array
+    z: Array
+    free: Array
+    velocities: Array
+    mass: Array
+    jacobian: Array
+    force: Array
+    load: Array
+    scale: float
+
+    @property
+    def unbalanced(self) -> float:
+        return float(np.linalg.norm(self.load))
+
+    def balanced(self, tolerance: float) -> bool:
+        return self.unbalanced <= tolerance * self.scale
+
+
+class Search:
+    """The search for an equilibrium from one start."""
+
+    def __init__(self, eq: Equations, start: State) -> None:
+        self.eq, self.t = eq, start.t
+        self.assembler = Assembler(eq, start, set(), CLOSED)
+        own = [np.arange(f.states.start, f.states.stop) for f in eq.tables.forces if f.force.states]
+        self.own = np.concatenate([*own, np.empty(0, np.int64)])
+        self.rest = np.zeros(eq.n_v)
+        self.steps = 0
+
+    def start(self) -> Place:
+        """The closed position to start from."""
+        z = self.eq.split(self.eq.coordinates(self.assembler.start))[2].copy()
+        return self._place(self.assembler.closed(), z)
+
+    def _place(self, q: Array, z: Array) -> Place:
+        e = self.eq.evaluate(self.t, q, self.rest, z)
+        z_rate = self.eq.work.z_rate[self.own].copy()
+        rank = Rank(self.eq, self.t, q, self.rest, z)
+        load = np.concatenate([rank.free.T @ e.force, z_rate])
+        scale = float(np.linalg.norm(rank.velocities.T @ e.force))
+        mass, jacobian = e.mass.toarray(), e.jacobian.toarray()
+        return Place(q, z, rank.free, rank.velocities, mass, jacobian, e.force, load, scale)
+
+    # --- two ways ----------------------------------------------------------------------------------------------------
+
+    def newton(self, place: Place) -> Place | None:
+        """Newton's method with shortened steps; None if the loads do not become smaller."""
+        for _ in range(NEWTON_STEPS):
+            done = place.balanced(BALANCED)
+            matrix = self._matrix(place)
+            step = np.linalg.lstsq(matrix, place.load, rcond=ZERO)[0]
+            part, better = 1.0, None
+            while better is None and part >= SHORTEST:
+                trial = self._moved(place, part * step)
+                if trial is not None and trial.unbalanced < (1.0 - 1e-4 * part) * place.unbalanced:
+                    better = trial
+                part *= 0.5 if not done else 0.0  # one more step, if it helps, to end at rounding
+            if better is None:
+                return place if place.balanced(SETTLED) else None
+            place = better
+            if done:
+                return place
+        return None
+
+    def descent(self, place: Place) -> Place:
+        """Implicit Euler steps of x' = -M^-1 grad V, z' = z', the longer the smaller the loads are."""
+        size = len(place.load)
+        if place.balanced(SETTLED) and size:
+            nudge = np.random.default_rng(0).normal(size=size) * (np.arange(size) < place.free.shape[1])
+            nudge *= NUDGE / max(self.assembler.span(place.q, place.free @ nudge[: place.free.shape[1]]), NUDGE)
+            place = self._moved(place, nudge) or place
+        damping = None
+        for _ in range(DESCENT_STEPS):
+            matrix = self._matrix(place)
+            softest = float(np.linalg.eigvals(matrix).real.min(initial=np.inf))
+            if place.balanced(BALANCED) and softest > -ZERO * np.abs(matrix).max(initial=0.0):
+                break
+            if damping is None:
+                damping = place.unbalanced / NUDGE  # the first step goes about as far as a nudge
+            step = np.linalg.solve(matrix + max(damping, -1.5 * softest) * np.eye(size), place.load)
+            trial = self._moved(place, step)
+            if trial is None or trial.unbalanced > 2.0 * place.unbalanced + BALANCED * place.scale:
+                damping = 4.0 * max(damping, 1e-9 * np.abs(matrix).max())
+                if damping > 1e12 * np.abs(matrix).max():
+                    break
+                continue
+            damping *= min(0.5, trial.unbalanced / place.unbalanced if place.unbalanced > 0.0 else 0.0)
+            place = trial
+            if np.linalg.norm(place.q - self.assembler.q) > FARTHEST * self.assembler.size:
+                break
+        if place.balanced(SETTLED):
+            return place
+        raise AnalysisError(self._failure(place))
+
+    def _failure(self, place: Place) -> str:
+        acceleration = place.free @ place.load[: place.free.shape[1]]
+        motions = self.assembler._state(place.q, acceleration).motions
+        name = max(motions, key=lambda n: float(np.linalg.norm(motions[n].velocity)))
+        size = float(np.linalg.norm(motions[name].velocity))
+        return (
+            f"System {self.eq.system.name!r}: no equilibrium was found; {name!r} would still start with {size:.3g} m/s^2. "
+            "Hold what is free to fall or to spin by a joint or a spring, check the loads, or start from a state that is "
+            "nearer to an equilibrium (initial=...)"
+        )
+
+    # --- steps -------------------------------------------------------------------------------------------------------
+
+    def _matrix(self, place: Place) -> Array:
+        """Minus the derivative of the loads by free motions and own states."""
+        hessian, _ = self._hessian(place)
+        n, size = place.free.shape[1], len(place.load)
+        matrix = np.zeros((size, size))
+        matrix[:n, :n] = hessian
+        for k in range(size):
+            if k < n and not len(self.own):
+                continue
+            change = np.zeros(size)
+            change[k] = DIFFERENCE * (1.0 if k < n else 1.0 + abs(place.z[self.own[k - n]]))
+            ahead, behind = (self._loads(place, s * change) for s in (1.0, -1.0))
+            column = (behind - ahead) / (2.0 * change[k])
+            matrix[n:, k] = column[n:]
+            if k >= n:
+                matrix[:n, k] = column[:n]
+        return matrix
+
+    def _loads(self, place: Place, change: Array) -> Array:
+        """The loads a little beside a place, along its free motions."""
+        n = place.free.shape[1]
+        z = place.z.copy()
+        z[self.own] += change[n:]
+        e = self.eq.evaluate(self.t, self.eq.displaced(place.q, place.free @ change[:n]), self.rest, z)
+        return np.concatenate([place.free.T @ e.force, self.eq.work.z_rate[self.own]])
+
+    def _hessian(self, place: Place) -> tuple[Array, float]:
+        """Second derivative of the potential energy along the free motions, and how large stiffnesses are at all.
+
+        N^T K N with the tangent K of -Q + J^T lambda: lambda adds the curvature of the constraints.
+        """
+        # Those of the motion that would start here: they balance what the constraints can, in the measure of M.
+        root = np.linalg.cholesky(place.mass)
+        spread = np.linalg.solve(root, np.column_stack([place.jacobian.T, place.force]))
+        multipliers = np.linalg.lstsq(spread[:, :-1], spread[:, -1], rcond=1e-10)[0]
+        self.eq.set_state(place.q, self.rest, place.z)
+        stiffness = self.eq.tangent(self.t, place.q, self.rest, self.rest, multipliers).stiffness
+        size = np.abs(place.velocities.T @ (stiffness @ place.velocities)).max(initial=0.0)
+        return place.free.T @ (stiffness @ place.free), float(size)
+
+    def _moved(self, place: Place, step: Array) -> Place | None:
+        """The place after a step along free motions and own states; None if the constraints cannot be closed there."""
+        self.steps += 1
+        n = place.free.shape[1]
+        d = place.free @ step[:n]
+        if not np.all(np.isfinite(step)):
+            return None
+        shorter = LARGEST_STEP / max(self.assembler.span(place.q, d), LARGEST_STEP)
+        q, gap = self.assembler.close(self.eq.displaced(place.q, shorter * d))
+        if gap > self.assembler.enough(q):
+            return None
+        z = place.z.copy()
+        z[self.own] += shorter * step[n:]
+        self.eq.set_state(q, self.rest, z)
+        self.eq.accept(self.t)
+        moved = self._place(q, self.eq.work.z.copy())
+        return moved if np.isfinite(moved.unbalanced) else None
+
+    # --- the answer --------------------------------------------------------------------------------------------------
+
+    def equilibrium(self, place: Place) -> Equilibrium:
+        """The state at a place that is an equilibrium."""
+        hessian, size = self._hessian(place)
+        n = len(hessian)
+        values = np.linalg.eigvalsh(0.5 * (hessian + hessian.T))
+        state = self.eq.state(self.t, np.concatenate([place.q, self.rest, place.z]))
+        couples = self._matrix(place)[:n, n:]
+        if np.abs(hessian - hessian.T).max(initial=0.0) > UNSYMMETRIC * size or np.any(couples):
+            kind = "without potential"
+        elif np.any(np.abs(values) <= ZERO * size):
+            kind = "indifferent"
+        elif np.all(values > 0.0):
+            kind = "minimum"
+        else:
+            kind = "maximum" if np.all(values < 0.0) else "saddle"
+        residual = place.unbalanced / place.scale if place.scale > 0.0 else 0.0
+        return Equilibrium(state.t, state.motions, state.element_states, values, kind, residual, self.steps)

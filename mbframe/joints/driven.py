@@ -1,0 +1,180 @@
+"""Drivers: motions given as functions of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from ..bodies.base import Body
+from ..constraints.relations import (
+    AngleTerm,
+    DisplacementTerm,
+    DistanceTerm,
+    MeasureTerm,
+    angle_term,
+    displacement_term,
+)
+from ..errors import ModelError, Problem
+from ..functions import Function
+from ..markers import Marker
+from ..measures import Angle, Displacement, Distance, Measure
+from ..parameters import parameter
+from .base import Joint
+from .library import RevoluteJoint
+
+
+class Drive(Joint):
+    """Base of what makes measures s follow functions of time: C = s - s_0 - f(t), an equation each.
+
+    f must have a continuous slope; a jump of f' would be an impact. f' and f'' enter the velocities and accelerations
+    exactly, so that all three levels are consistent. The force (or torque) that drives a measure is minus its
+    multiplier, and its power is that times f'.
+    """
+
+    axis: Any = None
+    drives: ClassVar[tuple[str, ...]]  # names of the parameters that are functions of time
+
+    def functions(self) -> dict[str, Function]:
+        """The functions that are given, by parameter, in the order of the equations."""
+        return {name: value for name in self.drives if (value := getattr(self, name)) is not None}
+
+    def constraints(self) -> list[MeasureTerm]:
+        """One term for each driven measure."""
+        raise NotImplementedError(f"{type(self).__name__} does not define constraints(self)")
+
+
+class Driver(Drive):
+    """A motor in a joint: its angle or its displacement is a given function of time (one equation).
+
+    Driver("motor", hinge, angle="2*pi*t") or Driver("ram", slide, displacement="0.1*sin(3*t)"). Both count from the
+    described configuration: the angle of the joint's second body against its first about the joint's axis, over any
+    number of turns; the displacement along it. The joint must leave that motion free (`Joint.freedoms`).
+    """
+
+    at: Any = None
+    drives = ("angle", "displacement")
+    joint = parameter(kind="reference", help="the joint that is driven")
+    angle = parameter(None, kind="function", unit="rad", help="f: angle of the joint, from the described configuration")
+    displacement = parameter(
+        None, kind="function", unit="m", help="f: displacement of the joint, from the described configuration"
+    )
+
+    def __init__(self, name: str, joint: Joint, **values: Any) -> None:
+        if not isinstance(joint, Joint) or isinstance(joint, Drive):
+            message = f"found {joint!r}; allowed is a joint; pass the one that you added to the system"
+            raise ModelError([Problem(f"{type(self).__name__} {name!r}", "joint", message)])
+        super().__init__(name, joint.body_i, joint.body_j, joint=joint, **values)
+
+    def check(self) -> Iterator[Problem]:
+        driven = self.functions()
+        if len(driven) != 1:
+            found = "both" if driven else "nothing"
+            message = f"found {found}; allowed is either angle=... or displacement=...; one driver drives one motion"
+            yield self.problem("angle", message)
+        for name in driven:
+            if name not in self.joint.freedoms:
+                free = " and ".join(f"{other}=" for other in self.joint.freedoms)
+                can = f"it has {free}" if free else "drive a revolute, translational, cylindrical or screw joint"
+                yield self.problem(name, f"{self.joint} has no free {name} about or along its axis; {can}")
+
+    @property
+    def i(self) -> Marker:
+        return self.joint.i
+
+    @property
+    def j(self) -> Marker:
+        return self.joint.j
+
+    def constraints(self) -> list[MeasureTerm]:
+        if self.angle is not None:
+            return [angle_term(self.i, self.j, 1.0, self.angle)]
+        return [displacement_term(self.i, self.j, 1.0, self.displacement)]
+
+    @classmethod
+    def example(cls, *bodies: Body) -> Driver:
+        joint = RevoluteJoint("hinge", *bodies, at=(0.2, 0.1, -0.3), axis=(1.0, 2.0, -1.0))
+        return cls("motor", joint, angle="0.3*sin(2*t) + 0.2*t**2")
+
+
+TERMS: Final[dict[type[Measure], type[MeasureTerm]]] = {
+    Distance: DistanceTerm,
+    Displacement: DisplacementTerm,
+    Angle: AngleTerm,
+}
+
+
+class Prescribed(Drive):
+    """A measure is a given function of time (one equation): Prescribed("jack", length, value="0.8 + 0.1*sin(t)").
+
+    `value` is the measure itself, not its change: a distance (m), a displacement (m), or an angle (rad), which is
+    counted over turns.
+    """
+
+    at: Any = None
+    drives = ("value",)
+    measure = parameter(kind="reference", help="the measure: a Distance, Displacement or Angle")
+    value = parameter(kind="function", unit="m or rad", help="f: what the measure is at the time t")
+
+    def __init__(self, name: str, measure: Measure, **values: Any) -> None:
+        if type(measure) not in TERMS:
+            allowed = "allowed is a Distance, Displacement or Angle; pass the one that you added to the system"
+            message = f"found {measure!r}; {allowed}"
+            raise ModelError([Problem(f"{type(self).__name__} {name!r}", "measure", message)])
+        super().__init__(name, measure.body_i, measure.body_j, measure=measure, **values)
+
+    @property
+    def i(self) -> Marker:
+        return self.measure.i
+
+    @property
+    def j(self) -> Marker:
+        return self.measure.j
+
+    def constraints(self) -> list[MeasureTerm]:
+        return [TERMS[type(self.measure)](self.i, self.j, motion=self.value)]
+
+    @classmethod
+    def example(cls, *bodies: Body) -> Prescribed:
+        measure = Distance("length", *bodies, at_i=(0.3, -0.2, 0.5), at_j=(1.1, 0.4, -0.6))
+        length = float(np.linalg.norm(measure.point_i - measure.point_j))
+        return cls("jack", measure, value=f"{length!r} + 0.1*sin(3*t)")
+
+
+class PointDriver(Drive):
+    """A point of the second body moves on a given path: PointDriver("path", ground, body, at=, x="0.1*sin(t)", z=0.0).
+
+    x, y, z are the components of its displacement from where it is described, seen from the first body, along axes
+    fixed to that body that are parallel to the global ones when described. A component that is left out stays free.
+    """
+
+    drives = ("x", "y", "z")
+    x = parameter(None, kind="function", unit="m", help="displacement along x; left out, it is free")
+    y = parameter(None, kind="function", unit="m", help="displacement along y; left out, it is free")
+    z = parameter(None, kind="function", unit="m", help="displacement along z; left out, it is free")
+
+    def check(self) -> Iterator[Problem]:
+        yield from super().check()
+        if not self.functions():
+            yield self.problem("x", "found nothing; give at least one of x=, y= and z= as a function of time")
+
+    @property
+    def i(self) -> Marker:
+        return Marker(self.body_i, at=self.at, axes=self.frame)
+
+    @property
+    def j(self) -> Marker:
+        return Marker(self.body_j, at=self.at, axes=self.frame)
+
+    def constraints(self) -> list[MeasureTerm]:
+        # The displacement of a term is along the z axis of its first marker.
+        return [
+            displacement_term(Marker(self.body_i, at=self.at, axis=self.frame[:, k]), self.j, 1.0, component)
+            for k, component in enumerate((self.x, self.y, self.z))
+            if component is not None
+        ]
+
+    @classmethod
+    def example(cls, *bodies: Body) -> PointDriver:
+        return cls("path", *bodies, at=(0.2, 0.1, -0.3), x="0.3*sin(2*t)", z="0.2*t**2 - 0.1*t")

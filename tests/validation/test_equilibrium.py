@@ -1,0 +1,218 @@
+"""Equilibria against closed forms, and what kind they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import mbframe as mb
+from mbframe.state import Motion, State
+
+from .mechanisms import FourBar, Z, bar, slider_crank
+
+FORMULATIONS = [mb.NewtonEuler(), mb.EulerParameters(), mb.NaturalAbsolute(), mb.EulerAngles("ZXY")]
+
+
+def pendulum(angle: float = 0.0) -> tuple[mb.System, mb.RigidBody]:
+    """A bar of 1 m in a hinge, at an angle from the horizontal."""
+    system = mb.System("pendulum", gravity=(0.0, -9.81, 0.0))
+    body = bar(system, "bar", 0.0, np.exp(1j * angle), 2.0)
+    system.add(mb.RevoluteJoint("hinge", system.ground, body, at=(0.0, 0.0, 0.0), axis=Z))
+    return system, body
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=lambda f: type(f).__name__)
+def test_a_pendulum_hangs_or_stands(formulation: mb.Formulation) -> None:
+    """Stiffness (m g l/2)/(m l^2/3), and minus that."""
+    for start, side, kind in ((-1.2, -1.0, "minimum"), (1.3, 1.0, "maximum")):
+        system, body = pendulum(start)
+        found = mb.equilibrium(system, formulation=formulation)
+        assert np.abs(found.position(body) - [0.0, 0.5 * side, 0.0]).max() < 1e-12
+        assert found.kind == kind
+        assert found.minimum == (kind == "minimum")
+        assert np.abs(found.stiffness + side * 1.5 * 9.81).max() < 1e-9
+    system, body = pendulum(np.pi / 2)  # exactly upright
+    assert mb.equilibrium(system).kind == "maximum"
+    fallen = mb.equilibrium(system, minimum=True)
+    assert fallen.minimum
+    assert abs(fallen.position(body)[1] + 0.5) < 1e-12
+
+
+@pytest.mark.parametrize("branch", [1, -1])
+def test_all_equilibria_of_a_four_bar(branch: int) -> None:
+    """Two in each branch: where V'(theta) = 0. Position, kind, and stiffness V''/m from the closed form."""
+    mechanism = FourBar(branch=branch)
+    theta = np.linspace(0.0, 2 * np.pi, 361)
+    step = 1e-4
+
+    def slope(x: float) -> float:
+        v = mechanism.potential(x + step * np.array([-2.0, -1.0, 1.0, 2.0]))
+        return float(v @ [1.0, -8.0, 8.0, -1.0]) / (12 * step)
+
+    slopes = np.array([slope(x) for x in theta])
+    roots = [brentq(slope, theta[k], theta[k + 1], xtol=1e-12) for k in np.flatnonzero(np.diff(np.sign(slopes)))]
+    assert len(roots) == 2
+    kinds = set()
+    for root in roots:
+        system = mechanism.system(root + 0.2)
+        found = mb.equilibrium(system)
+        curvature = (slope(root + 1e-3) - slope(root - 1e-3)) / 2e-3
+        assert abs(found.position("crank") @ (1.0, 1j, 0.0) - 0.15 * np.exp(1j * root)) < 1e-8  # by differences
+        assert found.kind == ("minimum" if curvature > 0.0 else "maximum")
+        assert abs(found.stiffness[0] / (curvature / mechanism.inertia(np.array([root]))[0]) - 1.0) < 1e-5
+        assert found.residual < 1e-12
+        kinds.add(found.kind)
+        for formulation in FORMULATIONS[1:]:
+            other = mb.equilibrium(system, formulation=formulation)
+            assert np.abs(other.position("rocker") - found.position("rocker")).max() < 1e-9
+            assert other.kind == found.kind
+            assert abs(other.stiffness[0] - found.stiffness[0]) < 1e-6
+    assert kinds == {"minimum", "maximum"}
+
+
+def test_saddle_of_a_double_pendulum() -> None:
+    """Four equilibria: each bar hangs or stands; the mixed ones are saddles."""
+    for upper, lower, kind in ((-1, -1, "minimum"), (-1, 1, "saddle"), (1, -1, "saddle"), (1, 1, "maximum")):
+        system = mb.System("double pendulum", gravity=(0.0, -9.81, 0.0))
+        joint = np.exp(1j * (upper * np.pi / 2 + 0.1))
+        one = bar(system, "one", 0.0, joint, 1.0)
+        two = bar(system, "two", joint, joint + np.exp(1j * (lower * np.pi / 2 - 0.1)), 1.0)
+        system.add(mb.RevoluteJoint("A", system.ground, one, at=(0.0, 0.0, 0.0), axis=Z))
+        system.add(mb.RevoluteJoint("B", one, two, at=(joint.real, joint.imag, 0.0), axis=Z))
+        found = mb.equilibrium(system)
+        assert np.abs(found.position(two) - [0.0, upper + 0.5 * lower, 0.0]).max() < 1e-12
+        assert found.kind == kind
+
+
+def test_mass_on_a_spring_and_as_an_initial_state() -> None:
+    """Deflection m g/k, stiffness k/m along the spring, m g / l' sideways; a run from there stays at rest."""
+    system = mb.System("mass")
+    mass = system.add(mb.PointMass("mass", mass=2.0, position=(0.0, 0.0, -1.0)))
+    system.add(mb.SpringDamper("spring", system.ground, mass, at_i=(0.0, 0.0, 0.0), stiffness=400.0, free_length=1.0))
+    found = mb.equilibrium(system)
+    length = 1.0 + 2.0 * 9.81 / 400.0
+    assert abs(found.position(mass)[2] + length) < 1e-13
+    sideways = 9.81 / length
+    assert np.abs(found.stiffness - [sideways, sideways, 200.0]).max() < 1e-9
+    run = mb.simulate(system, 1.0, initial=found)
+    assert np.abs(run.position(mass) - found.position(mass)).max() < 1e-10
+    assert run.info.warnings == []
+    assert "minimum" in str(found)
+
+
+def test_buckled_toggle_has_two_stable_sides() -> None:
+    """Two bars of 1 m, a spring pulls their ends together: straight is a maximum of V, buckled is found from aside.
+
+    V = k (2 c)^2/2 + m g s (both bars, middles at half height) with c, s of the angle: V' = 0 at s = m g/(4 k) or c = 0.
+    """
+    system = mb.System("toggle", gravity=(0.0, -9.81, 0.0))
+    middle = np.exp(0.1j)
+    one = bar(system, "one", 0.0, middle, 1.0)
+    two = bar(system, "two", middle, 2 * middle.real, 1.0)
+    system.add(mb.RevoluteJoint("A", system.ground, one, at=(0.0, 0.0, 0.0), axis=Z))
+    system.add(mb.RevoluteJoint("B", one, two, at=(middle.real, middle.imag, 0.0), axis=Z))
+    system.add(mb.PointOnLineJoint("C", system.ground, two, at=(2 * middle.real, 0.0, 0.0), axis=(1.0, 0.0, 0.0)))
+    spring = {"at_i": (0.0, 0.0, 0.0), "at_j": (2 * middle.real, 0.0, 0.0), "stiffness": 20.0}
+    system.add(mb.SpringDamper("spring", system.ground, two, **spring))
+    found = mb.equilibrium(system)
+    assert found.kind == "maximum"
+    assert abs(found.position(one)[1] - 0.5 * 9.81 / (4 * 20.0)) < 1e-12
+    assert mb.equilibrium(system, minimum=True).minimum
+
+
+def test_contact_is_reached_from_above() -> None:
+    """Newton's method has nothing to work with in free fall; the descent finds the ground. k d^n = m g."""
+    system = mb.System("drop")
+    ball = system.add(mb.RigidBody("ball", mass=3.0, inertia=(0.1, 0.1, 0.1), position=(0.0, 0.0, 0.7)))
+    system.add(mb.SpherePlaneContact("contact", system.ground, ball, radius=0.1, stiffness=1e6, exponent=1.5))
+    found = mb.equilibrium(system)
+    assert abs(found.position(ball)[2] - 0.1 + (3.0 * 9.81 / 1e6) ** (2.0 / 3.0)) < 1e-10
+    assert found.kind == "indifferent"  # it may lie anywhere, turned in any way
+    assert found.stiffness.max() > 1e3
+
+
+def test_own_states_come_to_rest_too() -> None:
+    """An integral controller holds a bar at its setpoint: I z = m g l/2 cos(setpoint), whatever P."""
+    system, body = pendulum(0.3)
+    system.add(
+        mb.PIDActuator(
+            "pid", system.ground, body, at=(0.0, 0.0, 0.0), axis=Z, setpoint=-0.5, proportional=50.0, integral=8.0
+        )
+    )
+    found = mb.equilibrium(system)
+    angle = 0.3 - 0.5
+    assert np.abs(found.position(body) - [0.5 * np.cos(angle), 0.5 * np.sin(angle), 0.0]).max() < 1e-10
+    assert abs(8.0 * found.element_states["pid"][0] - 2.0 * 9.81 * 0.5 * np.cos(angle)) < 1e-8
+    assert found.kind == "without potential"
+
+
+def test_follower_force_has_no_potential() -> None:
+    """A double pendulum with a follower force: its stiffness matrix is not symmetric."""
+    system = mb.System("follower", gravity=(0.0, -9.81, 0.0))
+    one, two = bar(system, "one", 0.0, -1j, 1.0), bar(system, "two", -1j, -2j, 1.0)
+    system.add(mb.RevoluteJoint("A", system.ground, one, at=(0.0, 0.0, 0.0), axis=Z))
+    system.add(mb.RevoluteJoint("B", one, two, at=(0.0, -1.0, 0.0), axis=Z))
+    system.add(mb.PointForce("push", two, at=(0.0, -2.0, 0.0), force=(0.0, 3.0, 0.0), axes="body"))
+    found = mb.equilibrium(system)
+    assert found.kind == "without potential"
+    assert not found.minimum
+
+
+def test_a_loaded_ball_rolls_to_rest() -> None:
+    """Its centre of mass off its middle: it rolls, without slip, until the heavy side is below."""
+    turn = 0.8
+    down = np.array([np.sin(turn), 0.0, -np.cos(turn)])
+    system = mb.System("ball")
+    ball = mb.RigidBody("ball", mass=2.0, inertia=(0.05, 0.05, 0.05), position=(0.0, 0.0, 0.3), center_of_mass=0.1 * down)
+    system.add(ball)
+    system.add(mb.RollingSphere("contact", system.ground, ball, at=(0.0, 0.0, 0.3), radius=0.3))
+    found = mb.equilibrium(system)
+    heavy = found.position(ball, ball.center_of_mass) - found.position(ball)
+    assert np.abs(heavy - [0.0, 0.0, -0.1]).max() < 1e-10
+    assert np.abs(found.position(ball) - [0.3 * turn, 0.0, 0.3]).max() < 1e-6  # along the way of finite steps
+    assert np.all(found.stiffness > -1e-9)
+
+
+def test_drivers_hold_their_position() -> None:
+    system = slider_crank()
+    system.add(mb.Driver("motor", system["A"], angle="0.7*t"))
+    start = mb.kinematics(system, [1.0]).state(0)
+    found = mb.equilibrium(system, start)
+    assert found.t == 1.0
+    assert len(found.stiffness) == 0
+    assert found.minimum
+    assert "no freedom" in str(found)
+    assert np.abs(found.position("slider") - start.position("slider")).max() < 1e-12
+    assert np.all(found.motion("slider").velocity == 0.0)
+
+
+def test_starts_that_violate_the_constraints_are_assembled() -> None:
+    system, body = pendulum(-1.0)
+    described = mb.evaluate(system).state(0)
+    m = described.motion(body)
+    moved = State(0.0, {body.name: Motion(m.position + 0.2, m.rotation, np.ones(3), np.ones(3))})
+    found = mb.equilibrium(system, moved)
+    assert np.abs(found.position(body) - [0.0, -0.5, 0.0]).max() < 1e-12
+    assert np.all(found.motion(body).velocity == 0.0)
+
+
+def test_nothing_to_find_is_an_error_that_names_the_body() -> None:
+    system = mb.System("falling")
+    system.add(mb.RigidBody("stone", mass=1.0, inertia=(1.0, 1.0, 1.0)))
+    with pytest.raises(mb.AnalysisError, match=r"no equilibrium was found; 'stone' would still start with 9.81 m/s\^2"):
+        mb.equilibrium(system)
+    spun, body = pendulum()
+    spun.add(mb.Torque("wind", body, torque=(0.0, 0.0, 100.0)))
+    with pytest.raises(mb.AnalysisError, match="'bar' would still start"):
+        mb.equilibrium(spun)
+
+
+def test_an_equilibrium_is_a_state() -> None:
+    system, _ = pendulum(-1.0)
+    found = mb.equilibrium(system)
+    assert isinstance(found, State)
+    assert replace(found, t=2.0).t == 2.0
+    assert mb.evaluate(system, found).acceleration("bar")[0] == pytest.approx(np.zeros(3), abs=1e-10)
