@@ -15,13 +15,15 @@ _PLACES = {
     "analysis.evaluate": ["evaluate"],
     "analysis.freedom": ["Freedom", "degrees_of_freedom"],
     "bodies": [
-        *("Body", "Ground", "PointMass", "RigidBody"),
+        *("Body", "Ground", "PlanarBody", "PointMass", "RigidBody"),
+        *("PlanarAngle", "PlanarEulerParameters", "PlanarNatural"),
         *("EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler"),
     ],
     "constraints": [
         "AngleTerm",
         "BasicConstraint",
         "Coincident",
+        "CoincidentInPlane",
         "DiskOnPlane",
         "DisplacementTerm",
         "DistanceTerm",

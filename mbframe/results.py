@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .bodies.base import Body
+from .bodies.formulations.planar import PlanarFormulation
 from .errors import ModelError, Problem
 from .markers import POINT, Marker, converted
 from .measures import Measure
+from .plane import lifted, lowered, lowered_axial
 from .state import State, no_such_body
 
 if TYPE_CHECKING:
@@ -42,7 +44,10 @@ class Info:
 
 @dataclass(frozen=True)
 class Reaction:
-    """Force and moment that a joint exerts on its second body at its marker j, global, (n, 3) each."""
+    """Force and moment that a joint exerts on its second body at its marker j, global, (n, 3) each.
+
+    In the plane (n, 2) and (n,).
+    """
 
     force: Array
     torque: Array
@@ -70,7 +75,10 @@ class Violation:
 
 @dataclass(frozen=True)
 class Momentum:
-    """Linear momentum (n, 3), N s, and angular momentum about the global origin (n, 3), N m s."""
+    """Linear momentum (n, 3), N s, and angular momentum about the global origin (n, 3), N m s.
+
+    In the plane (n, 2) and (n,).
+    """
 
     linear: Array
     angular: Array
@@ -88,7 +96,8 @@ class EventRecord:
 class Result:
     """The motion of a system: stored instants `t` and what follows from them.
 
-    Elements may be given by object or by name. Vectors have global components and one row per instant.
+    Elements may be given by object or by name. Vectors have global components and one row per instant, (n, 3). In a
+    planar system they have two, (n, 2), and what is about the normal (angles, angular velocities, torques) is (n,).
     """
 
     def __init__(self, eq: Equations, t: Array, y: Array, info: Info, events: list[EventRecord] | None = None) -> None:
@@ -99,8 +108,10 @@ class Result:
         self.info = info
         self.events = events or []
         # The system may be changed after the run; the motion belongs to these numbers.
-        self._gravity = eq.system.gravity
+        self._gravity = lifted(eq.system.gravity)
+        self._dimension = eq.system.dimension
         self._mass_properties = [b.body.mass_properties() for b in eq.tables.bodies]
+        self._described = {b.body.name: getattr(b.body, "angle", 0.0) for b in eq.tables.bodies}
 
     @property
     def system(self) -> Any:
@@ -118,26 +129,20 @@ class Result:
 
     def position(self, body: Body | Marker | str, local_point: ArrayLike | None = None) -> Array:
         """Position of the body's origin, of a point in body axes, or of a marker."""
-        origin, rotation, point = self._point(body, local_point)
-        return origin + rotation @ point
+        return lowered(self._position(body, local_point), self._dimension)
 
     def velocity(self, body: Body | Marker | str, local_point: ArrayLike | None = None) -> Array:
         """Velocity of the body's origin, of a point in body axes, or of a marker."""
-        _, rotation, point = self._point(body, local_point)
-        velocity, omega = self._twist(body)
-        return velocity + np.cross(omega, rotation @ point)
+        return lowered(self._velocity(body, local_point), self._dimension)
 
     def acceleration(self, body: Body | Marker | str, local_point: ArrayLike | None = None) -> Array:
         """Acceleration of the body's origin, of a point in body axes, or of a marker."""
         _, rotation, point = self._point(body, local_point)
-        if (b := self._numbered(body)) is None:
-            return np.zeros((len(self.t), 3))
-        acceleration, alpha = b.formulation.accelerations(
-            self.q[:, b.q_slice], self.v[:, b.v_slice], self.v_rate[:, b.v_slice]
-        )
+        acceleration, alpha = self._acceleration(body)
         _, omega = self._twist(body)
         arm = rotation @ point
-        return acceleration + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm))
+        total = acceleration + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm))
+        return lowered(total, self._dimension)
 
     def rotation(self, body: Body | Marker | str) -> Rotation:
         """Rotation of the body (or of the marker's axes) as a SciPy `Rotation` stack."""
@@ -146,15 +151,27 @@ class Result:
         _, rotation, _ = self._point(body, None)
         return Rotation.from_matrix(rotation @ body.local_axes if isinstance(body, Marker) else rotation)
 
+    def angle(self, body: Body | str) -> Array:
+        """Angle of a body in the plane, from its described angle on over all turns.
+
+        Coordinates that do not count turns are unwrapped by the rates at both ends of an interval.
+        """
+        b = self._numbered(body)
+        if self._dimension != 2 or b is None or not isinstance(b.formulation, PlanarFormulation):
+            message = "only a moving body of a planar system has an angle; ask for rotation, or for a measure"
+            raise ModelError([Problem("Result", "angle", message)])
+        angles = b.formulation.angles(self.q[:, b.q_slice])
+        if not b.formulation.counts_turns:
+            angles = unwrapped(self.t, angles, self._twist(body)[1][:, 2])
+        return angles + 2.0 * np.pi * np.round((self._described[b.body.name] - angles[:1]) / (2.0 * np.pi))
+
     def angular_velocity(self, body: Body | Marker | str) -> Array:
         """Global angular velocity."""
-        return self._twist(body)[1].copy()
+        return lowered_axial(self._twist(body)[1], self._dimension).copy()
 
     def angular_acceleration(self, body: Body | Marker | str) -> Array:
         """Global angular acceleration."""
-        if (b := self._numbered(body)) is None:
-            return np.zeros((len(self.t), 3))
-        return b.formulation.accelerations(self.q[:, b.q_slice], self.v[:, b.v_slice], self.v_rate[:, b.v_slice])[1]
+        return lowered_axial(self._acceleration(body)[1], self._dimension)
 
     def measure(self, measure: Measure | str) -> Array:
         """A measure at every instant; an angle is unwrapped over turns.
@@ -173,14 +190,12 @@ class Result:
             g = np.zeros((1, 24))
             element.gradient(t, a, b, g)
             rates[k] = g[0] @ np.concatenate([a.velocity, a.axes_rate.ravel(), b.velocity, b.axes_rate.ravel()])
-        expected = 0.5 * np.diff(self.t) * (rates[1:] + rates[:-1])
-        turns = np.round((expected - np.diff(values)) / (2.0 * np.pi))
-        return values + 2.0 * np.pi * np.concatenate([[0.0], np.cumsum(turns)])
+        return unwrapped(self.t, values, rates)
 
     def _marker_states(self, marker: Marker) -> list[SimpleNamespace]:
         """What a measure sees of a marker, instant by instant."""
-        position, axes = self.position(marker), self.rotation(marker).as_matrix()
-        velocity, rates = self.velocity(marker), np.cross(self.angular_velocity(marker)[:, :, None], axes, axis=1)
+        position, axes = self._position(marker, None), self.rotation(marker).as_matrix()
+        velocity, rates = self._velocity(marker, None), np.cross(self._twist(marker)[1][:, :, None], axes, axis=1)
         return [
             SimpleNamespace(position=p, axes=a, velocity=v, axes_rate=r)
             for p, a, v, r in zip(position, axes, velocity, rates, strict=True)
@@ -218,7 +233,8 @@ class Result:
         element = self.system[joint if isinstance(joint, str) else joint.name]
         if element.name not in self._eq.tables.joint_points:
             raise ModelError([element.problem("", "has no reaction: it is not a joint")])
-        return Reaction(*self._eq.reactions(element.name, self.t, self._y, self.multipliers))
+        force, torque = self._eq.reactions(element.name, self.t, self._y, self.multipliers)
+        return Reaction(lowered(force, self._dimension), lowered_axial(torque, self._dimension))
 
     @cached_property
     def violation(self) -> Violation:
@@ -245,7 +261,7 @@ class Result:
             spin = np.einsum("nij,jk,nlk,nl->ni", rotation, inertia, rotation, omega)
             linear += mass * velocity
             angular += np.cross(center, mass * velocity) + spin
-        return Momentum(linear, angular)
+        return Momentum(lowered(linear, self._dimension), lowered_axial(angular, self._dimension))
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
@@ -268,10 +284,27 @@ class Result:
     def _point(self, body: Body | Marker | str, local_point: ArrayLike | None) -> tuple[Array, Array, Array]:
         """Origins, rotation matrices, and the local point asked for."""
         default = body.local_point if isinstance(body, Marker) else np.zeros(3)
-        point = default if local_point is None else converted(POINT, local_point, "Result", "local_point")
+        point = default
+        if local_point is not None:
+            point = lifted(converted(POINT, local_point, "Result", "local_point", self._dimension))
         if (b := self._numbered(body)) is None:
             return np.zeros((len(self.t), 3)), np.tile(np.eye(3), (len(self.t), 1, 1)), point
         return *b.formulation.poses(self.q[:, b.q_slice]), point
+
+    def _position(self, body: Body | Marker | str, local_point: ArrayLike | None) -> Array:
+        origin, rotation, point = self._point(body, local_point)
+        return origin + rotation @ point
+
+    def _velocity(self, body: Body | Marker | str, local_point: ArrayLike | None) -> Array:
+        _, rotation, point = self._point(body, local_point)
+        velocity, omega = self._twist(body)
+        return velocity + np.cross(omega, rotation @ point)
+
+    def _acceleration(self, body: Body | Marker | str) -> tuple[Array, Array]:
+        """Accelerations of the origin and angular accelerations."""
+        if (b := self._numbered(body)) is None:
+            return np.zeros((len(self.t), 3)), np.zeros((len(self.t), 3))
+        return b.formulation.accelerations(self.q[:, b.q_slice], self.v[:, b.v_slice], self.v_rate[:, b.v_slice])
 
     def _twist(self, body: Body | Marker | str) -> tuple[Array, Array]:
         if (b := self._numbered(body)) is None:
@@ -288,3 +321,10 @@ class Result:
         velocity, omega = b.formulation.twists(self.q[:, b.q_slice], self.v[:, b.v_slice])
         arm = rotation @ center
         return origin + arm, velocity + np.cross(omega, arm), rotation, omega
+
+
+def unwrapped(t: Array, angles: Array, rates: Array) -> Array:
+    """Angles over turns: the rates at both ends of an interval tell the number of turns in it."""
+    expected = 0.5 * np.diff(t) * (rates[1:] + rates[:-1])
+    turns = np.round((expected - np.diff(angles)) / (2.0 * np.pi))
+    return angles + 2.0 * np.pi * np.concatenate([[0.0], np.cumsum(turns)])

@@ -63,6 +63,8 @@ class TorsionalSpringDamper(AtPoint, ForceElement):
     is always -m theta'. Energy as in `SpringDamper`. Limit: |theta| < pi, where theta jumps by a turn.
     """
 
+    planar_axis = "normal"
+
     stiffness = parameter(0.0, unit="N m/rad", minimum=0.0, help="k")
     damping = parameter(0.0, unit="N m s/rad", minimum=0.0, help="c")
     free_angle = parameter(0.0, unit="rad", help="theta0: angle without torque, from the described configuration")

@@ -23,6 +23,8 @@ class ScrewJoint(Joint):
     s = pitch theta / (2 pi), right-handed for a positive pitch; turns are counted.
     """
 
+    planar = False
+
     pitch = parameter(kind="number", unit="m", help="advance per turn; negative for a left-handed thread")
 
     def constraints(self) -> list[BasicConstraint | MeasureRelation]:

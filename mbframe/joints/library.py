@@ -1,4 +1,9 @@
-"""The joints. Each is a list of basic constraints; see the table of free motions in their docstrings."""
+"""The joints. Each is a list of basic constraints; see the table of free motions in their docstrings.
+
+In a planar system the same lists give the joints of the plane, because equations that hold there by themselves are
+left out: two for a `RevoluteJoint` (and a `SphericalJoint`), two for a `TranslationalJoint`, three for a `FixedJoint`,
+one for a `PointOnLineJoint` and a `DistanceJoint`.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +43,8 @@ class RevoluteJoint(Joint):
     free).
     """
 
+    planar_axis = "normal"
+
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
         return [Coincident(i, j), *parallel(i, j)]
@@ -54,6 +61,8 @@ class FixedJoint(Joint):
 class CylindricalJoint(Joint):
     """Rotation about `axis` and sliding along it are free (four equations)."""
 
+    planar = False
+
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
         return [*on_line(i, j), *parallel(i, j)]
@@ -61,6 +70,8 @@ class CylindricalJoint(Joint):
 
 class TranslationalJoint(Joint):
     """Sliding along `axis` is free (five equations)."""
+
+    planar_axis = "in plane"
 
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
@@ -70,6 +81,8 @@ class TranslationalJoint(Joint):
 class PlanarJoint(Joint):
     """The second body moves in the plane through `at` with normal `axis` and turns about it (three equations)."""
 
+    planar = False
+
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
         return [PointInPlane(i.z, j), *parallel(i, j)]
@@ -77,6 +90,8 @@ class PlanarJoint(Joint):
 
 class PointOnLineJoint(Joint):
     """The second body's point stays on the line through `at` along `axis`, fixed to the first body (two equations)."""
+
+    planar_axis = "in plane"
 
     def constraints(self) -> list[BasicConstraint]:
         return on_line(self.i, self.j)
@@ -87,6 +102,8 @@ class UniversalJoint(Joint):
 
     `axis_i` is fixed to the first body, `axis_j` to the second; they are perpendicular when described.
     """
+
+    planar = False
 
     axis = None
     axis_i = parameter((1.0, 0.0, 0.0), kind="axis", help="global direction when described, fixed to the first body")
@@ -124,6 +141,8 @@ class ConstantVelocityJoint(Joint):
     The shafts are the markers' z axes, along `axis` when described. C_4 = d_x . e_y - d_y . e_x keeps the bisecting
     plane: the rotation of one shaft about its axis equals that of the other.
     """
+
+    planar = False
 
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j

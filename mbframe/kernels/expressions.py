@@ -417,7 +417,15 @@ def slope(function, x):
     return function.derivative(x)
 
 
-REPLACED: Final = (given, evaluate, slope)
+def components(functions, t):
+    """Values of the three functions of a vector; of two in the plane, or of one about its normal."""
+    if not isinstance(functions, tuple):
+        return 0.0, 0.0, functions(t)
+    values = tuple(evaluate(function, t) for function in functions)
+    return values if len(values) == 3 else (*values, 0.0)
+
+
+REPLACED: Final = (given, evaluate, slope, components)
 """What compiled code replaces instead of compiling it."""
 
 # Gauss-Legendre quadrature with eight nodes on (-1, 1): the positive ones and their weights. Exact to degree 15.

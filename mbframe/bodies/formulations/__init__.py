@@ -5,6 +5,19 @@ from .euler_angles import EulerAngles
 from .euler_parameters import EulerParameters
 from .natural_absolute import NaturalAbsolute
 from .newton_euler import NewtonEuler
+from .planar_angle import PlanarAngle
+from .planar_euler_parameters import PlanarEulerParameters
+from .planar_natural import PlanarNatural
 from .translation import Translation
 
-__all__ = ["EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler", "Translation"]
+__all__ = [
+    "EulerAngles",
+    "EulerParameters",
+    "Formulation",
+    "NaturalAbsolute",
+    "NewtonEuler",
+    "PlanarAngle",
+    "PlanarEulerParameters",
+    "PlanarNatural",
+    "Translation",
+]
