@@ -22,13 +22,15 @@ _PLACES = {
     "analysis.steady": ["SteadyMotion", "steady"],
     "analysis.kinematics": ["inverse_dynamics", "kinematics"],
     "bodies": [
-        *("Body", "Ground", "PointMass", "RigidBody"),
+        *("Body", "Ground", "PlanarBody", "PointMass", "RigidBody"),
+        *("PlanarAngle", "PlanarEulerParameters", "PlanarNatural"),
         *("EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler"),
     ],
     "constraints": [
         "AngleTerm",
         "BasicConstraint",
         "Coincident",
+        "CoincidentInPlane",
         "DiskOnPlane",
         "DisplacementTerm",
         "DistanceTerm",

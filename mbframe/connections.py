@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from .bodies.base import Body
 from .errors import Problem
 from .markers import Marker
 from .parameters import Element, parameter
+from .plane import is_normal, lifted
 from .rotations import frame_with_axis
 
 
@@ -19,6 +20,9 @@ class Connection(Element):
     """An element between two bodies, called as `Class(name, i, j, ...)`; `self.i`, `self.j` are its markers."""
 
     uses_axes: ClassVar[bool] = True  # False lets markers that only such elements share leave out their axes
+    planar: ClassVar[bool] = True  # whether it has a meaning in a planar system
+    axis: Any = None
+    planar_axis: ClassVar[str] = ""  # "normal": its axis is the normal of a planar system; "in plane": it lies in it
 
     body_i = parameter(kind="reference", help="first body")
     body_j = parameter(kind="reference", help="second body")
@@ -36,8 +40,29 @@ class Connection(Element):
             if not isinstance(found, Body) and not (found is None and self.parameters()[field].optional):
                 message = f"found {found!r}; allowed is a body; pass the object that you added to the system"
                 yield self.problem(field, message)
+        if self._dimension({}) == 2:
+            yield from self._check_in_plane()
+        if len({body.dimension for body in (self.body_i, self.body_j) if isinstance(body, Body)}) > 1:
+            yield self.problem("body_j", f"connects {self.body_i} with {self.body_j}: one is planar, one spatial")
         if self.body_i is self.body_j:
             yield self.problem("body_j", f"connects {self.body_i.name!r} with itself; choose two different bodies")
+
+    def _check_in_plane(self) -> Iterator[Problem]:
+        if not self.planar:
+            yield self.problem("", "has no meaning in a planar system; use a joint or force of the plane")
+        if self.planar_axis == "normal" and not is_normal(self.axis):
+            yield self.problem("axis", f"found {self.axis}; in a planar system it is the normal; leave it out")
+        if self.planar_axis == "in plane" and is_normal(self.axis):
+            yield self.problem(
+                "axis", "found the normal; allowed are two components in a planar system: add axis=(x, y)"
+            )
+
+    def _dimension(self, values: Mapping[str, Any]) -> int:
+        for field in ("body_i", "body_j"):
+            body = values.get(field, self.__dict__.get(field))
+            if isinstance(body, Body):
+                return body.dimension
+        return 3
 
     @property
     def i(self) -> Marker:
@@ -51,7 +76,7 @@ class Connection(Element):
 
     def marker(self, body: Body, at: ArrayLike, axis: ArrayLike) -> Marker:
         """A marker of this connection on a body: its z axis is `axis`, its x axis follows from `frame`."""
-        return Marker(body, at=at, axes=self.frame @ frame_with_axis(self.frame.T @ np.asarray(axis, float)))
+        return Marker(body, at=at, axes=self.frame @ frame_with_axis(self.frame.T @ lifted(axis)))
 
 
 class PointConnection(Connection):

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import ModelError, Problem
 from .kernels import expressions as ops
 from .kernels.expressions import bend as bend
+from .kernels.expressions import components as components
 from .kernels.expressions import evaluate as evaluate
 from .kernels.expressions import given as given
 from .kernels.expressions import integral as integral

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import ModelError, Problem
 from .parameters import Parameter
+from .plane import lifted
 from .rotations import frame_with_axis
 
 if TYPE_CHECKING:
@@ -20,12 +21,13 @@ Array = NDArray[np.float64]
 POINT: Final = Parameter(kind="point", unit="m")
 AXIS: Final = Parameter(kind="axis")
 AXES: Final = Parameter(kind="rotation")
+ANGLE: Final = Parameter(kind="angle", unit="rad")
 
 
-def converted(rule: Parameter, value: Any, owner: str, field: str) -> Array:
+def converted(rule: Parameter, value: Any, owner: str, field: str, dimension: int = 3) -> Any:
     """An argument as the rule of a parameter stores it; a wrong one is a `ModelError` that names owner and field."""
     try:
-        return rule.convert(value)
+        return rule.of(dimension).convert(value)
     except ValueError as error:
         raise ModelError([Problem(owner, field, str(error))]) from None
 
@@ -44,7 +46,8 @@ class Marker:
     axes
         All three axes as a rotation (the columns of its matrix), instead of `axis`.
 
-    The local values derive from these and from the described pose of the body.
+    The local values derive from these and from the described pose of the body. On a planar body `at` and `axis` have
+    two components, and the default axis is the normal; the marker itself has three, as everything computed.
     """
 
     def __init__(
@@ -55,9 +58,9 @@ class Marker:
             raise ModelError([Problem("Marker", "body", message)])
         self.body = body
         owner = f"Marker on {body}"
-        self.at = converted(POINT, at, owner, "at")
+        self.at = lifted(converted(POINT, at, owner, "at", body.dimension))
         self.axes = (
-            frame_with_axis(converted(AXIS, axis, owner, "axis"))
+            frame_with_axis(lifted(converted(AXIS, axis, owner, "axis", body.dimension)))
             if axes is None
             else converted(AXES, axes, owner, "axes")
         )
@@ -65,7 +68,7 @@ class Marker:
     @property
     def local_point(self) -> Array:
         """Position in the body's axes."""
-        return self.body.rotation.T @ (self.at - self.body.position)
+        return self.body.rotation.T @ (self.at - lifted(self.body.position))
 
     @property
     def local_axes(self) -> Array:

@@ -112,6 +112,8 @@ class Distance(Measure):
 class Displacement(Measure):
     """Displacement of the second point along the first marker's z axis, s = d_z . (r_j - r_i)."""
 
+    planar_axis = "in plane"
+
     def value(self, t, i, j):
         s, _ = displacement(i, j)
         return s
@@ -129,6 +131,8 @@ class Angle(Measure):
     theta = atan2(e_x . d_y, e_x . d_x), between -pi and pi; a result unwraps it over turns. Undefined where e_x is
     parallel to d_z.
     """
+
+    planar_axis = "normal"
 
     unit = "rad"
 

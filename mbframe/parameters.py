@@ -8,10 +8,12 @@ Magnet('m', strength=3.0)
 
 from __future__ import annotations
 
+import copy
 import difflib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar, Final, overload
 
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 
 from .errors import ModelError, Problem
 from .functions import NO_ROW, ROW_FORMAT, Function
+from .plane import is_normal, lifted
 from .rotations import matrix_from_quaternion
 
 
@@ -65,6 +68,8 @@ class Parameter:
         table row).
     variables
         Arguments of a function.
+    planar
+        Default in a planar system, if it is not that of space without its third component.
     help
         One sentence for users.
     """
@@ -81,9 +86,11 @@ class Parameter:
         choices: Sequence[str] | None = None,
         shape: tuple[int | None, ...] | None = None,
         variables: Sequence[str] = ("t",),
+        planar: Any = None,
         help: str = "",
     ) -> None:
         self.name = ""
+        self.planar = planar
         self.unit = unit
         self.minimum = minimum
         self.maximum = maximum
@@ -99,7 +106,7 @@ class Parameter:
         self.kind = name
         self.rules = KINDS[name]
         self.shape = shape
-        if name in ("point", "axis", "free vector") and shape is None:
+        if self.rules.in_plane is not None and shape is None:
             self.shape = (3,)
         elif name == "vector" and shape is None:
             self.shape = (None,) if default is REQUIRED or default is None else np.shape(default)
@@ -111,6 +118,23 @@ class Parameter:
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
+
+    @cached_property
+    def in_plane(self) -> Parameter:
+        """The parameter as it is in a planar system: global vectors have two components there, torques are numbers."""
+        if self.rules.in_plane is None or self.shape != (3,):
+            return self
+        twin = copy.copy(self)
+        twin.rules, twin.shape = self.rules.in_plane, (2,)
+        if self.planar is not None:
+            twin.default = twin.convert(self.planar)
+        elif self.kind in ("point", "free vector") and isinstance(self.default, np.ndarray):
+            twin.default = _frozen(self.default[:2].copy())
+        return twin
+
+    def of(self, dimension: int) -> Parameter:
+        """The parameter as it is in a system of that dimension."""
+        return self.in_plane if dimension == 2 else self
 
     @overload
     def __get__(self, instance: None, owner: type) -> Parameter: ...
@@ -236,6 +260,7 @@ class Kind:
     row_value: Callable[[Parameter, Any], Any] = lambda _, value: value
     row_missing: Callable[[Parameter], Any] = lambda _: math.nan
     moved: Callable[[Any, NDArray[np.float64], NDArray[np.float64]], Any] = lambda value, turn, shift: value
+    in_plane: Kind | None = None  # what it is in a planar system, if that is something else
 
 
 def _number(p: Parameter, value: Any) -> float:
@@ -306,6 +331,15 @@ def _axis(p: Parameter, value: Any) -> NDArray[np.float64]:
     if not np.any(array):
         raise p.refuse(value, "an axis needs a length other than zero: give its direction")
     return array
+
+
+def _planar_axis(p: Parameter, value: Any) -> NDArray[np.float64]:
+    array = _array(p, value, "give a sequence of plain numbers")
+    return _frozen(array) if array.shape == (3,) and is_normal(array) else _axis(p, value)
+
+
+def _turned(value: NDArray[np.float64], turn: NDArray[np.float64]) -> NDArray[np.float64]:
+    return turn[: len(value), : len(value)] @ value
 
 
 def _numbers_of(shape: tuple[int | None, ...]) -> str:
@@ -421,6 +455,27 @@ def _list(p: Parameter, value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
+def _one_function(p: Parameter) -> str:
+    return f"a number, an expression in {', '.join(p.variables)}, a Function or a callable"
+
+
+_TWO: Final = "two components in a planar system"
+_ZERO: Final = Function(0.0)
+_FUNCTIONS: Final = Kind(
+    _functions,
+    lambda p: f"{(p.shape or (None,))[0]} numbers, expressions in {', '.join(p.variables)}, Functions or callables",
+    lambda p: (ROW_FORMAT, p.shape),
+    lambda p, value: [part.row for part in value],
+    lambda p: NO_ROW,
+)
+
+
+def _planar_too(kind: Kind, **changes: Any) -> Kind:
+    """A kind of global vector, with what is different in a planar system. Rows have three components in both."""
+    given = {"allowed": lambda p: _TWO, "row_value": lambda p, value: lifted(value)} | changes
+    return replace(kind, in_plane=replace(kind, **given))
+
+
 KINDS: Final[dict[str, Kind]] = {
     "number": Kind(_number, lambda p: "a finite number", lambda p: ("f8",)),
     "integer": Kind(_integer, lambda p: "a whole number", lambda p: ("i8",), row_missing=lambda p: -1),
@@ -438,23 +493,37 @@ KINDS: Final[dict[str, Kind]] = {
         lambda p: f"{_numbers_of(p.shape or (None,))}, or the {(p.shape or (None,))[0]} of its diagonal",
         _vector_format,
     ),
-    "point": Kind(
-        _vector,
-        lambda p: _numbers_of(p.shape or (None,)),
-        _vector_format,
-        moved=lambda value, turn, shift: turn @ value + shift,
+    "point": _planar_too(
+        Kind(
+            _vector,
+            lambda p: _numbers_of(p.shape or (None,)),
+            _vector_format,
+            moved=lambda value, turn, shift: _turned(value, turn) + shift[: len(value)],
+        )
     ),
-    "axis": Kind(
-        _axis,
-        lambda p: f"{_numbers_of(p.shape or (None,))}, not all zero",
-        _vector_format,
-        moved=lambda value, turn, shift: turn @ value,
+    "axis": _planar_too(
+        Kind(
+            _axis,
+            lambda p: f"{_numbers_of(p.shape or (None,))}, not all zero",
+            _vector_format,
+            moved=lambda value, turn, shift: _turned(value, turn),
+        ),
+        convert=_planar_axis,
+        allowed=lambda p: f"{_TWO}, not both zero (or the normal (0, 0, 1))",
     ),
-    "free vector": Kind(
-        _vector,
-        lambda p: _numbers_of(p.shape or (None,)),
-        _vector_format,
-        moved=lambda value, turn, shift: turn @ value,
+    "free vector": _planar_too(
+        Kind(
+            _vector,
+            lambda p: _numbers_of(p.shape or (None,)),
+            _vector_format,
+            moved=lambda value, turn, shift: _turned(value, turn),
+        )
+    ),
+    "angle": Kind(
+        _number,
+        lambda p: "a finite number",
+        lambda p: ("f8",),
+        moved=lambda value, turn, shift: value + math.atan2(turn[1, 0], turn[0, 0]),
     ),
     "rotation": Kind(
         _rotation,
@@ -469,17 +538,22 @@ KINDS: Final[dict[str, Kind]] = {
     ),
     "function": Kind(
         _function,
-        lambda p: f"a number, an expression in {', '.join(p.variables)}, a Function or a callable",
+        _one_function,
         lambda p: (ROW_FORMAT,),
         lambda p, value: value.row,
         lambda p: NO_ROW,
     ),
-    "functions": Kind(
-        _functions,
-        lambda p: f"{(p.shape or (None,))[0]} numbers, expressions in {', '.join(p.variables)}, Functions or callables",
-        lambda p: (ROW_FORMAT, p.shape),
-        lambda p, value: [part.row for part in value],
-        lambda p: NO_ROW,
+    "functions": _FUNCTIONS,
+    "vector functions": _planar_too(
+        _FUNCTIONS,
+        allowed=lambda p: f"{_TWO}, {_one_function(p)} each",
+        row_value=lambda p, value: [*(part.row for part in value), _ZERO.row],
+    ),
+    "axial functions": _planar_too(
+        _FUNCTIONS,
+        convert=_function,
+        allowed=lambda p: f"{_one_function(p)} in a planar system",
+        row_value=lambda p, value: [_ZERO.row, _ZERO.row, value.row],
     ),
     "reference": Kind(_reference, lambda p: "a named element of the model"),
     "shape": Kind(_shape, lambda p: "a shape"),
@@ -517,6 +591,8 @@ class Element:
         if not isinstance(name, str) or not name.strip():
             self._name = "?"
             problems.append(self.problem("name", _NAME_MESSAGE.format(name)))
+        dimension = self._dimension(values)
+        declared = {key: p.of(dimension) for key, p in declared.items()}
         missing = [p for key, p in declared.items() if p.default is REQUIRED and key not in values]
         problems += [
             self.problem(p.name, f"found nothing; allowed is {p.allowed()}; add {p.name}=... to the call")
@@ -564,8 +640,11 @@ class Element:
 
     def row_values(self) -> dict[str, Any]:
         """What goes into the row, by field."""
+        dimension = self._dimension({})
         declared = {
-            name: p.row_value(getattr(self, name)) for name, p in self.parameters().items() if p.row_field() is not None
+            name: p.of(dimension).row_value(getattr(self, name))
+            for name, p in self.parameters().items()
+            if p.row_field() is not None
         }
         return declared | {name: getattr(self, name) for name in self._derived()}
 
@@ -576,6 +655,10 @@ class Element:
         names = dict.fromkeys(name for owner in reversed(cls.__mro__) for name in vars(owner))
         cls._computed = [name for name in names if isinstance(getattr(cls, name, None), derived)]
         return cls._computed
+
+    def _dimension(self, values: Mapping[str, Any]) -> int:
+        """Dimension of the space that its global vectors belong to, if it is given these values."""
+        return 3
 
     def values(self) -> dict[str, Any]:
         """The current values of all parameters."""
@@ -629,7 +712,7 @@ class Element:
             callback(self, name, old, new)
 
     def _convert(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
-        declared = self.parameters()
+        declared, dimension = self.parameters(), self._dimension(values)
         converted: dict[str, Any] = {}
         problems: list[Problem] = []
         for name, value in values.items():
@@ -640,7 +723,7 @@ class Element:
                 problems.append(self.problem(name, f"there is no such parameter; {meant}{allowed}"))
                 continue
             try:
-                converted[name] = declared[name].convert(value)
+                converted[name] = declared[name].of(dimension).convert(value)
             except ValueError as error:
                 problems.append(self.problem(name, str(error)))
         return converted, problems
@@ -651,8 +734,9 @@ class Element:
     def __repr__(self) -> str:
         parts = [repr(self._name)]
         for name, p in self.parameters().items():
-            value = self.__dict__.get(name, p.default)
-            if not _same(value, p.default):
+            default = p.of(self._dimension({})).default
+            value = self.__dict__.get(name, default)
+            if not _same(value, default):
                 parts.append(f"{name}={_represented(value)}")
         return f"{type(self).__name__}({', '.join(parts)})"
 

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .bodies.base import Body
+from .bodies.formulations.planar import PlanarFormulation
 from .display import Displayed
 from .errors import ModelError, Problem
 from .forces.base import ForceElement
 from .joints.driven import Drive
 from .markers import POINT, Marker, converted
 from .measures import Measure
+from .plane import lifted, lowered, lowered_axial
 from .state import State, no_such_body
 
 if TYPE_CHECKING:
@@ -49,7 +51,10 @@ class Info:
 
 @dataclass(frozen=True)
 class Reaction:
-    """Force and moment that a joint exerts on its second body at its marker j, global, (n, 3) each."""
+    """Force and moment that a joint exerts on its second body at its marker j, global, (n, 3) each.
+
+    In the plane (n, 2) and (n,).
+    """
 
     force: Array
     torque: Array
@@ -77,7 +82,10 @@ class Violation:
 
 @dataclass(frozen=True)
 class Momentum:
-    """Linear momentum (n, 3), N s, and angular momentum about the global origin (n, 3), N m s."""
+    """Linear momentum (n, 3), N s, and angular momentum about the global origin (n, 3), N m s.
+
+    In the plane (n, 2) and (n,).
+    """
 
     linear: Array
     angular: Array
@@ -129,7 +137,7 @@ class States(Protocol):
 
     @property
     def gravity(self) -> Array:
-        """Acceleration of gravity in the run."""
+        """Acceleration of gravity in the run, three components."""
 
     @property
     def mass_properties(self) -> list[tuple[float, Array, Array]]:
@@ -159,7 +167,7 @@ class StatesInMemory:
         self._parts = dict(zip("qvz", equations.split(y), strict=True))
         # The system may be changed after the run; the motion belongs to these numbers.
         self.described = self.system.as_described()
-        self.gravity = self.system.gravity
+        self.gravity = lifted(self.system.gravity)
         self.mass_properties = [b.body.mass_properties() for b in self.tables.bodies]
 
     @classmethod
@@ -189,8 +197,10 @@ class StatesInMemory:
 class Result(Displayed):
     """The motion of a system: stored instants `t` and what follows from them.
 
-    Elements may be given by object or by name. Vectors have global components and one row per instant. Every quantity
-    also has a name such as "bar.position.x", which `quantity`, `plot` and `export` take; `quantities` lists them.
+    Elements may be given by object or by name. Vectors have global components and one row per instant, (n, 3). In a
+    planar system they have two, (n, 2), and what is about the normal (angles, angular velocities, torques) is (n,).
+    Every quantity also has a name such as "bar.position.x", which `quantity`, `plot` and `export` take; `quantities`
+    lists them.
     """
 
     def __init__(
@@ -218,6 +228,10 @@ class Result(Displayed):
     def system(self) -> Any:
         """The system that was simulated."""
         return self._states.system
+
+    @cached_property
+    def _dimension(self) -> int:
+        return self._states.described.dimension
 
     @cached_property
     def t(self) -> Array:
@@ -290,24 +304,20 @@ class Result(Displayed):
 
     def position(self, body: Body | Marker | str, local_point: ArrayLike | None = None) -> Array:
         """Position of the body's origin, of a point in body axes, or of a marker."""
-        origin, rotation, point = self._point(body, local_point)
-        return origin + rotation @ point
+        return lowered(self._position(body, local_point), self._dimension)
 
     def velocity(self, body: Body | Marker | str, local_point: ArrayLike | None = None) -> Array:
         """Velocity of the body's origin, of a point in body axes, or of a marker."""
-        _, rotation, point = self._point(body, local_point)
-        velocity, omega = self._twist(body)
-        return velocity + np.cross(omega, rotation @ point)
+        return lowered(self._velocity(body, local_point), self._dimension)
 
     def acceleration(self, body: Body | Marker | str, local_point: ArrayLike | None = None) -> Array:
         """Acceleration of the body's origin, of a point in body axes, or of a marker."""
         _, rotation, point = self._point(body, local_point)
-        if (b := self._numbered(body)) is None:
-            return np.zeros((len(self), 3))
-        acceleration, alpha = self._accelerations(b)
+        acceleration, alpha = self._acceleration(body)
         _, omega = self._twist(body)
         arm = rotation @ point
-        return acceleration + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm))
+        total = acceleration + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm))
+        return lowered(total, self._dimension)
 
     def rotation(self, body: Body | Marker | str) -> Rotation:
         """Rotation of the body (or of the marker's axes) as a SciPy `Rotation` stack."""
@@ -316,15 +326,28 @@ class Result(Displayed):
         _, rotation, _ = self._point(body, None)
         return Rotation.from_matrix(rotation @ body.local_axes if isinstance(body, Marker) else rotation)
 
+    def angle(self, body: Body | str) -> Array:
+        """Angle of a body in the plane, from its described angle on over all turns.
+
+        Coordinates that do not count turns are unwrapped by the rates at both ends of an interval.
+        """
+        b = self._numbered(body)
+        if self._dimension != 2 or b is None or not isinstance(b.formulation, PlanarFormulation):
+            message = "only a moving body of a planar system has an angle; ask for rotation, or for a measure"
+            raise ModelError([Problem("Result", "angle", message)])
+        angles = b.formulation.angles(self._states.part("q", b.q_slice))
+        if not b.formulation.counts_turns:
+            angles = unwrapped(self.t, angles, self._twist(body)[1][:, 2])
+        described: Any = self._states.described[b.body.name]
+        return angles + 2.0 * np.pi * np.round((described.angle - angles[:1]) / (2.0 * np.pi))
+
     def angular_velocity(self, body: Body | Marker | str) -> Array:
         """Global angular velocity."""
-        return self._twist(body)[1].copy()
+        return lowered_axial(self._twist(body)[1], self._dimension).copy()
 
     def angular_acceleration(self, body: Body | Marker | str) -> Array:
         """Global angular acceleration."""
-        if (b := self._numbered(body)) is None:
-            return np.zeros((len(self), 3))
-        return self._accelerations(b)[1]
+        return lowered_axial(self._acceleration(body)[1], self._dimension)
 
     def measure(self, measure: Measure | str) -> Array:
         """A measure at every instant; an angle is unwrapped over turns.
@@ -343,9 +366,7 @@ class Result(Displayed):
             g = np.zeros((1, 24))
             element.gradient(t, a, b, g)
             rates[k] = g[0] @ np.concatenate([a.velocity, a.axes_rate.ravel(), b.velocity, b.axes_rate.ravel()])
-        expected = 0.5 * np.diff(self.t) * (rates[1:] + rates[:-1])
-        turns = np.round((expected - np.diff(values)) / (2.0 * np.pi))
-        return values + 2.0 * np.pi * np.concatenate([[0.0], np.cumsum(turns)])
+        return unwrapped(self.t, values, rates)
 
     def wrench(self, force: ForceElement | str) -> tuple[Array, Array]:
         """Force and torque that a force element exerts on its second body, at its marker j, global, (n, 3) each."""
@@ -378,8 +399,8 @@ class Result(Displayed):
 
     def _marker_states(self, marker: Marker) -> list[SimpleNamespace]:
         """What measures and forces see of a marker, instant by instant."""
-        position, axes = self.position(marker), self.rotation(marker).as_matrix()
-        velocity, omega = self.velocity(marker), self.angular_velocity(marker)
+        position, axes = self._position(marker, None), self.rotation(marker).as_matrix()
+        velocity, omega = self._velocity(marker, None), self._twist(marker)[1]
         rates = np.cross(omega[:, :, None], axes, axis=1)
         return [
             SimpleNamespace(position=p, axes=a, velocity=v, angular_velocity=w, axes_rate=r)
@@ -420,7 +441,8 @@ class Result(Displayed):
         if element.name not in self._states.tables.joint_points:
             raise ModelError([element.problem("", "has no reaction: it is not a joint")])
         states = self._states
-        return Reaction(*states.equations.reactions(element.name, self.t, states.whole(), self.multipliers))
+        force, torque = states.equations.reactions(element.name, self.t, states.whole(), self.multipliers)
+        return Reaction(lowered(force, self._dimension), lowered_axial(torque, self._dimension))
 
     def driving_force(self, driver: Any) -> Array:
         """The force (N), or torque (N m) for an angle, with which a driver drives its measure, (n,).
@@ -459,7 +481,7 @@ class Result(Displayed):
             spin = np.einsum("nij,jk,nlk,nl->ni", rotation, inertia, rotation, omega)
             linear += mass * velocity
             angular += np.cross(center, mass * velocity) + spin
-        return Momentum(linear, angular)
+        return Momentum(lowered(linear, self._dimension), lowered_axial(angular, self._dimension))
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
@@ -482,10 +504,28 @@ class Result(Displayed):
     def _point(self, body: Body | Marker | str, local_point: ArrayLike | None) -> tuple[Array, Array, Array]:
         """Origins, rotation matrices, and the local point asked for."""
         default = body.local_point if isinstance(body, Marker) else np.zeros(3)
-        point = default if local_point is None else converted(POINT, local_point, "Result", "local_point")
+        point = default
+        if local_point is not None:
+            point = lifted(converted(POINT, local_point, "Result", "local_point", self._dimension))
         if (b := self._numbered(body)) is None:
             return np.zeros((len(self), 3)), np.tile(np.eye(3), (len(self), 1, 1)), point
         return *self._poses(b), point
+
+    def _position(self, body: Body | Marker | str, local_point: ArrayLike | None) -> Array:
+        origin, rotation, point = self._point(body, local_point)
+        return origin + rotation @ point
+
+    def _velocity(self, body: Body | Marker | str, local_point: ArrayLike | None) -> Array:
+        _, rotation, point = self._point(body, local_point)
+        velocity, omega = self._twist(body)
+        return velocity + np.cross(omega, rotation @ point)
+
+    def _acceleration(self, body: Body | Marker | str) -> tuple[Array, Array]:
+        """Accelerations of the origin and angular accelerations."""
+        if (b := self._numbered(body)) is None:
+            return np.zeros((len(self), 3)), np.zeros((len(self), 3))
+        q, v = self._states.part("q", b.q_slice), self._states.part("v", b.v_slice)
+        return b.formulation.accelerations(q, v, self.v_rate[:, b.v_slice])
 
     def _twist(self, body: Body | Marker | str) -> tuple[Array, Array]:
         if (b := self._numbered(body)) is None:
@@ -502,12 +542,15 @@ class Result(Displayed):
     def _twists(self, b: NumberedBody) -> tuple[Array, Array]:
         return b.formulation.twists(self._states.part("q", b.q_slice), self._states.part("v", b.v_slice))
 
-    def _accelerations(self, b: NumberedBody) -> tuple[Array, Array]:
-        q, v = self._states.part("q", b.q_slice), self._states.part("v", b.v_slice)
-        return b.formulation.accelerations(q, v, self.v_rate[:, b.v_slice])
-
     def _mass_center(self, b: NumberedBody, center: Array) -> tuple[Array, Array, Array, Array]:
         """Position and velocity of the centre of mass, rotation and angular velocity."""
         (origin, rotation), (velocity, omega) = self._poses(b), self._twists(b)
         arm = rotation @ center
         return origin + arm, velocity + np.cross(omega, arm), rotation, omega
+
+
+def unwrapped(t: Array, angles: Array, rates: Array) -> Array:
+    """Angles over turns: the rates at both ends of an interval tell the number of turns in it."""
+    expected = 0.5 * np.diff(t) * (rates[1:] + rates[:-1])
+    turns = np.round((expected - np.diff(angles)) / (2.0 * np.pi))
+    return angles + 2.0 * np.pi * np.concatenate([[0.0], np.cumsum(turns)])

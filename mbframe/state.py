@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import ModelError, Problem
-from .markers import POINT, converted
+from .markers import AXES, POINT, converted
+from .plane import NORMAL, angle_of, lifted, lowered, lowered_axial
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from .bodies.base import Body
 
 Array = NDArray[np.float64]
+
+OUT_OF_PLANE: Final = 1e-9  # what a state may deviate from the plane by rounding
 
 
 def no_such_body(name: object, names: Iterable[str]) -> str:
@@ -32,7 +35,11 @@ def no_such_body(name: object, names: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Motion:
-    """Pose and twist of a body: position (3,), rotation matrix (3, 3), velocity, angular velocity (3,), all global."""
+    """Pose and twist of a body: position (3,), rotation matrix (3, 3), velocity, angular velocity (3,), all global.
+
+    Bodies in the plane have them too: the third components of position and velocity are zero, rotation and angular
+    velocity are about z.
+    """
 
     position: Array
     rotation: Array
@@ -42,30 +49,40 @@ class Motion:
 
 @dataclass(frozen=True)
 class State:
-    """Poses and twists of all bodies and the own states of elements, by name, at time `t`."""
+    """Poses and twists of all bodies and the own states of elements, by name, at time `t`.
+
+    In a system of dimension 2 vectors have two components and angular velocities are numbers.
+    """
 
     t: float
     motions: Mapping[str, Motion]
     element_states: Mapping[str, Array] = field(default_factory=dict)
+    dimension: int = 3
 
     def checked(self, bodies: Iterable[Body]) -> State:
         """This state with its arrays as these bodies store them; all that is missing or wrong is one `ModelError`."""
         motions, problems = {}, []
+        dimension = 3
         for body in bodies:
+            dimension = body.dimension
             if (motion := self.motions.get(body.name)) is None:
                 problems.append(Problem("State", "motions", no_such_body(body.name, self.motions)))
                 continue
             values = {}
             for name in ("position", "rotation", "velocity", "angular_velocity"):
+                rule, given = (AXES if name == "rotation" else POINT), getattr(motion, name)
                 try:
-                    values[name] = getattr(type(body), name).convert(getattr(motion, name))
-                except ValueError as error:
-                    problems.append(Problem(f"State of {body}", name, str(error)))
+                    values[name] = converted(rule, given, f"State of {body}", name)
+                except ModelError as error:
+                    problems += error.problems
             if not problems:
-                motions[body.name] = Motion(**values)
+                motions[body.name] = m = Motion(**values)
+                if dimension == 2 and not in_plane(m):
+                    message = "found a motion out of the plane; allowed are z = 0 and a rotation about z"
+                    problems.append(Problem(f"State of {body}", "motions", message))
         if problems:
             raise ModelError(problems)
-        return State(self.t, motions, self.element_states)
+        return State(self.t, motions, self.element_states, dimension)
 
     def motion(self, body: Body | str) -> Motion:
         """Pose and twist of a body."""
@@ -74,16 +91,22 @@ class State:
             raise ModelError([Problem("State", "", no_such_body(name, self.motions))])
         return self.motions[name]
 
-    def position(self, body: Body | str, local_point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+    def position(self, body: Body | str, local_point: ArrayLike | None = None) -> Array:
         """Global position of the body's origin, or of a point given in body axes."""
         m = self.motion(body)
-        return m.position + m.rotation @ converted(POINT, local_point, "State.position", "local_point")
+        return lowered(m.position + m.rotation @ self._point("position", local_point), self.dimension)
 
-    def velocity(self, body: Body | str, local_point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+    def velocity(self, body: Body | str, local_point: ArrayLike | None = None) -> Array:
         """Global velocity of the body's origin, or of a point given in body axes."""
         m = self.motion(body)
-        arm = m.rotation @ converted(POINT, local_point, "State.velocity", "local_point")
-        return m.velocity + np.cross(m.angular_velocity, arm)
+        arm = m.rotation @ self._point("velocity", local_point)
+        return lowered(m.velocity + np.cross(m.angular_velocity, arm), self.dimension)
+
+    def angle(self, body: Body | str) -> float:
+        """Angle of a body in the plane, between -pi and pi."""
+        if self.dimension != 2:
+            raise ModelError([Problem("State", "angle", "only bodies in the plane have an angle; ask for rotation")])
+        return float(angle_of(self.motion(body).rotation))
 
     def rotation(self, body: Body | str) -> Rotation:
         """Rotation from body to global axes."""
@@ -91,6 +114,17 @@ class State:
 
         return Rotation.from_matrix(self.motion(body).rotation)
 
-    def angular_velocity(self, body: Body | str) -> Array:
-        """Global angular velocity."""
-        return self.motion(body).angular_velocity
+    def angular_velocity(self, body: Body | str) -> Any:
+        """Global angular velocity; a number in the plane."""
+        return lowered_axial(self.motion(body).angular_velocity, self.dimension)
+
+    def _point(self, asked: str, local_point: ArrayLike | None) -> Array:
+        if local_point is None:
+            return np.zeros(3)
+        return lifted(converted(POINT, local_point, f"State.{asked}", "local_point", self.dimension))
+
+
+def in_plane(motion: Motion) -> bool:
+    """Whether a motion is one of the plane, up to rounding."""
+    out = [motion.position[2], motion.velocity[2], *motion.angular_velocity[:2], *(motion.rotation[:, 2] - NORMAL)]
+    return float(np.max(np.abs(out))) <= OUT_OF_PLANE

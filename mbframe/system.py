@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import copy
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .bodies.base import Body, Ground
+from .bodies.planar import PlanarGround
 from .connections import Connection
 from .constraints.base import BasicConstraint
 from .display import Displayed
 from .errors import ModelError, Problem
 from .forces.base import ForceElement
 from .joints.base import Joint
-from .markers import AXES, POINT, converted
+from .markers import ANGLE, AXES, POINT, converted
 from .measures import Measure
 from .parameters import Element, parameter
+from .plane import lifted, rotation_by
 
 E = TypeVar("E", bound=Element)
 
@@ -33,22 +36,33 @@ class System(Displayed, Element):
     gravity
         Acceleration of gravity, global, m/s^2.
     dimension
-        3 (planar systems are not available yet).
+        3, or 2 for a planar system: its bodies are of the class `PlanarBody`, its vectors have two components, and
+        what is about the normal (angles, angular velocities, torques) are numbers.
     """
 
-    gravity = parameter((0.0, 0.0, -9.81), kind="vector", unit="m/s^2", help="acceleration of gravity, global")
-    dimension = parameter(3, help="3: spatial")
+    gravity = parameter(
+        (0.0, 0.0, -9.81),
+        kind="free vector",
+        unit="m/s^2",
+        planar=(0.0, -9.81),
+        help="acceleration of gravity, global",
+    )
+    dimension = parameter(3, minimum=2, maximum=3, help="3: spatial, 2: planar")
 
     def __init__(self, name: str = "system", **values) -> None:
         super().__init__(name, **values)
         self._elements: dict[str, Element] = {}
-        self.ground = Ground("ground")
+        self.ground: Body = Ground("ground") if self.dimension == 3 else PlanarGround("ground")
         self._adopt(self.ground)
 
+    def _dimension(self, values: Mapping[str, Any]) -> int:
+        found = values.get("dimension", self.__dict__.get("dimension", 3))
+        return 2 if found == 2 else 3
+
     def check(self) -> Iterator[Problem]:
-        if self.dimension != 3:
-            message = f"found {self.dimension}; planar systems are not available yet; leave it out"
-            yield self.problem("dimension", message)
+        ground = self.__dict__.get("ground")
+        if ground is not None and ground.dimension != self.dimension:
+            yield self.problem("dimension", f"found {self.dimension}; a system keeps its dimension; make a new one")
 
     def add(self, element: E) -> E:
         """Add a body, joint, constraint or force, and return it."""
@@ -57,6 +71,11 @@ class System(Displayed, Element):
             message = f"found {element!r}; only bodies, joints, constraints, forces and measures can be added; {remedy}"
             raise ModelError([self.problem("", message)])
         self._check_free(element, element.name)
+        if isinstance(element, Body) and element.dimension != self.dimension:
+            kinds = {2: "planar: use a PlanarBody", 3: "spatial: use a RigidBody, or System(..., dimension=2)"}
+            raise ModelError(
+                [element.problem("", f"cannot be in system {self.name!r}, which is {kinds[self.dimension]}")]
+            )
         if isinstance(element, Connection):
             remedy = f"which is not in system {self.name!r}; add it first with system.add(...)"
             outside = [
@@ -159,18 +178,23 @@ class System(Displayed, Element):
         self,
         assembly: System,
         prefix: str,
-        position: ArrayLike = (0.0, 0.0, 0.0),
-        rotation: object = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+        position: ArrayLike | None = None,
+        rotation: object = None,
     ) -> dict[str, Element]:
         """Add copies of all elements of another system, named `prefix + name` and moved as one rigid whole.
 
         The other system is turned by `rotation` about its origin, which then comes to `position`. What is attached to
-        its ground is attached to this one's; its gravity is not taken over. Returns the copies by their old names.
+        its ground is attached to this one's; its gravity is not taken over. In the plane `rotation` is an angle.
+        Returns the copies by their old names.
         """
         if not isinstance(assembly, System):
             raise ModelError([self.problem("include", f"found {assembly!r}; allowed is a system to copy from")])
-        turn = converted(AXES, rotation, str(self), "include, rotation")
-        shift = converted(POINT, position, str(self), "include, position")
+        if assembly.dimension != self.dimension:
+            message = f"found a system of dimension {assembly.dimension}; allowed is one of dimension {self.dimension}"
+            raise ModelError([self.problem("include", message)])
+        origin = np.zeros(self.dimension) if position is None else position
+        shift = lifted(converted(POINT, origin, str(self), "include, position", self.dimension))
+        turn = np.eye(3) if rotation is None else self._turn(rotation)
         elements = [element for element in assembly if element is not assembly.ground]
         for element in elements:
             self._check_free(element, prefix + element.name, "choose another prefix")
@@ -187,3 +211,9 @@ class System(Displayed, Element):
             )
             copies[element.name] = self.add(twin)
         return copies
+
+    def _turn(self, rotation: Any) -> NDArray[np.float64]:
+        """The matrix of a rotation, or of an angle in the plane."""
+        if self.dimension == 3:
+            return converted(AXES, rotation, str(self), "include, rotation")
+        return rotation_by(float(converted(ANGLE, rotation, str(self), "include, rotation")))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies.base import Body
-from ..bodies.formulations import Formulation, NewtonEuler
+from ..bodies.formulations import Formulation, NewtonEuler, PlanarAngle
 from ..equations.equations import Equations, Evaluation
 from ..errors import AnalysisError, ModelError, Problem
 from ..rotations import quaternion_from_matrix
@@ -82,14 +82,15 @@ def assemble(
     tolerance
         Largest norm of the constraint residuals; ten times that for their rates.
     formulation
-        Coordinates to compute in, by default `NewtonEuler()`; the state found does not depend on them.
+        Coordinates to compute in, by default `NewtonEuler()`, in the plane `PlanarAngle()`; the state found does not
+        depend on them.
 
     Returns
     -------
     Assembly
         A state that says what was changed. An `AnalysisError` names the joint that could not be closed.
     """
-    eq = Equations(system, formulation or NewtonEuler())
+    eq = Equations(system, formulation or (NewtonEuler() if system.dimension == 3 else PlanarAngle()))
     start = initial.checked(system.bodies) if initial is not None else eq.described()
     assembler = Assembler(eq, start, _names(system, fixed), tolerance)
     q = assembler.nearest(assembler.closed())
@@ -295,7 +296,9 @@ class Assembler:
             a = start[name]
             moved[name] = (_length(m.position - a.position), _length(turned(a.rotation, m.rotation)))
             hastened[name] = (_length(m.velocity - a.velocity), _length(m.angular_velocity - a.angular_velocity))
-        return Assembly(self.start.t, motions, self.start.element_states, moved, hastened, residual)
+        return Assembly(
+            self.start.t, motions, self.start.element_states, self.start.dimension, moved, hastened, residual
+        )
 
 
 def turned(before: Array, after: Array) -> Array:

@@ -1,7 +1,17 @@
 """Bodies and their coordinate formulations."""
 
 from .base import Body, Ground
-from .formulations import EulerAngles, EulerParameters, Formulation, NaturalAbsolute, NewtonEuler
+from .formulations import (
+    EulerAngles,
+    EulerParameters,
+    Formulation,
+    NaturalAbsolute,
+    NewtonEuler,
+    PlanarAngle,
+    PlanarEulerParameters,
+    PlanarNatural,
+)
+from .planar import PlanarBody, PlanarGround
 from .point_mass import PointMass
 from .rigid import RigidBody
 
@@ -13,6 +23,11 @@ __all__ = [
     "Ground",
     "NaturalAbsolute",
     "NewtonEuler",
+    "PlanarAngle",
+    "PlanarBody",
+    "PlanarEulerParameters",
+    "PlanarGround",
+    "PlanarNatural",
     "PointMass",
     "RigidBody",
 ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import Problem
 from ..markers import Marker
 from ..parameters import Element, parameter
+from ..state import Motion
 
 if TYPE_CHECKING:
     from .formulations import Formulation
@@ -30,7 +31,16 @@ class Body(Element):
     angular_velocity = parameter((0.0, 0.0, 0.0), kind="free vector", unit="rad/s", help="global")
     shapes = parameter((), kind="shapes", help="how the body looks, in body axes")
 
+    dimension: ClassVar[int] = 3  # of the systems it belongs to
     formulation: Formulation | None = None
+
+    def _dimension(self, values: Mapping[str, Any]) -> int:
+        return self.dimension
+
+    @property
+    def motion(self) -> Motion:
+        """Pose and twist as described."""
+        return Motion(self.position, self.rotation, self.velocity, self.angular_velocity)
 
     def formulation_for(self, wanted: Formulation | None) -> Formulation | None:
         """The formulation in which an analysis treats this body if it asks for `wanted`; None: its default.
@@ -40,7 +50,7 @@ class Body(Element):
         return wanted or self.formulation
 
     def mass_properties(self) -> tuple[float, Array, Array]:
-        """Mass, centre of mass and inertia about it, in body axes."""
+        """Mass, centre of mass (3,) and inertia about it (3 x 3), in body axes."""
         raise NotImplementedError(f"{type(self).__name__} does not define mass_properties()")
 
     def marker(self, at: ArrayLike | None = None, axis: ArrayLike = (0.0, 0.0, 1.0)) -> Marker:
@@ -52,8 +62,8 @@ class Ground(Body):
     """The fixed frame. Every system has one: `system.ground`."""
 
     def check(self) -> Iterator[Problem]:
-        for field in ("position", "rotation", "velocity", "angular_velocity"):
-            if np.any(getattr(self, field) != type(self).parameters()[field].default):
+        for field, p in self.parameters().items():
+            if field != "shapes" and np.any(getattr(self, field) != p.of(self.dimension).default):
                 yield self.problem(field, "the ground stays where it is; move the bodies instead")
 
     @classmethod

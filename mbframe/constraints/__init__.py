@@ -1,7 +1,7 @@
 """Basic constraints: the equations that joints are built from."""
 
 from .base import BasicConstraint
-from .basic import Coincident, EqualTurn, FixedDistance, Perpendicular, PointInPlane
+from .basic import Coincident, CoincidentInPlane, EqualTurn, FixedDistance, Perpendicular, PointInPlane
 from .nonholonomic import DiskOnPlane, NoSideSlip, NoSlip, NoSlipSphere
 from .relations import AngleTerm, DisplacementTerm, DistanceTerm, MeasureRelation
 
@@ -9,6 +9,7 @@ __all__ = [
     "AngleTerm",
     "BasicConstraint",
     "Coincident",
+    "CoincidentInPlane",
     "DiskOnPlane",
     "DisplacementTerm",
     "DistanceTerm",

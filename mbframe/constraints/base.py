@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..connections import PointConnection
 from ..markers import Marker
+from ..plane import lowered
 
 if TYPE_CHECKING:
     from ..bodies.base import Body
@@ -41,6 +42,9 @@ class BasicConstraint(PointConnection):
         velocity_gradient(self, t, i, j, g)  g[k, :] = dD_k/d(...), columns (position_i, axes_i row by row, velocity_i,
                                              angular_velocity_i) and the same for j; g comes filled with zeros
 
+    In a planar system the markers of a user's method have `position` and `velocity` (2,), `axes` (2, 2) and a number
+    as `angular_velocity`; derivatives are then always taken automatically.
+
     It is used in two ways: as a named element, `system.add(Orthogonal("name", i, j, at=..., axis=...))`, or inside a
     joint between the joint's markers, `Orthogonal(self.i, self.j)`.
     """
@@ -58,7 +62,8 @@ class BasicConstraint(PointConnection):
         if args and isinstance(args[0], Marker):
             i, j = args
             self._markers = (i, j)
-            super().__init__(type(self).__name__, i.body, j.body, at=j.at, **values)
+            at = lowered(j.at, j.body.dimension)
+            super().__init__(type(self).__name__, i.body, j.body, at=at, **values)
         else:
             super().__init__(*args, **values)
 
@@ -74,6 +79,10 @@ class BasicConstraint(PointConnection):
     @property
     def j(self) -> Marker:
         return self._markers[1] if self._markers else super().j
+
+    def in_plane(self) -> BasicConstraint | None:
+        """What stands for this constraint in a planar system; None if it holds there by itself."""
+        return self
 
     def residual(self, t, i, j):
         """The `equations` values C; zero when the constraint is met."""

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..markers import Axis, Marker
 from ..parameters import parameter
+from ..plane import is_normal
 from .base import BasicConstraint
 
 if TYPE_CHECKING:
     from ..bodies.base import Body
+
+HELD = 1e-9  # by which an equation that nothing in the plane can change must hold to be left out
 
 
 class Coincident(BasicConstraint):
@@ -42,6 +45,34 @@ class Coincident(BasicConstraint):
     def hessian(self, t, i, j, weights, h):
         """Nothing: the residual is linear."""
 
+    def in_plane(self) -> BasicConstraint:
+        return CoincidentInPlane(self.i, self.j)
+
+
+class CoincidentInPlane(BasicConstraint):
+    """Two points coincide as seen along the global z axis: C = (x_j - x_i, y_j - y_i), two equations.
+
+    The position constraint of [PappalardoGuida2018a], eq. 32, with the sign of `Coincident`, for which it stands in a
+    planar system.
+    """
+
+    equations = 2
+    uses_axes = False
+
+    def residual(self, t, i, j):
+        return j.position[0] - i.position[0], j.position[1] - i.position[1]
+
+    def gradient(self, t, i, j, g):
+        for r in range(2):
+            g[r, r] = -1.0
+            g[r, 12 + r] = 1.0
+
+    def curvature(self, t, i, j):
+        return (0.0, 0.0)
+
+    def hessian(self, t, i, j, weights, h):
+        """Nothing: the residual is linear."""
+
 
 class Perpendicular(BasicConstraint):
     """Two axes keep a fixed angle, by default a right one: C = d_a . e_b - constant; orthogonality of the first kind.
@@ -61,6 +92,11 @@ class Perpendicular(BasicConstraint):
             super().__init__(i.marker, j.marker, axis_i=i.index, axis_j=j.index, **values)
         else:
             super().__init__(*args, **values)
+
+    def in_plane(self) -> BasicConstraint | None:
+        d, e = self.i.axes[:, self.axis_i], self.j.axes[:, self.axis_j]
+        constant = (is_normal(d) or is_normal(e)) and abs(d @ e - self.constant) <= HELD
+        return None if constant else self
 
     def residual(self, t, i, j):
         a, b = self.axis_i, self.axis_j
@@ -111,6 +147,9 @@ class PointInPlane(BasicConstraint):
             super().__init__(i.marker, j, axis_i=i.index, **values)
         else:
             super().__init__(*args, **values)
+
+    def in_plane(self) -> BasicConstraint | None:
+        return None if is_normal(self.i.axes[:, self.axis_i]) and abs(self.constant) <= HELD else self
 
     def residual(self, t, i, j):
         a = self.axis_i
@@ -188,6 +227,7 @@ class EqualTurn(BasicConstraint):
     joint.
     """
 
+    planar = False
     equations = 1
 
     def residual(self, t, i, j):

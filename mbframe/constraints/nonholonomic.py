@@ -88,6 +88,7 @@ class NoSideSlip(BasicConstraint):
 class NoSlipSphere(BasicConstraint):
     """A sphere of radius R rolls on a plane: D = (d_x . u, d_y . u), touching point r_j - R n."""
 
+    planar = False
     equations = 2
 
     radius = parameter(1.0, unit="m", above=0.0, help="R")
@@ -122,6 +123,7 @@ class DiskOnPlane(BasicConstraint):
     Singular only for a disk that lies flat (s = 0).
     """
 
+    planar = False
     equations = 1
 
     radius = parameter(1.0, unit="m", above=0.0, help="R: radius of the circle of the crown's centres")
@@ -186,6 +188,7 @@ class NoSlip(BasicConstraint):
     u equals the rate of `DiskOnPlane` identically and is no further equation.
     """
 
+    planar = False
     equations = 2
 
     radius = parameter(1.0, unit="m", above=0.0, help="R: radius of the circle of the crown's centres")

@@ -143,6 +143,7 @@ class AngleTerm(MeasureTerm):
     """
 
     equations = 1
+    planar_axis = "normal"
     states: ClassVar[int] = 1
     turns = parameter(0.0, help="full turns; kept by the solver")
 

@@ -118,12 +118,9 @@ class Equations:
 
     def described(self) -> State:
         """The state in which the model is described."""
-        motions = {
-            b.body.name: Motion(b.body.position, b.body.rotation, b.body.velocity, b.body.angular_velocity)
-            for b in self.tables.bodies
-        }
+        motions = {b.body.name: b.body.motion for b in self.tables.bodies}
         states = {name: np.array(start, float) for name, _, start in self.tables.own_states()}
-        return State(0.0, motions, states)
+        return State(0.0, motions, states, self.system.dimension)
 
     def coordinates(self, state: State) -> Array:
         """y = (q, v, z) of a state."""
@@ -151,7 +148,7 @@ class Equations:
             velocity, omega = b.formulation.twists(q[:, b.q_slice], v[:, b.v_slice])
             motions[b.body.name] = Motion(position[0].copy(), rotation[0], velocity[0].copy(), omega[0])
         states = {name: z[0, place].copy() for name, place, _ in self.tables.own_states()}
-        return State(float(t), motions, states)
+        return State(float(t), motions, states, self.system.dimension)
 
     def split(self, y: Array) -> tuple[Array, Array, Array]:
         """q, v and z as views of y (along its last axis)."""

@@ -14,8 +14,27 @@ from ..errors import MbframeError, ModelError, SimulationError
 from ..functions import Function
 from ..kernels import bindings, loops, programs, user
 from ..kernels.compile import PythonStage, run_stage
-from .tables import NumberedConstraint, Table, Tables, functions_of, given_with, has_derivatives, is_ours, rate_gradient
-from .user import Caller, PythonConstraints, PythonForces, PythonVelocityConstraints, check_shapes, uncompiled_function
+from ..kernels.planar import spatial_methods
+from .tables import (
+    NumberedConstraint,
+    Table,
+    Tables,
+    functions_of,
+    given_with,
+    has_derivatives,
+    is_ours,
+    rate_gradient,
+    users_methods,
+)
+from .user import (
+    Caller,
+    PythonConstraints,
+    PythonForces,
+    PythonVelocityConstraints,
+    check_shapes,
+    method_of,
+    uncompiled_function,
+)
 from .workspace import Workspace
 
 
@@ -103,8 +122,8 @@ class Stages:
         self.interpreted[kind] = interpreted
         self._sample_motion()
         self.notices += interpreted.settle()
-        make = bindings.given_stage if has_derivatives(kind) else bindings.residual_stage
-        compiled = make(kind, rows.dtype, equations)
+        make = bindings.given_stage if self.tables.gives_derivatives(kind) else bindings.residual_stage
+        compiled = make(self._kernels(kind), rows.dtype, equations)
         reason = bindings.refusal(compiled)
         if reason is None:
             self.work["level"] = 1
@@ -153,7 +172,7 @@ class Stages:
         self.interpreted[kind] = interpreted
         self._sample_motion()
         self.notices += interpreted.settle()
-        compiled, use = bindings.velocity_residual_stages(kind, rows.dtype, equations)
+        compiled, use = bindings.velocity_residual_stages(self._kernels(kind), rows.dtype, equations)
         reason = bindings.refusal(compiled)
         if reason is None:
             self.work["level"] = 1
@@ -172,8 +191,8 @@ class Stages:
         """Generic rates in the marker table, to try derivatives on; the next evaluation overwrites them."""
         values = np.random.default_rng(1)
         for numbered in self.tables.bodies:
-            b = numbered.body
-            q, v = numbered.coordinates(b.position, b.rotation, values.normal(size=3), values.normal(size=3))
+            m = numbered.body.motion
+            q, v = numbered.coordinates(m.position, m.rotation, values.normal(size=3), values.normal(size=3))
             self.work.q[numbered.q_slice], self.work.v[numbered.v_slice] = q, v
         self.work["level"] = 1
         for stage in self.evaluation[: len(self.tables.body_tables)]:
@@ -188,7 +207,7 @@ class Stages:
             self._sample_motion()
             for row, element in zip(rows, elements, strict=True):
                 check_shapes(element, self.tables.markers[row.i].copy(), self.tables.markers[row.j].copy())
-        stage = bindings.force_stage(kind, is_ours(kind), rows.dtype, states)
+        stage = bindings.force_stage(self._kernels(kind), is_ours(kind), rows.dtype, states)
         reason = uncompiled_function(elements) or bindings.refusal(stage)
         if reason is None:
             self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, "wrench"))
@@ -206,7 +225,7 @@ class Stages:
         if not given_with(kind, "wrench", "energy"):
             return
         elements = [f.force for f in table.elements]
-        stage = bindings.energy_stage(kind, is_ours(kind), rows.dtype)
+        stage = bindings.energy_stage(self._kernels(kind), is_ours(kind), rows.dtype)
         if (uncompiled_function(elements) or bindings.refusal(stage)) is None:
             self.energies.append(BoundStage(stage.address, rows, len(rows), elements, "energy"))
             return
@@ -217,10 +236,15 @@ class Stages:
         def add(t: float, n: int) -> None:
             for caller.current, row in zip(elements, rows, strict=True):
                 i, j = markers[row.i].copy(), markers[row.j].copy()
-                work["potential"] = work["potential"] + caller.current.energy(t, i, j)
+                work["potential"] = work["potential"] + method_of(caller.current, "energy")(t, i, j)
 
         python = PythonStage(add)
         self.energies.append(BoundStage(python.address, None, 0, elements, "energy", python, caller))
+
+    def _kernels(self, kind: type) -> type:
+        """The class whose methods are compiled; a user's methods of the plane are turned into methods of space."""
+        users = users_methods(kind) if self.tables.planar else frozenset()
+        return spatial_methods(kind, users) if users else kind
 
     def _python(self, function: Callable[[float, int], None], caller: Caller, elements: list[Any], method: str) -> None:
         python = PythonStage(function)
@@ -231,7 +255,7 @@ class Stages:
         constraint = numbered.constraint
         if constraint.nonholonomic:
             return self.rate_gradient(constraint, t, i, j)
-        if not has_derivatives(type(constraint)):
+        if not self.tables.gives_derivatives(type(constraint)):
             return self.interpreted[type(constraint)].gradient(constraint, t, i, j)
         g = np.zeros((constraint.equations, 24))
         constraint.gradient(t, i, j, g)  # type: ignore[attr-defined]
@@ -293,7 +317,7 @@ class Stages:
         methods = ("residual", "time_rate", "curvature") if hasattr(element, "time_rate") else (stage.method,)
         try:
             for method in methods:
-                getattr(element, method)(*arguments)
+                method_of(element, method)(*arguments)
         except Exception as error:
             return error
         return None

@@ -30,6 +30,7 @@ from ..kernels.loops import by_rate
 from ..kernels.user import constraint_fields, velocity_fields
 from ..kernels.workspace import LINK_FIELDS, MARKER, MOST_EQUATIONS, REACTIVE_FIELDS
 from ..markers import Marker
+from ..plane import lifted
 from ..rotations import matrix_from_quaternion
 from ..system import System
 from .structure import Block
@@ -141,6 +142,13 @@ def has_derivatives(constraint: Any) -> bool:
     return given_with(constraint, "residual", "gradient", "curvature", "hessian")
 
 
+def users_methods(cls: type) -> frozenset[str]:
+    """Which methods of an element class are a user's: in a planar system they take markers of the plane."""
+    names = ("residual", "velocity_residual", "wrench", "state_rate", "energy")
+    owners = {name: next((c for c in cls.__mro__ if name in vars(c)), None) for name in names}
+    return frozenset(name for name, owner in owners.items() if owner is not None and not is_ours(owner))
+
+
 def is_ours(cls: type) -> bool:
     """Whether a class belongs to the package: its methods do not raise, and its compiled stage may be kept on disk."""
     return cls.__module__.startswith("mbframe.")
@@ -151,6 +159,12 @@ class Tables:
 
     def __init__(self, system: System, formulation: Formulation | None) -> None:
         self.system = system
+        self.planar = system.dimension == 2
+        self.gravity = lifted(system.gravity)
+        if formulation is not None and formulation.dimension != system.dimension:
+            kind = "planar, such as PlanarAngle()" if self.planar else "spatial, such as NewtonEuler()"
+            message = f"found {formulation!r}; allowed in system {system.name!r} is one that is {kind}"
+            raise ModelError([system.problem("formulation", message)])
         self.bodies: list[NumberedBody] = []
         n_q = n_v = 0
         for body in system.bodies:
@@ -187,8 +201,8 @@ class Tables:
                 if isinstance(part, MeasureRelation):
                     shared |= {id(term): part.terms[0] for term in part.terms[1:]}
                     constraints += [(joint, term) for term in part.terms]
-                else:
-                    constraints.append((joint, part))
+                elif (kept := part.in_plane() if self.planar else part) is not None:
+                    constraints.append((joint, kept))
         owners: list[Connection] = [part for _, part in constraints] + list(self.system.forces)
         pairs = [(owner.i, owner.j) for owner in owners]
         self._places = self._place_markers(marker for pair in pairs for marker in pair)
@@ -317,7 +331,7 @@ class Tables:
             dtype = np.dtype(BODY_FIELDS + formulation.fields, align=True)
             rows = np.zeros(len(members), dtype).view(np.recarray)
             for k, b in enumerate(members):
-                values = formulation.row(b.body, self.system.gravity) | {
+                values = formulation.row(b.body, self.gravity) | {
                     "q": b.q,
                     "v": b.v,
                     "row": b.row,
@@ -343,7 +357,7 @@ class Tables:
                 for c in members
             ]
             elements = [c.constraint for c in members]
-            yield Table(kind, _rows(kind, own, elements, links), members, functions_of(elements))
+            yield Table(kind, self._rows(kind, own, elements, links), members, functions_of(elements))
 
     def _force_tables(self) -> Iterable[Table]:
         groups: dict[Any, list[NumberedForce]] = defaultdict(list)
@@ -353,10 +367,10 @@ class Tables:
             elements = [f.force for f in members]
             if kind.reactive:
                 links = [{"i": f.i, "j": f.j, "z": f.z} | self._reaction(f.force) for f in members]
-                yield Table(kind, _rows(kind, REACTIVE_FIELDS, elements, links), members)
+                yield Table(kind, self._rows(kind, REACTIVE_FIELDS, elements, links), members)
                 continue
             links = [{"i": f.i, "j": f.j, "z": f.z} for f in members]
-            yield Table(kind, _rows(kind, LINK_FIELDS, elements, links), members, functions_of(elements))
+            yield Table(kind, self._rows(kind, LINK_FIELDS, elements, links), members, functions_of(elements))
 
     def _reaction(self, force: Any) -> dict[str, Any]:
         """Where the reaction of a force's joint is found: rows, and places of the first columns of its blocks."""
@@ -383,8 +397,37 @@ class Tables:
             "reaction_sign": sign,
             "reaction_rows": rows,
             "reaction_entries": entries,
+            "reaction_components": self.system.dimension,
             "row": rows[0],
         }
+
+    def _rows(self, kind: Any, own: list[tuple], elements: list[Any], links: list[dict[str, int]]) -> np.recarray:
+        """The rows of a type: the fields of the link, then the declared parameters."""
+        declared = kind.parameters()
+        parameters = [
+            entry
+            for entry in kind.row_fields()
+            if is_ours(kind)
+            or entry[0] not in declared
+            or _means_the_same(declared[entry[0]], [getattr(e, entry[0]) for e in elements], self.system.dimension)
+        ]
+        fields = {entry[0] for entry in own + parameters}
+        taken = {entry[0] for entry in own}
+        for entry in parameters:
+            if entry[0] in taken:
+                raise ModelError(
+                    f"{kind.__name__}.{entry[0]}: this name is used by the tables; choose another parameter name"
+                )
+        rows = np.zeros(len(elements), np.dtype(own + parameters, align=True)).view(np.recarray)
+        for k, (element, link) in enumerate(zip(elements, links, strict=True)):
+            for name, value in (link | element.row_values()).items():
+                if name in fields:
+                    rows[name][k] = value
+        if functions_of(elements):
+            for name, parameter in declared.items():
+                if name in fields and "function" in parameter.kind:
+                    rows[name]["run"] = programs.run.address
+        return rows
 
     # --- structure of the system matrix ------------------------------------------------------------------------------
 
@@ -433,10 +476,13 @@ class Tables:
         empty = np.empty(0, np.int64)
         return np.concatenate(rows or [empty]), np.concatenate(columns or [empty]), np.concatenate(sources or [empty])
 
-    @staticmethod
-    def _gradient_pattern(constraint: BasicConstraint, row: Any) -> NDArray[np.bool_]:
+    def gives_derivatives(self, kind: type) -> bool:
+        """Whether the derivatives that a constraint class gives can be used: a user's are not those of the plane."""
+        return has_derivatives(kind) and not (self.planar and users_methods(kind))
+
+    def _gradient_pattern(self, constraint: BasicConstraint, row: Any) -> NDArray[np.bool_]:
         """Which of the 24 marker numbers each equation depends on: found at random markers, where nothing cancels."""
-        if not has_derivatives(type(constraint)):
+        if not self.gives_derivatives(type(constraint)):
             return np.ones((constraint.equations, 24), bool)
         markers = _random_markers()
         if constraint.nonholonomic:
@@ -456,35 +502,6 @@ def rate_gradient(given: Array, i: Any, j: Any) -> Array:
     return g
 
 
-def _rows(kind: type, own: list[tuple], elements: list[Any], links: list[dict[str, int]]) -> np.recarray:
-    """The rows of a type: the fields of the link, then the declared parameters."""
-    declared = kind.parameters()  # type: ignore[attr-defined]
-    parameters = [
-        entry
-        for entry in kind.row_fields()  # type: ignore[attr-defined]
-        if is_ours(kind)
-        or entry[0] not in declared
-        or _means_the_same(declared[entry[0]], [getattr(e, entry[0]) for e in elements])
-    ]
-    fields = {entry[0] for entry in own + parameters}
-    taken = {entry[0] for entry in own}
-    for entry in parameters:
-        if entry[0] in taken:
-            raise ModelError(
-                f"{kind.__name__}.{entry[0]}: this name is used by the tables; choose another parameter name"
-            )
-    rows = np.zeros(len(elements), np.dtype(own + parameters, align=True)).view(np.recarray)
-    for k, (element, link) in enumerate(zip(elements, links, strict=True)):
-        for name, value in (link | element.row_values()).items():
-            if name in fields:
-                rows[name][k] = value
-    if functions_of(elements):
-        for name, parameter in declared.items():
-            if name in fields and parameter.kind in ("function", "functions"):
-                rows[name]["run"] = programs.run.address
-    return rows
-
-
 def functions_of(elements: Iterable[Any]) -> list[Function]:
     """All functions among the parameters of some elements."""
     values = [value for element in elements for value in element.values().values()]
@@ -492,12 +509,15 @@ def functions_of(elements: Iterable[Any]) -> list[Function]:
     return [part for part in parts if isinstance(part, Function)]
 
 
-def _means_the_same(parameter: Any, values: list[Any]) -> bool:
-    """Whether a user's method that reads a parameter means the same in a row: there a choice is a number, None is nan.
+def _means_the_same(parameter: Any, values: list[Any], dimension: int) -> bool:
+    """Whether a user's method that reads a parameter means the same in a row.
 
-    What does not is left out of the row: the method then does not compile and is called from Python.
+    There a choice is a number, None is nan, and vectors always have three components. What does not is left out of the
+    row: the method then does not compile and is called from Python.
     """
-    return parameter.kind != "choice" and not any(value is None for value in values)
+    if parameter.kind == "choice" or parameter.of(dimension) is not parameter:
+        return False
+    return not any(value is None for value in values)
 
 
 def _key(marker: Marker) -> Hashable:

@@ -19,9 +19,20 @@ from ..constraints.base import BasicConstraint
 from ..errors import ModelError
 from ..forces.base import ForceElement
 from ..functions import NO_ROW, Function
+from ..kernels import planar
+from ..kernels.planar import spatial_methods
+from .tables import users_methods
 
 Array = NDArray[np.float64]
 AGREEMENT = 1e-8
+
+
+def method_of(element: Any, name: str) -> Callable[..., Any]:
+    """A method of an element for markers of space; a user's in a planar system is one for markers of the plane."""
+    kind: Any = type(element)
+    if element.body_j.dimension == 2 and name in users_methods(kind):
+        return getattr(spatial_methods(kind, users_methods(kind)), name).__get__(element)
+    return getattr(element, name)
 
 
 class Differentiated:
@@ -79,9 +90,10 @@ def motion(marker: Any) -> list[Array]:
 
 def residual_function(constraint: BasicConstraint) -> Callable[..., Any]:
     """The residual as a function of (t, position_i, axes_i, position_j, axes_j)."""
+    residual = method_of(constraint, "residual")
 
     def function(t: Any, position_i: Any, axes_i: Any, position_j: Any, axes_j: Any) -> Any:
-        return constraint.residual(
+        return residual(
             t, SimpleNamespace(position=position_i, axes=axes_i), SimpleNamespace(position=position_j, axes=axes_j)
         )
 
@@ -90,22 +102,24 @@ def residual_function(constraint: BasicConstraint) -> Callable[..., Any]:
 
 def velocity_function(constraint: Any) -> Callable[..., Any]:
     """The residual of a nonholonomic constraint as a function of t and the motion of both markers."""
+    residual = method_of(constraint, "velocity_residual")
 
     def function(t: Any, *values: Any) -> Any:
-        return constraint.velocity_residual(t, *moving(values))
+        return residual(t, *moving(values))
 
     return function
 
 
 def rate_function(constraint: Any) -> Callable[..., Any]:
     """The residual as a function of t and the positions, axes and their rates: omega = 1/2 sum d_k x d_k'."""
+    residual = method_of(constraint, "velocity_residual")
 
     def function(t: Any, *values: Any) -> Any:
         states = []
         for position, axes, velocity, rate in (values[:4], values[4:]):
             omega = 0.5 * sum(np.cross(axes[:, k], rate[:, k]) for k in range(3))
             states += [position, axes, velocity, omega]
-        return constraint.velocity_residual(t, *moving(states))
+        return residual(t, *moving(states))
 
     return function
 
@@ -146,9 +160,10 @@ def moving(values: Sequence[Any]) -> list[SimpleNamespace]:
 
 def wrench_function(force: ForceElement, t: float, *states: Array) -> Callable[..., Any]:
     """Force and torque, stacked, as a function of the motion of both markers."""
+    wrench = method_of(force, "wrench")
 
     def function(*values: Any) -> Any:
-        push, turn = force.wrench(t, *moving(values), *states)
+        push, turn = wrench(t, *moving(values), *states)
         return [*push, *turn]
 
     return function
@@ -207,7 +222,7 @@ class PythonConstraints(Caller):
             self.current = constraint
             i, j = self.markers[row.i].copy(), self.markers[row.j].copy()
             if level == 0:
-                row.value[:] = _checked(constraint, constraint.residual(t, i, j))
+                row.value[:] = _checked(constraint, method_of(constraint, "residual")(t, i, j))
                 continue
             arrays = [t, *configuration(i), *configuration(j)]
             direction = [1.0, i.velocity, i.axes_rate, j.velocity, j.axes_rate]
@@ -297,10 +312,13 @@ def check_shapes(force: ForceElement, i: Any, j: Any) -> None:
     A method that raises here is left alone: it says so itself when it is needed.
     """
     z = [np.array(force.initial_states(), float)] if force.states else []
+    wanted: dict[str, tuple[int, ...]] = {"force": (3,), "torque": (3,)}
+    if force.body_j.dimension == 2 and "wrench" in users_methods(type(force)):
+        wanted = {"force": (2,), "torque": ()}
+        i, j = planar.motion(i), planar.motion(j)
     try:
         push, turn = force.wrench(0.0, i, j, *z)
         found = {"force": np.shape(push), "torque": np.shape(turn)}
-        wanted = {"force": (3,), "torque": (3,)}
         if force.states:
             found["state_rate"] = np.shape(force.state_rate(0.0, i, j, *z))  # type: ignore[attr-defined]
             wanted["state_rate"] = (force.states,)
@@ -343,7 +361,7 @@ class PythonForces(Caller):
             if force.states:
                 own = slice(row.z, row.z + force.states)
                 z = self.z[own].copy()
-                self.z_rate[own] = force.state_rate(t, i, j, z)  # type: ignore[attr-defined]
-                out.force[:], out.torque[:] = force.wrench(t, i, j, z)  # type: ignore[call-arg]
+                self.z_rate[own] = method_of(force, "state_rate")(t, i, j, z)
+                out.force[:], out.torque[:] = method_of(force, "wrench")(t, i, j, z)
             else:
-                out.force[:], out.torque[:] = force.wrench(t, i, j)
+                out.force[:], out.torque[:] = method_of(force, "wrench")(t, i, j)

@@ -40,7 +40,7 @@ class Contact(Connection):
 
     The energy k d^(n+1)/(n+1) is that of the elastic part. Friction is -mu N u_t/sqrt(u_t^2 + v_s^2), u_t being the
     tangential velocity of the touching point: Coulomb's law for |u_t| much above the slip speed v_s; below it, the
-    bodies creep.
+    bodies creep. In a planar system planes are lines (by default with the normal (0, 1)) and spheres are disks.
     """
 
     states = 1
@@ -189,7 +189,9 @@ class PlaneContact(Contact):
     at_j: Any = None
     at = parameter(None, kind="point", unit="m", help="global point of the second body when described; else its origin")
     plane_point = parameter((0.0, 0.0, 0.0), kind="point", unit="m", help="global point of the plane when described")
-    normal = parameter((0.0, 0.0, 1.0), kind="axis", help="global direction out of the first body when described")
+    normal = parameter(
+        (0.0, 0.0, 1.0), kind="axis", planar=(0.0, 1.0), help="global direction out of the first body when described"
+    )
 
     @property
     def i(self) -> Marker:

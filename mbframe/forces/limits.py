@@ -58,6 +58,8 @@ class Limit(AtPoint, ForceElement):
 class AngleLimit(Limit):
     """Stops of the angle about an axis, such as that of a revolute joint, in rad; |theta| < pi."""
 
+    planar_axis = "normal"
+
     stiffness = parameter(kind="number", unit="N m/rad", above=0.0, help="k")
 
     def wrench(self, t, i, j):
@@ -83,6 +85,8 @@ class AngleLimit(Limit):
 
 class DisplacementLimit(Limit):
     """Stops of the displacement along an axis, such as that of a translational joint, in m."""
+
+    planar_axis = "in plane"
 
     stiffness = parameter(kind="number", unit="N/m", above=0.0, help="k")
 

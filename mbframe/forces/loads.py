@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..functions import evaluate
+from ..functions import components
 from ..parameters import derived, parameter
 from ..vectors import times
 from .base import ForceElement, OnBody
@@ -20,7 +20,7 @@ class PointForce(OnBody, ForceElement):
     body and are parallel to the global ones when described. The opposite force acts on the ground.
     """
 
-    force = parameter(kind="functions", shape=(3,), unit="N", help="components of the force")
+    force = parameter(kind="vector functions", unit="N", help="components of the force")
     axes = parameter("global", choices=("global", "body"), help="axes of the components")
 
     @derived
@@ -40,9 +40,12 @@ class PointForce(OnBody, ForceElement):
 
 
 class Torque(OnBody, ForceElement):
-    """A torque on a body: Torque("m", body, torque=(0, 0, "sin(2*t)")); components and axes as in `PointForce`."""
+    """A torque on a body: Torque("m", body, torque=(0, 0, "sin(2*t)")); components and axes as in `PointForce`.
 
-    torque = parameter(kind="functions", shape=(3,), unit="N m", help="components of the torque")
+    In a planar system it is one number or function: torque="sin(2*t)".
+    """
+
+    torque = parameter(kind="axial functions", unit="N m", help="components of the torque")
     axes = parameter("global", choices=("global", "body"), help="axes of the components")
 
     @derived
@@ -59,11 +62,6 @@ class Torque(OnBody, ForceElement):
     @classmethod
     def example(cls, *bodies: Body) -> Torque:
         return cls("torque", bodies[-1], torque=(0.5, -1.5, "2 + sin(3*t)"))
-
-
-def components(functions, t):
-    """The values of three functions."""
-    return evaluate(functions[0], t), evaluate(functions[1], t), evaluate(functions[2], t)
 
 
 def fill_axes(f, first, row, g):

@@ -79,6 +79,7 @@ class TorsionalSpringDamper(AtPoint, ForceElement):
     """
 
     outputs: ClassVar = {"angle": "rad", "angle_rate": "rad/s", "moment": "N m"}
+    planar_axis = "normal"
 
     stiffness = parameter(0.0, unit="N m/rad", minimum=0.0, help="k")
     damping = parameter(0.0, unit="N m s/rad", minimum=0.0, help="c")

@@ -41,7 +41,9 @@ class Tire(ForceElement):
     radius = parameter(kind="number", unit="m", above=0.0, help="R: radius of the unloaded tire")
     stiffness = parameter(kind="number", unit="N/m", above=0.0, help="k: radial stiffness")
     damping = parameter(0.0, unit="N s/m", minimum=0.0, help="c: radial damping")
-    profile = parameter(0.0, kind="function", variables=("x",), unit="m", help="h: height of the road at the distance x")
+    profile = parameter(
+        0.0, kind="function", variables=("x",), unit="m", help="h: height of the road at the distance x"
+    )
     speed = parameter(0.0, unit="m/s", help="speed at which the distance on the road grows under a standing vehicle")
     plane_point = parameter((0.0, 0.0, 0.0), kind="point", unit="m", help="global point from which x and h count")
     normal = parameter((0.0, 0.0, 1.0), kind="axis", help="n: global direction out of the road when described")

@@ -24,6 +24,8 @@ class ScrewJoint(Joint):
     """
 
     freedoms = ("angle", "displacement")
+    planar = False
+
     pitch = parameter(kind="number", unit="m", help="advance per turn; negative for a left-handed thread")
 
     def constraints(self) -> list[BasicConstraint | MeasureRelation]:

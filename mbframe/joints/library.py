@@ -1,4 +1,9 @@
-"""The joints. Each is a list of basic constraints; see the table of free motions in their docstrings."""
+"""The joints. Each is a list of basic constraints; see the table of free motions in their docstrings.
+
+In a planar system the same lists give the joints of the plane, because equations that hold there by themselves are
+left out: two for a `RevoluteJoint` (and a `SphericalJoint`), two for a `TranslationalJoint`, three for a `FixedJoint`,
+one for a `PointOnLineJoint` and a `DistanceJoint`.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +44,7 @@ class RevoluteJoint(Joint):
     """
 
     freedoms = ("angle",)
+    planar_axis = "normal"
 
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
@@ -57,6 +63,7 @@ class CylindricalJoint(Joint):
     """Rotation about `axis` and sliding along it are free (four equations)."""
 
     freedoms = ("angle", "displacement")
+    planar = False
 
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
@@ -67,6 +74,7 @@ class TranslationalJoint(Joint):
     """Sliding along `axis` is free (five equations)."""
 
     freedoms = ("displacement",)
+    planar_axis = "in plane"
 
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
@@ -77,6 +85,7 @@ class PlanarJoint(Joint):
     """The second body moves in the plane through `at` with normal `axis` and turns about it (three equations)."""
 
     freedoms = ("angle",)
+    planar = False
 
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
@@ -85,6 +94,8 @@ class PlanarJoint(Joint):
 
 class PointOnLineJoint(Joint):
     """The second body's point stays on the line through `at` along `axis`, fixed to the first body (two equations)."""
+
+    planar_axis = "in plane"
 
     def constraints(self) -> list[BasicConstraint]:
         return on_line(self.i, self.j)
@@ -95,6 +106,8 @@ class UniversalJoint(Joint):
 
     `axis_i` is fixed to the first body, `axis_j` to the second; they are perpendicular when described.
     """
+
+    planar = False
 
     axis = None
     axis_i = parameter((1.0, 0.0, 0.0), kind="axis", help="global direction when described, fixed to the first body")
@@ -132,6 +145,8 @@ class ConstantVelocityJoint(Joint):
     The shafts are the markers' z axes, along `axis` when described. C_4 = d_x . e_y - d_y . e_x keeps the bisecting
     plane: the rotation of one shaft about its axis equals that of the other.
     """
+
+    planar = False
 
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j

@@ -14,18 +14,21 @@ from ..constraints.nonholonomic import DiskOnPlane, NoSideSlip, NoSlip, NoSlipSp
 from ..errors import Problem
 from ..markers import Marker
 from ..parameters import parameter
+from ..plane import lifted
 from .base import Joint
 
 
 def upright(joint: Any, what: str) -> Iterator[Problem]:
     """A problem if the axis of a joint is parallel to the normal of its plane."""
     size = np.linalg.norm(joint.axis) * np.linalg.norm(joint.normal)
-    if np.linalg.norm(np.cross(joint.axis, joint.normal)) < 1e-6 * size:
+    if np.linalg.norm(np.cross(lifted(joint.axis), lifted(joint.normal))) < 1e-6 * size:
         yield joint.problem("axis", f"is parallel to the normal of the plane; {what}")
 
 
 class RollingContact(Joint):
     """Base of the contacts with a plane fixed to the first body."""
+
+    planar = False
 
     radius: Any
     normal = parameter((0.0, 0.0, 1.0), kind="axis", help="global normal of the plane when described")
@@ -85,6 +88,8 @@ class KnifeEdge(Joint):
     `at` is the blade's point, `axis` its direction, `normal` that of the plane. It is the velocity equation only: hold
     the body in its plane with other joints.
     """
+
+    planar_axis = "in plane"
 
     normal = parameter((0.0, 0.0, 1.0), kind="axis", help="global normal of the plane when described")
     axis = parameter((1.0, 0.0, 0.0), kind="axis", help="global direction of the blade when described")

@@ -154,7 +154,7 @@ def jitted(function: Callable, owner: type | None = None) -> Any:
         }
         ours = (function.__module__ or "").startswith("mbframe.")  # code run by exec may belong to no module
         decorate = inner if ours else njit(nogil=True)
-        _dispatchers[function, owner] = decorate(_rebound(function, function.__qualname__, callees))
+        _dispatchers[function, owner] = decorate(rebound(function, function.__qualname__, callees))
     return _dispatchers[function, owner]
 
 
@@ -164,7 +164,8 @@ def callable_from_python(function: Callable) -> Any:
     return njit(error_model="numpy")(jitted(function).py_func)
 
 
-def _rebound(function: Callable, qualname: str, names: dict[str, Any]) -> FunctionType:
+def rebound(function: Callable, qualname: str, names: dict[str, Any]) -> FunctionType:
+    """A function with some of its global names bound."""
     bound = FunctionType(
         function.__code__,
         {**function.__globals__, **names},
@@ -236,7 +237,7 @@ def specialize(template: Stage, owner: type | str, cached: bool, **names: Any) -
     key = f"{owner.__module__}.{owner.__qualname__}" if isinstance(owner, type) else owner
     identity = (function.__module__, function.__qualname__, owner)
     if identity not in _specialized:
-        bound = _rebound(function, f"{function.__qualname__}[{key}]", names)
+        bound = rebound(function, f"{function.__qualname__}[{key}]", names)
         _specialized[identity] = Stage(bound, cached)
     return _specialized[identity]
 

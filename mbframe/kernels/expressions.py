@@ -424,7 +424,15 @@ def bend(function, x):
     return function.second_derivative(x)
 
 
-REPLACED: Final = (given, evaluate, slope, bend)
+def components(functions, t):
+    """Values of the three functions of a vector; of two in the plane, or of one about its normal."""
+    if not isinstance(functions, tuple):
+        return 0.0, 0.0, functions(t)
+    values = tuple(evaluate(function, t) for function in functions)
+    return values if len(values) == 3 else (*values, 0.0)
+
+
+REPLACED: Final = (given, evaluate, slope, bend, components)
 """What compiled code replaces instead of compiling it."""
 
 # Gauss-Legendre quadrature with eight nodes on (-1, 1): the positive ones and their weights. Exact to degree 15.

@@ -231,9 +231,17 @@ def by_rate(marker, given, g, side, n):
 def add_row(out, r, s, jacobian, x, columns, empty):
     """Row r of out := (0 if empty, else itself) + s times row x of a Jacobian.
 
-    The frequent case of six velocities has a fixed number of turns: the loop is then unrolled and costs half as much.
+    The frequent cases of six and three velocities have a fixed number of turns: the loop is then unrolled and costs
+    half as much.
     """
-    if columns == 6:
+    if columns == 3:
+        if empty:
+            for c in range(3):
+                out[r, c] = s * jacobian[x, c]
+        else:
+            for c in range(3):
+                out[r, c] += s * jacobian[x, c]
+    elif columns == 6:
         if empty:
             for c in range(6):
                 out[r, c] = s * jacobian[x, c]
@@ -323,7 +331,8 @@ def forces_with_states(t, work, table, n):
 def reactive_forces(t, work, table, n):
     """Forces that depend on the reaction of a joint, with the multipliers at hand. Binds ROW, reactive_wrench.
 
-    The first three velocities of a body are those of its origin, so the reaction force on it is -J^T lambda there.
+    The first velocities of a body (three, two in the plane) are those of its origin, so the reaction force on it is
+    -J^T lambda there.
     """
     w = workspace(work)
     rows = records(table, n, ROW)
@@ -336,7 +345,8 @@ def reactive_forces(t, work, table, n):
             s = e.reaction_sign * multipliers[e.reaction_rows[r]]
             f0 -= s * entries[e.reaction_entries[r]]
             f1 -= s * entries[e.reaction_entries[r] + 1]
-            f2 -= s * entries[e.reaction_entries[r] + 2]
+            if e.reaction_components == 3:
+                f2 -= s * entries[e.reaction_entries[r] + 2]
         force, torque = reactive_wrench(e, t, markers[e.i], markers[e.j], (f0, f1, f2))
         hand_over(w, force, torque)
         call(w.apply, t, work, table + k * rows.itemsize, 0)

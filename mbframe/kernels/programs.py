@@ -1,4 +1,4 @@
-"""What `given`, `evaluate`, `slope` and `bend` of `kernels.expressions` are in compiled methods."""
+"""What `given`, `evaluate`, `slope`, `bend` and `components` of `kernels.expressions` are in compiled methods."""
 
 from __future__ import annotations
 
@@ -76,6 +76,16 @@ def evaluate(function, x):
         return function.value
 
     return value
+
+
+@overload(expressions.components)
+def components(functions, t):
+    def values(functions, t):
+        x = expressions.evaluate(functions[0], t)
+        y = expressions.evaluate(functions[1], t)
+        return x, y, expressions.evaluate(functions[2], t)
+
+    return values
 
 
 @overload(expressions.slope)

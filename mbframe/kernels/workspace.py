@@ -76,6 +76,7 @@ REACTIVE_FIELDS = [
     ("reaction_sign", "f8"),
     ("reaction_rows", "i8", 6),
     ("reaction_entries", "i8", 6),
+    ("reaction_components", "i8"),  # of the force: 2 in the plane
 ]
 
 FACTOR = np.dtype(

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..bodies import Formulation, RigidBody
+from ..bodies import Formulation, PlanarBody, RigidBody
 from ..constraints import BasicConstraint
 from ..equations import Equations
 from ..forces import ForceElement
-from ..joints import Joint
+from ..joints import Joint, RevoluteJoint
 from ..system import System
 from .integrators import AdamsBashforth, DormandPrince, RungeKutta4
 from .simulate import simulate
@@ -37,7 +37,8 @@ def warm_up() -> Iterator[str]:
     """Compile all stages of the library, part by part; yields what was done. (Joints have no kernels of their own.)"""
     elements = [*concrete_subclasses(BasicConstraint), *concrete_subclasses(ForceElement)]
     for formulation in concrete_subclasses(Formulation):
-        _prepare(Equations(_pair(elements[0]), formulation()))
+        system = _pair(elements[0]) if formulation.dimension == 3 else _planar_pair()
+        _prepare(Equations(system, formulation()))
         yield f"formulation {formulation.__name__}"
     for cls in elements:
         _prepare(Equations(_pair(cls)))
@@ -54,6 +55,14 @@ def _prepare(eq: Equations) -> None:
     eq.accelerate(0.0, q, v, z)
     if not eq.stages.reactive:
         eq.tangent(0.0, q, v, np.zeros(eq.n_v), np.zeros(eq.n_rows))
+
+
+def _planar_pair() -> System:
+    """Two bodies of the plane with a hinge."""
+    system = System("warm-up", dimension=2)
+    bodies = [PlanarBody(name, mass=1.0, inertia=1.0, center_of_mass=(0.1, 0.2)) for name in ("first", "second")]
+    system.add(RevoluteJoint("hinge", *map(system.add, bodies), at=(0.3, 0.1)))
+    return system
 
 
 def _pair(element: Any) -> System:

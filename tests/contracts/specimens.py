@@ -28,6 +28,7 @@ FAMILIES = ("bodies", "constraints", "forces", "joints", "solvers")
 STEP = 1e-30
 GRAVITY = np.array([0.7, -1.1, -9.81])  # oblique, so that a missing component shows
 SEEDS = (1, 2, 3)
+IN_PLANE, NORMAL = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 # --- the walk ---------------------------------------------------------------------------------------------------------
 
@@ -108,6 +109,12 @@ def rotation_of(rng: np.random.Generator) -> Array:
 def random_motion(rng: np.random.Generator) -> Motion:
     """A random pose and twist."""
     return Motion(rng.normal(size=3), rotation_of(rng), rng.normal(size=3), rng.normal(size=3))
+
+
+def planar_motion(rng: np.random.Generator) -> Motion:
+    """A random pose and twist in the plane."""
+    turn = Rotation.from_rotvec([0.0, 0.0, rng.uniform(-np.pi, np.pi)]).as_matrix()
+    return Motion(IN_PLANE * rng.normal(size=3), turn, IN_PLANE * rng.normal(size=3), NORMAL * rng.normal(size=3))
 
 
 # --- markers ----------------------------------------------------------------------------------------------------------
@@ -236,14 +243,17 @@ class Specimen:
     """A formulation with a body, a marker and a random state; its kernels are run interpreted, on complex numbers."""
 
     formulation: Formulation
-    body: mb.RigidBody | mb.PointMass
+    body: mb.RigidBody | mb.PointMass | mb.PlanarBody
     motion: Motion
     point: Array
     frame: Array
 
     def __post_init__(self) -> None:
         f, m = self.formulation, self.motion
-        self.turns = float(f.n_v - f.n_intrinsic == 6)  # 0: the body keeps its axes
+        # Directions in which the body can move, and about which it can turn.
+        self.moves = IN_PLANE if f.dimension == 2 else np.ones(3)
+        turning = np.ones(3) if f.n_v - f.n_intrinsic == 6 else np.zeros(3)
+        self.turns = NORMAL if f.dimension == 2 else turning
         self.row = self.new_row(GRAVITY)
         self.q, self.v = f.coordinates(m.position, m.rotation, m.velocity, m.angular_velocity)
 
@@ -305,6 +315,8 @@ class Specimen:
 
 def specimens(formulation: Formulation) -> list[Specimen]:
     """Bodies, markers and states: general ones, and those whose zeros a formulation may use (and so get wrong)."""
+    if formulation.dimension == 2:
+        return planar_specimens(formulation)
     if formulation.n_v - formulation.n_intrinsic == 3:
         return [point_specimen(np.random.default_rng(seed)) for seed in SEEDS]
     found = []
@@ -322,6 +334,36 @@ def specimens(formulation: Formulation) -> list[Specimen]:
     return found
 
 
+def planar_body(name: str, motion: Motion, rng: np.random.Generator) -> mb.PlanarBody:
+    """A body of the plane off its centre of mass."""
+    return mb.PlanarBody(
+        name,
+        mass=rng.uniform(1.0, 3.0),
+        inertia=rng.uniform(0.3, 0.6),
+        center_of_mass=rng.uniform(-0.3, 0.3, 2),
+        position=motion.position[:2],
+        angle=np.arctan2(motion.rotation[1, 0], motion.rotation[0, 0]),
+        velocity=motion.velocity[:2],
+        angular_velocity=motion.angular_velocity[2],
+    )
+
+
+def planar_specimens(formulation: Formulation) -> list[Specimen]:
+    """Bodies of the plane; markers in it with axes in any direction."""
+    found = []
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        motion = planar_motion(rng)
+        point = IN_PLANE * rng.normal(size=3)
+        found.append(Specimen(formulation, planar_body("body", motion, rng), motion, point, rotation_of(rng)))
+    body = planar_body("body", motion, rng)
+    found.append(Specimen(formulation, body, motion, np.zeros(3), np.eye(3)))
+    centred = planar_body("body", motion, rng)
+    centred.center_of_mass = (0.0, 0.0)
+    found.append(Specimen(formulation, centred, motion, np.zeros(3), np.eye(3)))
+    return found
+
+
 def point_specimen(rng: np.random.Generator) -> Specimen:
     """A point mass, in its own formulation."""
     motion = Motion(rng.normal(size=3), rotation_of(rng), rng.normal(size=3), np.zeros(3))
@@ -331,7 +373,12 @@ def point_specimen(rng: np.random.Generator) -> Specimen:
 
 def rigid_formulations() -> list[Formulation]:
     """All formulations that a rigid body in space can have."""
-    return [cls() for cls in walk(Formulation) if cls.n_v - cls.n_intrinsic == 6]
+    return [cls() for cls in walk(Formulation) if cls.dimension == 3 and cls.n_v - cls.n_intrinsic == 6]
+
+
+def planar_formulations() -> list[Formulation]:
+    """All formulations of bodies in the plane."""
+    return [cls() for cls in walk(Formulation) if cls.dimension == 2]
 
 
 # --- systems ----------------------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ def test_inertia_forces_balance_the_change_of_the_mass_matrix(s: Specimen) -> No
 def test_equations_of_motion_are_those_of_newton_and_euler(s: Specimen, rng: np.random.Generator) -> None:
     """Principle of virtual power: d^T (M v' - Q) = m (a_c - g).v_c(d) + (I alpha + omega x I omega).omega(d)."""
     m, (total, local_center, local_inertia) = s.motion, s.body.mass_properties()
-    acceleration, alpha = rng.normal(size=3), s.turns * rng.normal(size=3)
+    acceleration, alpha = s.moves * rng.normal(size=3), s.turns * rng.normal(size=3)
     omega, rotation = m.angular_velocity, m.rotation
     v_rate = accelerated(s, acceleration, alpha)
     mass, force = s.inertia(s.q, s.v)
@@ -155,9 +155,9 @@ def test_equations_of_motion_are_those_of_newton_and_euler(s: Specimen, rng: np.
     center = acceleration + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm))
     inertia = rotation @ local_inertia @ rotation.T
     moment = inertia @ alpha + np.cross(omega, inertia @ omega)
-    for velocity, spin in rng.normal(size=(6, 2, 3)):
-        d = s.velocities(velocity, s.turns * spin)
-        expected = total * (center - GRAVITY) @ (velocity + np.cross(s.turns * spin, arm)) + moment @ spin
+    for velocity, spin in rng.normal(size=(6, 2, 3)) * [s.moves, s.turns]:
+        d = s.velocities(velocity, spin)
+        expected = total * (center - GRAVITY) @ (velocity + np.cross(spin, arm)) + moment @ spin
         assert_close((d @ (mass @ v_rate - force)).real, expected, EXACT)
 
 
@@ -214,9 +214,10 @@ def test_intrinsic_rows_are_derivatives_of_the_residual(s: Specimen, rng: np.ran
 
 def test_intrinsic_rows_leave_the_rigid_motions_free(s: Specimen, rng: np.random.Generator) -> None:
     jacobian = s.intrinsic(s.q, s.v)[3].real
-    assert np.linalg.matrix_rank(jacobian) == s.formulation.n_intrinsic == s.formulation.n_v - 3 - 3 * s.turns
-    for velocity, spin in rng.normal(size=(6, 2, 3)):
-        assert_close(jacobian @ s.velocities(velocity, s.turns * spin), np.zeros(len(jacobian)), EXACT)
+    freedoms = s.moves.sum() + s.turns.sum()
+    assert np.linalg.matrix_rank(jacobian) == s.formulation.n_intrinsic == s.formulation.n_v - freedoms
+    for velocity, spin in rng.normal(size=(6, 2, 3)) * [s.moves, s.turns]:
+        assert_close(jacobian @ s.velocities(velocity, spin), np.zeros(len(jacobian)), EXACT)
 
 
 def test_intrinsic_tangent(s: Specimen, rng: np.random.Generator) -> None:
@@ -261,7 +262,7 @@ def test_coordinates_and_motions_are_inverse(s: Specimen) -> None:
 
 
 def test_accelerations_are_those_of_the_marker_table(s: Specimen, rng: np.random.Generator) -> None:
-    acceleration, alpha = rng.normal(size=3), s.turns * rng.normal(size=3)
+    acceleration, alpha = s.moves * rng.normal(size=3), s.turns * rng.normal(size=3)
     v_rate = accelerated(s, acceleration, alpha)
     found = s.formulation.accelerations(s.q[None], s.v[None], v_rate[None])
     assert_close(found[0], acceleration[None], EXACT)

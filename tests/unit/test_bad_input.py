@@ -179,7 +179,6 @@ def test_wrong_values_of_a_spring(name, value):
 
 def test_wrong_values_of_a_system():
     assert only_problem(lambda: mb.System("s", gravity=(0, -9.81)))[:2] == ("System 's'", "gravity")
-    assert "leave it out" in only_problem(lambda: mb.System("s", dimension=2))[2]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,9 @@ from .euler_angles import EulerAngles
 from .euler_parameters import EulerParameters
 from .natural_absolute import NaturalAbsolute
 from .newton_euler import NewtonEuler
+from .planar_angle import PlanarAngle
+from .planar_euler_parameters import PlanarEulerParameters
+from .planar_natural import PlanarNatural
 from .translation import Translation
 
 __all__ = [
@@ -13,6 +16,9 @@ __all__ = [
     "Formulation",
     "NaturalAbsolute",
     "NewtonEuler",
+    "PlanarAngle",
+    "PlanarEulerParameters",
+    "PlanarNatural",
     "Translation",
     "Variation",
 ]

@@ -75,6 +75,7 @@ class Formulation:
     n_q: ClassVar[int]
     n_v: ClassVar[int]
     n_intrinsic: ClassVar[int] = 0
+    dimension: ClassVar[int] = 3  # of the systems whose bodies it describes
     n_frame: ClassVar[int] = 3
     fields: ClassVar[list[tuple]] = RIGID_FIELDS
     q_names: ClassVar[Names] = ()
