@@ -94,7 +94,8 @@ class Equations:
         self.structure: Structure = analyze(t.blocks(), rows, columns, source, t.n_v)
         self.work = Workspace(t.n_q, t.n_v, t.n_z, t.n_rows, t.n_holonomic, t.n_entries, t.markers, t.n_jacobians)
         self.factor_record = factor_record(self.structure)
-        self.work["factor"] = self.factor_record
+        self.sharing_record = factor_record(self.structure)
+        self.work["factor"], self.work["sharing"] = self.factor_record, self.sharing_record
         self._write_constants()
         self.stages = Stages(t, self.work)
         self.notices = self.stages.notices
@@ -102,6 +103,7 @@ class Equations:
         self.work["evaluate"] = dynamics.evaluate.address
         self.work["settle"] = dynamics.settle_friction.address if self.stages.reactive else 0
         self.work["factorize"], self.work["solve"] = factorization.factorize.address, factorization.solve.address
+        self.work["share"] = factorization.share.address
         self.bind("accelerate", Strategy(dynamics.accelerate_augmented.address))
 
     def _write_constants(self) -> None:
@@ -159,6 +161,7 @@ class Equations:
         self.work.q[:], self.work.v[:] = q, v
         if z is not None:
             self.work.z[:] = z
+        self.work["evaluated"] = 0
         self.factor_record["valid"] = min(int(self.factor_record["valid"]), 0)
 
     # --- evaluation --------------------------------------------------------------------------------------------------
@@ -208,16 +211,17 @@ class Equations:
         self.run(int(w["factorize"]), float(w["t"]), self.factor_record.address, int(w["entries"]))
 
     def solve(self, right: ArrayLike) -> Array:
-        """Solve [M J^T; J 0] x = right with the factors at hand."""
+        """Solve [M J^T; J 0] x = right with the factors at hand; multipliers of minimum norm."""
         w = self.work
         w.right[:] = right
-        self.run(int(w["solve"]), float(w["t"]), self.factor_record.address, int(w["entries"]))
+        for stage in ("solve", "share"):
+            self.run(int(w[stage]), float(w["t"]), self.factor_record.address, int(w["entries"]))
         return w.solution.copy()
 
     def accelerate(self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None = None) -> tuple[Array, Array]:
         """v' and the multipliers, by the acceleration strategy in use."""
         self.set_state(q, v, z)
-        self.call("accelerate", t)
+        self.call("accelerate", t, codes.REACTIONS)
         return self.work.v_rate.copy(), self.work.multipliers.copy()
 
     def accept(self, t: float) -> None:
@@ -334,11 +338,15 @@ class Equations:
         self.work[f"{role}_data"] = strategy.data_address
         if role == "correct":
             self.work["feedback_rate"], self.work["feedback_position"] = strategy.feedback
+            self.work["evaluated"] = 0
 
-    def call(self, role: str, t: float) -> None:
-        """Run a bound strategy once on the current state."""
-        strategy = self._strategies[role]
-        self.run(strategy.address, t, strategy.data_address)
+    def call(self, role: str, t: float, n: int = 0) -> None:
+        """Run the strategy in use once on the current state."""
+        self.apply(self._strategies[role], t, n)
+
+    def apply(self, strategy: Strategy, t: float, n: int = 0) -> None:
+        """Run a strategy once on the current state; what is in use stays in use."""
+        self.run(strategy.address, t, strategy.data_address, n)
 
     def run(self, address: int, t: float, data: int = 0, n: int = 0) -> int:
         """Run a stage; failures become errors, the statuses of `march` are returned."""

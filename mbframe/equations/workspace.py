@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.factorization import PIVOT_LOST
 from ..kernels.workspace import FACTOR, MARKER, SCRATCH, WORK
 from .structure import Structure
 
@@ -53,8 +54,9 @@ def factor_record(structure: Structure) -> Record:
     for field in ("start", "rows", "targets", "order", "source", "slot", "source_row", "source_column"):
         record[field] = getattr(structure, field)
     record["scale"] = np.zeros(structure.n)
+    record["threshold"] = np.full(structure.n, PIVOT_LOST)
     record["weight"] = np.zeros(structure.n)
-    record["work"] = np.zeros(3 * structure.n)
+    record["work"] = np.zeros(6 * structure.n)
     record["valid"] = -1
     return record
 

@@ -13,7 +13,7 @@ from .workspace import (
     NOT_FINITE,
     OK,
     POSITION,
-    VELOCITY,
+    REACTIONS,
     factorization,
     integers,
     marker_table,
@@ -48,6 +48,13 @@ def displace(w, t, work):
 
 
 @inner
+def evaluate_if_stale(w, t, work):
+    if w.evaluated == 1 and w.t == t:
+        return OK
+    return call(w.evaluate, t, work, 0, DYNAMICS)
+
+
+@inner
 def factor_if_stale(w, t, work):
     if factorization(w.factor).valid == 1:
         return OK
@@ -60,6 +67,7 @@ def evaluate(t, work, data, level):
     w = workspace(work)
     w.level = level
     w.t = t
+    w.evaluated = 0
     # Rows are summed up: several measures may share one.
     residual = vector(w.residual, w.n_holonomic)
     for k in range(w.n_holonomic):
@@ -86,6 +94,7 @@ def evaluate(t, work, data, level):
             return status
     if level == DYNAMICS:
         feed_back(w)
+        w.evaluated = 1
     return OK
 
 
@@ -102,6 +111,7 @@ def settle_friction(t, work, data, n):
     force, base, multipliers = vector(w.force, n_v), vector(w.base_force, n_v), vector(w.multipliers, n_rows)
     stages, tables = integers(w.reactive, w.n_reactive), integers(w.reactive_tables, w.n_reactive)
     counts = integers(w.reactive_counts, w.n_reactive)
+    w.evaluated = 0  # friction is going to be part of the forces
     for k in range(n_v):
         base[k] = force[k]
     for _ in range(FRICTION_LIMIT):
@@ -129,9 +139,9 @@ def settle_friction(t, work, data, n):
 
 @Stage
 def accelerate_augmented(t, work, data, n):
-    """v' and the multipliers from [M J^T; J 0] [v'; lambda] = [Q; gamma]."""
+    """v' and the multipliers from [M J^T; J 0] [v'; lambda] = [Q; gamma]; n is MOTION or REACTIONS."""
     w = workspace(work)
-    status = call(w.evaluate, t, work, 0, DYNAMICS)
+    status = evaluate_if_stale(w, t, work)
     if status != OK:
         return status
     status = factor_if_stale(w, t, work)
@@ -147,6 +157,8 @@ def accelerate_augmented(t, work, data, n):
     status = call(w.solve, t, work, w.factor, w.entries)
     if status == OK and w.n_reactive > 0:
         status = call(w.settle, t, work, 0, 0)
+    if status == OK and n == REACTIONS:
+        status = call(w.share, t, work, w.factor, w.entries)
     if status != OK:
         return status
     acceleration, multipliers = part(w.rates, w.n_q, n_v), vector(w.multipliers, n_rows)
@@ -244,8 +256,8 @@ def correct_directly(t, work, data, n):
     """Remove the violation of C = 0 and of C' = 0, D = 0 by the least (mass-weighted) change.
 
     q := q - T W^-1 J^T (J W^-1 J^T)^-1 C until |C| <= tolerance, then the same for v. The iteration starts with the
-    factors at hand, which belong to a neighbouring state; they are renewed when it is slow. The factors left behind
-    belong to the corrected q: the next acceleration uses them again.
+    factors at hand, which belong to a neighbouring state; they are renewed when it is slow. The tables and factors left
+    behind belong to the corrected state: the next acceleration uses them again.
     """
     w = workspace(work)
     c = records(data, 1, CORRECTION)[0]
@@ -306,7 +318,7 @@ def correct_directly(t, work, data, n):
         x = vector(w.solution, w.n_v)
         for k in range(w.n_v):
             v[k] += x[k]
-        status = call(w.evaluate, t, work, 0, VELOCITY)
+        status = call(w.evaluate, t, work, 0, DYNAMICS)  # the next acceleration uses it again
         if status != OK:
             return status
     if norm(rate, w.n_rows) <= enough:

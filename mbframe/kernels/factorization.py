@@ -2,14 +2,18 @@
 
 The pattern, the order of elimination and the list of updates are worked out once (`equations.structure`); here only
 numbers move. There is no pivoting: the order makes every pivot regular unless constraints depend on each other, and
-each pivot is compared with the largest contribution it was summed from. If one is lost in rounding the matrix is
-regularized,
+each pivot is compared with the largest contribution it was summed from. An equation whose pivot is lost in rounding
+follows from the ones before it and is left out, its multiplier being zero: the motion is that of all equations. An
+equation that was left out comes back when its pivot has clearly recovered. Off the constraints by a distance |C|,
+where the stages of an integrator are, pivots of dependent equations are of the size |C|^2 instead of zero; they do not
+count as recovered.
 
-    [ M   J^T ] [ a ]   [ Q                 ]
-    [ J   -E  ] [ l ] = [ gamma - E l_before ]
+That leaves the load to some of the equations that could carry it. Where multipliers are asked for, the load J^T l is
+shared: among all multipliers that exert it, those of minimum norm, sum E l^2 with E = EPSILON diag(J M^-1 J^T), are the
+limit of the proximal iteration
 
-with E = EPSILON diag(J M^-1 J^T), and the solve repeated (proximal iteration) until J a = gamma; accelerations are
-then exact and the multipliers those of minimum norm in these weights.
+    [ M   J^T ] [ x ]   [ load        ]
+    [ J   -E  ] [ l ] = [ -E l_before ]
 
 The functions on plain arrays (`factor_symmetric`, `factor_general`, `substitute_…`) are generic over real and complex
 numbers.
@@ -19,10 +23,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import Stage, inner
+from .compile import Stage, call, inner
 from .workspace import NOT_FINITE, OK, SINGULAR, factorization, indices, vector, workspace
 
-PIVOT_LOST = 1e-11  # relative pivot below which constraints count as dependent
+PIVOT_LOST = 1e-11  # relative pivot below which a constraint depends on others
+PIVOT_REGAINED = 1e-9  # relative pivot above which it no longer does
+DISTANCE = 1e3  # from the constraints, in units of |C|: of a mechanism that measures millimetres
 PIVOT_WEAK = 1e-4  # relative pivot below which a solution is refined once
 EPSILON = 1e-6
 PROXIMAL_LIMIT = 60
@@ -30,80 +36,88 @@ PROXIMAL_RESIDUAL = 1e-13
 
 
 @inner
-def factor_symmetric(n, values, start, rows, targets, scale):
-    """L D L^T in place. Returns the smallest relative pivot and its index.
+def weaker(worst, k, size, reference):
+    """The weaker of two pivots, each given as (place, size, what it is compared with)."""
+    return (k, size, reference) if size * worst[2] < worst[1] * reference else worst
+
+
+@inner
+def factor_symmetric(n, values, start, rows, targets, scale, threshold):
+    """L D L^T in place. Returns the place and size of the smallest relative pivot, and the number of lost ones.
 
     `values` holds D (on return its inverse), then L by columns; `targets` lists for each pivot the entries updated by
-    the pairs of its column. A lost pivot is replaced by its scale, so that all scales are known afterwards.
+    the pairs of its column. A pivot is lost if it does not exceed `threshold` relative to its `scale`; its inverse and
+    its column are then zero, which leaves its equation and its unknown out.
     """
-    worst, smallest, beside = np.uint64(0), 1.0, 1.0  # the worst pivot so far is smallest / beside
+    worst = (np.uint64(0), 1.0, 1.0)
+    lost = 0
     p = np.uint64(0)
     one = np.uint64(1)
-    for k in range(np.uint64(n)):
+    shift = np.uint64(n)
+    for k in range(shift):
         d = values[k]
         size = abs(d)
         reference = max(scale[k], size)
         scale[k] = reference
-        if reference == 0.0:
-            worst, smallest, beside = k, 0.0, 1.0
-        elif not size * beside >= smallest * reference:
-            worst, smallest, beside = k, size, reference
-        if not size > PIVOT_LOST * reference:
-            d = values.dtype.type(reference if reference > 0.0 else 1.0)
-        inverse = 1.0 / d
+        inverse = values.dtype.type(0.0)
+        if size > threshold[k] * reference:
+            inverse = 1.0 / d
+            worst = weaker(worst, k, size, reference)
+        else:
+            lost += 1
         values[k] = inverse
         last = start[k + one]
         for a in range(start[k], last):
             column = values[a]
             factor = column * inverse
-            contribution = abs(factor * column)
-            row = rows[a - np.uint64(n)]
-            if contribution > scale[row]:
-                scale[row] = contribution
-            for b in range(a, last):
+            contribution = factor * column
+            row = rows[a - shift]
+            scale[row] = max(scale[row], abs(contribution))
+            values[row] -= contribution
+            p += one
+            for b in range(a + one, last):
                 values[targets[p]] -= factor * values[b]
                 p += one
             values[a] = factor
-    return worst, smallest / beside if beside > 0.0 else 0.0
+    return worst[0], worst[1] / worst[2], lost
 
 
 @inner
-def factor_general(n, values, upper, start, rows, targets, scale):
+def factor_general(n, values, upper, start, rows, targets, scale, threshold):
     """L U in place on the symmetric pattern; `values` holds D (on return its inverse) and L, `upper` holds U
-    at the places of L's transpose.
+    at the places of L's transpose. Returns as `factor_symmetric` does.
     """
-    worst, smallest, beside = np.uint64(0), 1.0, 1.0  # the worst pivot so far is smallest / beside
+    worst = (np.uint64(0), 1.0, 1.0)
+    lost = 0
     p = np.uint64(0)
     one = np.uint64(1)
     shift = np.uint64(n)
-    for k in range(np.uint64(n)):
+    for k in range(shift):
         d = values[k]
         size = abs(d)
         reference = max(scale[k], size)
         scale[k] = reference
-        if reference == 0.0:
-            worst, smallest, beside = k, 0.0, 1.0
-        elif not size * beside >= smallest * reference:
-            worst, smallest, beside = k, size, reference
-        if not size > PIVOT_LOST * reference:
-            d = values.dtype.type(reference if reference > 0.0 else 1.0)
-        inverse = 1.0 / d
+        inverse = values.dtype.type(0.0)
+        if size > threshold[k] * reference:
+            inverse = 1.0 / d
+            worst = weaker(worst, k, size, reference)
+        else:
+            lost += 1
         values[k] = inverse
         first, last = start[k], start[k + one]
         for a in range(first, last):
             values[a] *= inverse
         for a in range(first, last):
-            contribution = abs(values[a] * upper[a - shift])
+            contribution = values[a] * upper[a - shift]
             row = rows[a - shift]
-            if contribution > scale[row]:
-                scale[row] = contribution
-            values[row] -= values[a] * upper[a - shift]
+            scale[row] = max(scale[row], abs(contribution))
+            values[row] -= contribution
             p += one
             for b in range(a + one, last):
                 values[targets[p]] -= values[b] * upper[a - shift]
                 upper[targets[p] - shift] -= values[a] * upper[b - shift]
                 p += one
-    return worst, smallest / beside if beside > 0.0 else 0.0
+    return worst[0], worst[1] / worst[2], lost
 
 
 @inner
@@ -153,21 +167,52 @@ def scatter(f, entries):
     scale = vector(f.scale, f.n)
     for k in range(f.n):
         scale[k] = 0.0
+    if f.regularized != 0:
+        weight = vector(f.weight, f.n)
+        for k in range(f.n):
+            values[k] -= weight[k]
 
 
 @inner
-def regularize(f):
-    """Put -E on the diagonal of the multipliers; E from the scales of the last attempt, kept for the whole run."""
-    values, weight = vector(f.values, f.n), vector(f.weight, f.n)
-    order = indices(f.order, f.n)
+def demand(w, f):
+    """Set what the pivots of equations that are left out must exceed to come back."""
+    residual, threshold = vector(w.residual, w.n_holonomic), vector(f.threshold, f.n)
+    square = 0.0
+    for k in range(w.n_holonomic):
+        square += residual[k] * residual[k]
     for k in range(f.n):
-        if order[k] >= f.n_plain:
-            values[k] -= weight[k]
+        if threshold[k] != PIVOT_LOST:
+            threshold[k] = max(PIVOT_REGAINED, DISTANCE * DISTANCE * square)
+
+
+@inner
+def leave_out(w, f, entries, lost):
+    """Note the equations whose pivots are lost; a lost pivot of the mass matrix is an error."""
+    values, threshold, order = vector(f.values, f.n), vector(f.threshold, f.n), indices(f.order, f.n)
+    if lost != f.left_out:
+        total = 0.0
+        for k in range(w.n_entries):
+            total += abs(entries[k])
+        for k in range(f.n):
+            if not total < np.inf and values[k] == 0.0:  # then a pivot says nothing about the constraints
+                w.culprit = order[k]
+                return NOT_FINITE
+    for k in range(f.n):
+        if values[k] != 0.0:
+            threshold[k] = PIVOT_LOST
+        elif order[k] < f.n_plain:
+            w.culprit = order[k]
+            return SINGULAR
+        else:
+            threshold[k] = PIVOT_REGAINED
+    f.left_out = lost
+    f.dependent = 1
+    return OK
 
 
 @Stage
 def factorize(t, work, data, entries_address):
-    """Factor the matrix [M J^T; J 0] from its entries; go over to the regularized one when constraints depend.
+    """Factor the matrix [M J^T; J 0], or [M J^T; J -E], from its entries.
 
     `data` is the record of the factorization, `entries_address` that of the entries.
     """
@@ -176,36 +221,22 @@ def factorize(t, work, data, entries_address):
     entries = vector(entries_address, w.n_entries)
     w.factorizations += 1
     scatter(f, entries)
-    start, rows = indices(f.start, f.n + 1), indices(f.rows, f.n_lower)
-    targets = indices(f.targets, f.n_targets)
-    size = f.n + f.n_lower
-    values, scale, weight = vector(f.values, size), vector(f.scale, f.n), vector(f.weight, f.n)
-    if f.regularized != 0:
-        regularize(f)
-    worst, pivot = factor_symmetric(f.n, values, start, rows, targets, scale)
-    if f.regularized == 0 and not pivot > PIVOT_LOST:
-        order = indices(f.order, f.n)
-        total = 0.0
-        for k in range(w.n_entries):
-            total += abs(entries[k])
-        if not total < np.inf:  # then the pivot says nothing about the constraints
-            w.culprit = order[worst]
-            return NOT_FINITE
-        if order[worst] < f.n_plain:
-            w.culprit = order[worst]
-            return SINGULAR
-        largest = 0.0
-        for k in range(f.n):
-            if order[k] >= f.n_plain and scale[k] > largest:
-                largest = scale[k]
-        for k in range(f.n):
-            weight[k] = EPSILON * (scale[k] if scale[k] > 0.0 else largest)
-        f.regularized = 1
-        scatter(f, entries)
-        regularize(f)
-        worst, pivot = factor_symmetric(f.n, values, start, rows, targets, scale)
-    order = indices(f.order, f.n)
-    f.worst, f.worst_pivot = order[worst], pivot
+    if f.left_out > 0:
+        demand(w, f)
+    worst, pivot, lost = factor_symmetric(
+        f.n,
+        vector(f.values, f.n + f.n_lower),
+        indices(f.start, f.n + 1),
+        indices(f.rows, f.n_lower),
+        indices(f.targets, f.n_targets),
+        vector(f.scale, f.n),
+        vector(f.threshold, f.n),
+    )
+    if lost > 0 or f.left_out > 0:
+        status = leave_out(w, f, entries, lost)
+        if status != OK:
+            return status
+    f.worst, f.worst_pivot = indices(f.order, f.n)[worst], pivot
     f.refine = 1 if pivot < PIVOT_WEAK else 0
     f.valid = 1
     return OK
@@ -244,33 +275,84 @@ def _substitute(f, right, x):
 
 @Stage
 def solve(t, work, data, entries_address):
-    """Solve [M J^T; J 0] solution = right with the factors at hand.
+    """Solve [M J^T; J 0] solution = right with the factors at hand, equations that are left out excepted.
 
-    Refined once where pivots are weak, proximal where constraints depend on each other.
+    Refined once where pivots are weak.
     """
     w = workspace(work)
     f = factorization(data)
-    entries, right, x = vector(entries_address, w.n_entries), vector(w.right, f.n), vector(w.solution, f.n)
+    right, x = vector(w.right, f.n), vector(w.solution, f.n)
     _substitute(f, right, x)
-    if f.regularized == 0 and f.refine == 0:
-        return OK
-    # The second half of `work` holds residual and correction.
-    residual, correction = vector(f.work + 8 * f.n, f.n), vector(f.work + 16 * f.n, f.n)
-    size = 0.0
-    for k in range(f.n):
-        size = max(size, abs(right[k]))
-    previous = np.inf
-    for _ in range(PROXIMAL_LIMIT if f.regularized != 0 else 1):
-        multiply_system(f, entries, x, residual)
-        largest = 0.0
+    if f.refine != 0:
+        residual, correction = vector(f.work + 8 * f.n, f.n), vector(f.work + 16 * f.n, f.n)
+        multiply_system(f, vector(entries_address, w.n_entries), x, residual)
         for k in range(f.n):
             residual[k] = right[k] - residual[k]
-            largest = max(largest, abs(residual[k]))
-        # A residual that no longer falls has reached rounding (or, for contradictory rows, its least value).
-        if largest <= PROXIMAL_RESIDUAL * size or not largest < 0.9 * previous:
-            break
-        previous = largest
         _substitute(f, residual, correction)
         for k in range(f.n):
             x[k] += correction[k]
     return OK
+
+
+@Stage
+def share(t, work, data, entries_address):
+    """Replace the multipliers in `solution` by those of minimum norm that exert the same load J^T l.
+
+    They differ where equations are left out. `right` is overwritten.
+    """
+    w = workspace(work)
+    f = factorization(data)
+    if f.left_out == 0:
+        return OK
+    entries, right, x = vector(entries_address, w.n_entries), vector(w.right, f.n), vector(w.solution, f.n)
+    motion, load, shared = (
+        vector(f.work + 24 * f.n, f.n),
+        vector(f.work + 32 * f.n, f.n),
+        vector(f.work + 40 * f.n, f.n),
+    )
+    for k in range(f.n):
+        motion[k] = x[k]
+        if k < f.n_plain:
+            x[k] = 0.0
+        shared[k] = 0.0
+    multiply_system(f, entries, x, load)
+    size = 0.0
+    for k in range(f.n):
+        right[k] = load[k]
+        size = max(size, abs(load[k]))
+    status = regularize(f, w, t, work, entries_address)
+    if status != OK:
+        return status
+    before = np.inf
+    for _ in range(PROXIMAL_LIMIT):
+        call(w.solve, t, work, w.sharing, entries_address)
+        for k in range(f.n):
+            shared[k] += x[k]
+        multiply_system(f, entries, shared, right)
+        largest = 0.0
+        for k in range(f.n):
+            right[k] = load[k] - right[k]
+            largest = max(largest, abs(right[k]))
+        if largest <= PROXIMAL_RESIDUAL * size or not largest < 0.9 * before:
+            break  # what remains is rounding, or falls too slowly where equations nearly depend on each other
+        before = largest
+    call(w.solve, t, work, data, entries_address)  # the rest of the load
+    for k in range(f.n):
+        x[k] = motion[k] if k < f.n_plain else shared[k] + x[k]
+    return OK
+
+
+@inner
+def regularize(f, w, t, work, entries_address):
+    """Factors of the matrix with -E on the diagonal of the multipliers; E from the scales of the other factors."""
+    s = factorization(w.sharing)
+    weight, scale, order = vector(s.weight, f.n), vector(f.scale, f.n), indices(f.order, f.n)
+    largest = 0.0
+    for k in range(f.n):
+        if order[k] >= f.n_plain:
+            largest = max(largest, scale[k])
+    for k in range(f.n):
+        if order[k] >= f.n_plain:
+            weight[k] = EPSILON * (scale[k] if scale[k] > 0.0 else largest)
+    s.regularized = 1
+    return call(w.factorize, t, work, w.sharing, entries_address)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage, call, inner, records
-from .workspace import OK, STEP_TOO_SMALL, USER_METHOD, factorization, matrix, vector, workspace
+from .workspace import MOTION, OK, STEP_TOO_SMALL, USER_METHOD, matrix, state_changed, vector, workspace
 
 RUNGE_KUTTA = np.dtype(
     [
@@ -53,7 +53,7 @@ def combine(y, y0, h, weights, k, count, n):
 
 @inner
 def derivative(w, t, work, out):
-    status = call(w.accelerate, t, work, w.accelerate_data, 0)
+    status = call(w.accelerate, t, work, w.accelerate_data, MOTION)
     if status == OK:
         rates = vector(w.rates, w.n_y)
         for c in range(w.n_y):
@@ -99,7 +99,7 @@ def first_step(w, r, work, y, y0, k):
     h0 = min(h0, r.t_end - r.t0)
     for c in range(n):
         y[c] = y0[c] + h0 * k[0, c]
-    factorization(w.factor).valid = min(factorization(w.factor).valid, 0)
+    state_changed(w)
     status = derivative(w, r.t0 + h0, work, k[1])
     if status != OK:
         return status
@@ -125,7 +125,6 @@ def runge_kutta(t, work, data, n):
     a, b, c = matrix(r.a, total, total), vector(r.b, r.stages), vector(r.c, total)
     error = matrix(r.error, 2, r.stages)
     k, y, y0 = matrix(r.k, total, w.n_y), vector(w.y, w.n_y), vector(r.y0, w.n_y)
-    f = factorization(w.factor)
     r.t0 = t
     r.dense_ready = 0
     for i in range(w.n_y):
@@ -151,13 +150,13 @@ def runge_kutta(t, work, data, n):
             t1 = r.t_end if r.h >= r.t_end - t else t + r.h
         for s in range(1, r.stages):
             combine(y, y0, r.h, a[s], k, s, w.n_y)
-            f.valid = min(f.valid, 0)
+            state_changed(w)
             status = derivative(w, t + c[s] * r.h, work, k[s])
             if status != OK:
                 break
         if status == OK:
             combine(y, y0, r.h, b, k, r.stages, w.n_y)
-        f.valid = min(f.valid, 0)
+        state_changed(w)
         if r.adaptive == 0:
             break
         size = error_norm(r, w.n_y, error, k, y0, y, r.h) if status == OK else np.inf
@@ -190,16 +189,15 @@ def interpolate_runge_kutta(t, work, data, n):
     total = r.stages + r.extra
     a, c, dense = matrix(r.a, total, total), vector(r.c, total), matrix(r.dense, total, r.degree)
     k, y, y0 = matrix(r.k, total, w.n_y), vector(w.y, w.n_y), vector(r.y0, w.n_y)
-    f = factorization(w.factor)
     if r.dense_ready == 0:
         for s in range(r.stages, total):
             combine(y, y0, r.h, a[s], k, s, w.n_y)
-            f.valid = min(f.valid, 0)
+            state_changed(w)
             status = derivative(w, r.t0 + c[s] * r.h, work, k[s])
             if status != OK:
                 return status
         r.dense_ready = 1
-    f.valid = min(f.valid, 0)
+    state_changed(w)
     theta = (t - r.t0) / r.h
     for i in range(w.n_y):
         y[i] = y0[i]

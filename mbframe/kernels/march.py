@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage, call, inner, records
-from .workspace import DONE, FULL, OK, POSITION, factorization, integers, matrix, vector, workspace
+from .workspace import DONE, FULL, MOTION, OK, POSITION, REACTIONS, integers, matrix, state_changed, vector, workspace
 
 MARCH = np.dtype(
     [
@@ -59,8 +59,7 @@ def emit(w, m, work):
             w.t = t1
             for c in range(w.n_y):
                 y[c] = y1[c]
-            f = factorization(w.factor)
-            f.valid = min(f.valid, 0)
+            state_changed(w)
             if status != OK:
                 return status
         m.next_eval += 1
@@ -122,19 +121,18 @@ def interpolate_hermite(t, work, data, n):
     m = records(data, 1, MARCH)[0]
     y, y0, y1 = vector(w.y, w.n_y), vector(m.y0, w.n_y), vector(m.y1, w.n_y)
     rates, f0, f1 = vector(w.rates, w.n_y), vector(m.rates0, w.n_y), vector(m.rates1, w.n_y)
-    f = factorization(w.factor)
     t1 = w.t
     for c in range(w.n_y):
         y1[c] = y[c]
-    f.valid = min(f.valid, 0)
-    status = call(w.accelerate, t1, work, w.accelerate_data, 0)
+    state_changed(w)
+    status = call(w.accelerate, t1, work, w.accelerate_data, MOTION)
     if status != OK:
         return status
     for c in range(w.n_y):
         f1[c] = rates[c]
         y[c] = y0[c]
-    f.valid = 0
-    status = call(w.accelerate, m.t0, work, w.accelerate_data, 0)
+    state_changed(w)
+    status = call(w.accelerate, m.t0, work, w.accelerate_data, MOTION)
     if status != OK:
         return status
     for c in range(w.n_y):
@@ -147,7 +145,7 @@ def interpolate_hermite(t, work, data, n):
             + y1[c] * s * s * (3.0 - 2.0 * s)
             + h * s * (1.0 - s) * (f0[c] * (1.0 - s) - f1[c] * s)
         )
-    f.valid = 0
+    state_changed(w)
     w.t = t
     return OK
 
@@ -185,12 +183,11 @@ def replay(t, work, data, n):
     residual, rate = vector(w.residual, w.n_holonomic), vector(w.constraint_rate, w.n_rows)
     stages, tables = integers(r.energy_stages, r.n_energy), integers(r.energy_tables, r.n_energy)
     counts = integers(r.energy_counts, r.n_energy)
-    f = factorization(w.factor)
     for k in range(r.done, r.n):
         for c in range(w.n_y):
             y[c] = states[k, c]
-        f.valid = min(f.valid, 0)
-        status = call(w.accelerate, times[k], work, w.accelerate_data, 0)
+        state_changed(w)
+        status = call(w.accelerate, times[k], work, w.accelerate_data, REACTIONS)
         if status != OK:
             return status
         for c in range(w.n_y):

@@ -6,7 +6,7 @@ import numpy as np
 
 from .compile import Stage, inner, records
 from .integrators import combine, derivative, fixed_instant
-from .workspace import OK, factorization, matrix, vector, workspace
+from .workspace import OK, matrix, state_changed, vector, workspace
 
 ADAMS_BASHFORTH = np.dtype(
     [
@@ -36,13 +36,12 @@ def start(w, r, t, work):
     a, b, c = matrix(r.a, r.stages, r.stages), vector(r.b, r.stages), vector(r.c, r.stages)
     k, history = matrix(r.k, r.stages, w.n_y), matrix(r.history, r.order, w.n_y)
     y, y0 = vector(w.y, w.n_y), vector(r.y0, w.n_y)
-    f = factorization(w.factor)
     h = t - r.t0
     for i in range(w.n_y):
         k[0, i] = history[r.newest, i]
     for s in range(1, r.stages):
         combine(y, y0, h, a[s], k, s, w.n_y)
-        f.valid = min(f.valid, 0)
+        state_changed(w)
         status = derivative(w, r.t0 + c[s] * h, work, k[s])
         if status != OK:
             return status
@@ -70,13 +69,12 @@ def extrapolate(w, r, t):
 @inner
 def reach(w, r, t, work):
     """w.y at time t in the current step: by the starter as long as derivatives are missing."""
-    f = factorization(w.factor)
     status = OK
     if r.known < r.order:
         status = start(w, r, t, work)
     else:
         extrapolate(w, r, t)
-    f.valid = min(f.valid, 0)
+    state_changed(w)
     return status
 
 

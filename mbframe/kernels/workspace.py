@@ -16,6 +16,10 @@ POSITION = 0  # marker positions and axes, holonomic residuals C
 VELOCITY = 1  # marker rates and Jacobians, constraint rates, J
 DYNAMICS = 2  # bias accelerations, gamma, mass, forces, q', z'
 
+# What an acceleration is asked for.
+MOTION = 0  # v', and multipliers that may put the whole load on some of several rows that depend on each other
+REACTIONS = 1  # also multipliers of minimum norm
+
 # What a stage returns. Negative: the stage's own Python code raised (see compile.PythonStage).
 OK = 0
 NOT_FINITE = 1  # accelerations are not finite
@@ -97,9 +101,12 @@ FACTOR = np.dtype(
         ("source_row", "i8"),  # row and column of that entry in the system matrix
         ("source_column", "i8"),
         ("scale", "i8"),  # largest contribution to each diagonal: what a pivot is compared with
-        ("weight", "i8"),  # regularization of each unknown
+        ("threshold", "i8"),  # what the relative pivot of each unknown must exceed
+        ("weight", "i8"),  # what is subtracted from the diagonal
         ("work", "i8"),
-        ("regularized", "i8"),
+        ("regularized", "i8"),  # 1: `weight` is used
+        ("left_out", "i8"),  # number of constraint rows left out, because they depend on others
+        ("dependent", "i8"),  # 1: there have been such rows
         ("valid", "i8"),  # 1: the factors belong to the current q; 0: to an earlier one; -1: there are none
         ("refine", "i8"),
         ("worst", "i8"),  # unknown with the smallest relative pivot
@@ -120,6 +127,7 @@ WORK = np.dtype(
         ("n_markers", "i8"),
         ("n_entries", "i8"),
         ("t", "f8"),
+        ("evaluated", "i8"),  # 1: the tables belong to the current state and contain everything
         ("y", "i8"),  # (q, v, z)
         ("rates", "i8"),  # (q', v', z')
         ("multipliers", "i8"),
@@ -156,7 +164,9 @@ WORK = np.dtype(
         ("settle", "i8"),
         ("factorize", "i8"),
         ("solve", "i8"),
+        ("share", "i8"),
         ("factor", "i8"),
+        ("sharing", "i8"),  # regularized factorization, by which dependent rows share their load
         ("right", "i8"),
         ("solution", "i8"),
         ("tangent", "i8"),  # record of the tangent, when one is taken
@@ -195,6 +205,14 @@ def workspace(address):
 @inner
 def factorization(address):
     return carray(pointer(address), 1, FACTOR)[0]
+
+
+@inner
+def state_changed(w):
+    """Neither the tables nor the factors belong to the current state any more."""
+    w.evaluated = 0
+    f = factorization(w.factor)
+    f.valid = min(f.valid, 0)
 
 
 @inner

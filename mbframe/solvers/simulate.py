@@ -290,7 +290,7 @@ def refuse_ambiguous_friction(eq: Equations, t: float, y: Array) -> None:
     if not frictions:
         return
     eq.accelerate(t, *eq.split(y))
-    if not eq.factor_record["regularized"]:
+    if not eq.factor_record["left_out"]:
         return
     left, sizes, _ = np.linalg.svd(eq.evaluate(t, *eq.split(y)).jacobian.toarray())
     open_rows = left[:, np.count_nonzero(sizes > 1e-9 * sizes[0]) :]
@@ -392,7 +392,7 @@ class Run:
         info.wall_time = time.perf_counter() - began
         info.steps, info.rejected = int(work["steps"]), int(work["rejected"])
         info.evaluations, info.factorizations = int(work["evaluations"]), int(work["factorizations"])
-        if eq.factor_record["regularized"]:
+        if eq.factor_record["dependent"]:
             info.warnings.append(
                 "constraints depend on each other (or did at some instant): the motion is unique, but reactions are "
                 "those of minimum norm"

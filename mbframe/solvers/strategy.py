@@ -35,10 +35,14 @@ class SolverStrategy(Element):
         """The strategy as a stage of these equations."""
         for owner in type(self).__mro__:
             if "stage" in vars(owner):
-                return self.stage(eq)  # type: ignore[attr-defined]
+                return self.stage(eq)
             if self.method in vars(owner):
                 python = PythonStage(self.callback(eq))
                 return Strategy(python.address, python=python, label=f"{type(self).__name__}.{self.method}")
+        raise TypeError(f"{type(self).__name__} defines neither {self.method} nor stage")
+
+    def stage(self, eq: Equations) -> Strategy:
+        """The compiled strategy, by which also Python's `method` of a class that has one works."""
         raise TypeError(f"{type(self).__name__} defines neither {self.method} nor stage")
 
     def callback(self, eq: Equations) -> Callable[[float, int], None]:

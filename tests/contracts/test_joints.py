@@ -278,4 +278,4 @@ def test_acceleration_recovers_from_a_state_that_cannot_be_evaluated(joined: Joi
         joined.eq.accelerate(0.0, np.nan * joined.q, joined.v)
     for found, expected in zip(joined.eq.accelerate(0.0, joined.q, joined.v), before, strict=True):
         assert_close(found, expected, 1e-11)
-    assert not joined.eq.factor_record["regularized"]  # the rows are independent, whatever that state looked like
+    assert not joined.eq.factor_record["dependent"]  # the rows are independent, whatever that state looked like

@@ -11,7 +11,7 @@ import mbframe as mb
 from mbframe.equations.structure import Block, Structure, analyze
 from mbframe.kernels import factorization
 from mbframe.kernels.compile import callable_from_python
-from mbframe.kernels.factorization import EPSILON
+from mbframe.kernels.factorization import EPSILON, PIVOT_LOST
 
 factor_symmetric, substitute_symmetric, factor_general, substitute_general = (
     callable_from_python(dispatcher.py_func)
@@ -125,8 +125,8 @@ PROBLEMS = {
 }
 
 
-def factored(p: Problem, a: np.ndarray, *, symmetric: bool) -> tuple[np.ndarray, float]:
-    """The inverse times a right side of ones and counting numbers, and the worst relative pivot."""
+def factored(p: Problem, a: np.ndarray, *, symmetric: bool) -> tuple[np.ndarray, float, int]:
+    """The inverse times `right_side`, the worst relative pivot and the number of lost ones."""
     s = p.structure
     place = np.empty(s.n, np.int64)
     place[s.order] = np.arange(s.n)
@@ -139,16 +139,16 @@ def factored(p: Problem, a: np.ndarray, *, symmetric: bool) -> tuple[np.ndarray,
     upper[s.slot[off] - s.n] = above[off]
     right = right_side(s.n).astype(a.dtype)
     x = right[s.order]
-    scale = np.zeros(s.n)
+    scale, threshold = np.zeros(s.n), np.full(s.n, PIVOT_LOST)
     if symmetric:
-        _, pivot = factor_symmetric(s.n, values, s.start, s.rows, s.targets, scale)
+        _, pivot, lost = factor_symmetric(s.n, values, s.start, s.rows, s.targets, scale, threshold)
         substitute_symmetric(s.n, values, s.start, s.rows, x)
     else:
-        _, pivot = factor_general(s.n, values, upper, s.start, s.rows, s.targets, scale)
+        _, pivot, lost = factor_general(s.n, values, upper, s.start, s.rows, s.targets, scale, threshold)
         substitute_general(s.n, values, upper, s.start, s.rows, x)
     solution = np.empty_like(x)
     solution[s.order] = x
-    return solution, pivot
+    return solution, pivot, lost
 
 
 def right_side(n: int) -> np.ndarray:
@@ -163,9 +163,10 @@ def test_solutions_agree_with_dense_ones(topology, symmetric, scalar):
     rng = np.random.default_rng(5)
     for _ in range(5):
         a = p.matrix(rng, symmetric=symmetric, scalar=scalar)
-        found, pivot = factored(p, a, symmetric=symmetric)
+        found, pivot, lost = factored(p, a, symmetric=symmetric)
         expected = np.linalg.solve(a, right_side(len(a)))
         assert pivot > 1e-8
+        assert lost == 0
         np.testing.assert_allclose(found, expected, atol=1e-10 * np.abs(expected).max())
 
 
@@ -315,10 +316,10 @@ def test_the_multipliers_of_redundant_constraints_have_minimum_norm():
     a, right, mass = dense(eq)
     eq.factor()
     found = eq.solve(right)
-    assert eq.factor_record["regularized"] == 1
+    assert eq.factor_record["left_out"] == 10
     jacobian = a[eq.n_v :, : eq.n_v]
     weight = np.empty(len(a))
-    weight[eq.structure.order] = eq.factor_record.array("weight")
+    weight[eq.structure.order] = eq.sharing_record.array("weight")
     root = np.sqrt(weight[eq.n_v :])
     # least l^T E l: with y = E^(1/2) l the minimum-norm solution of J^T E^(-1/2) y = Q - M a
     acceleration = np.linalg.lstsq(a, right)[0][: eq.n_v]

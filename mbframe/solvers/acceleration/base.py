@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...equations.equations import Equations
+from ...kernels.workspace import REACTIONS
 from ..strategy import SolverStrategy
 
 Array = NDArray[np.float64]
@@ -29,8 +30,9 @@ class Acceleration(SolverStrategy):
 
     def solve(self, eq: Equations, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """v' and the multipliers."""
-        eq.bind("accelerate", self.bound(eq))
-        return eq.accelerate(t, q, v)
+        eq.set_state(q, v)
+        eq.apply(self.stage(eq), t, REACTIONS)
+        return eq.work.v_rate.copy(), eq.work.multipliers.copy()
 
     def callback(self, eq: Equations) -> Callable[[float, int], None]:
         work = eq.work

@@ -34,9 +34,8 @@ class Stabilization(SolverStrategy):
 
     def correct(self, eq: Equations, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """The corrected coordinates and velocities."""
-        eq.bind("correct", self.bound(eq))
         eq.set_state(q, v)
-        eq.call("correct", t)
+        eq.apply(self.stage(eq), t)
         return eq.work.q.copy(), eq.work.v.copy()
 
     def callback(self, eq: Equations) -> Callable[[float, int], None]:
