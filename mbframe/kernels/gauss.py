@@ -7,23 +7,20 @@ With a = M^-1 Q, the accelerations without constraints, and K = J M^-1 J^T,
 M has one block per body, so M^-1 J^T is found body by body. K couples the equations that share a body; it is positive
 definite unless constraints depend on each other, and factored sparsely in a static order. Where a pivot is lost, the
 pseudoinverse of the whole of K is taken, with rows scaled to a unit diagonal.
-
-A body's mass matrix may be singular along directions that its intrinsic constraints fix. So M + J_i^T W J_i stands for
-M, with these constraints J_i and W = max(diag M) / diag(J_i J_i^T), and Q + J_i^T W gamma_i for Q; nothing else changes.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .compile import Stage, call, inner, records
+from .bodywise import BODY, BODYWISE, TOUCH, solve_bodies
+from .compile import Stage, inner, records
 from .dense import cholesky, factor_semidefinite, solve_cholesky
+from .dynamics import settle_forces
 from .factorization import PIVOT_LOST, factor_symmetric, substitute_symmetric
 from .workspace import (
-    DYNAMICS,
     NOT_FINITE,
     OK,
-    SINGULAR,
     block,
     factorization,
     indices,
@@ -31,30 +28,6 @@ from .workspace import (
     part,
     vector,
     workspace,
-)
-
-BODY = np.dtype(
-    [
-        ("n", "i8"),  # velocities
-        ("v", "i8"),
-        ("mass", "i8"),  # where the mass block starts in the entries
-        ("row", "i8"),  # intrinsic rows, and where their block starts in the entries
-        ("n_intrinsic", "i8"),
-        ("row_block", "i8"),
-        ("first", "i8"),  # its touches
-        ("n_touches", "i8"),
-    ],
-    align=True,
-)
-
-TOUCH = np.dtype(
-    [
-        ("equations", "i8"),  # a block of J: some equations, the velocities of one body
-        ("row", "i8"),
-        ("entries", "i8"),
-        ("solved", "i8"),  # where its M^-1 J^T, transposed, starts in the pool
-    ],
-    align=True,
 )
 
 PRODUCT = np.dtype(
@@ -69,23 +42,16 @@ PRODUCT = np.dtype(
 
 GAUSS = np.dtype(
     [
-        ("bodies", "i8"),
-        ("n_bodies", "i8"),
-        ("touches", "i8"),
-        ("n_touches", "i8"),
         ("products", "i8"),
         ("n_products", "i8"),
-        ("solved", "i8"),  # pool of M^-1 J^T
         ("gram", "i8"),  # pool of the blocks of K
         ("n_gram", "i8"),
         ("factor", "i8"),  # static factorization of K
-        ("system", "i8"),  # that of the system, whose note of dependent constraints is shared
+        ("dependent", "i8"),  # 1: constraints depend on each other, and the pseudoinverse is taken
         ("dense", "i8"),  # K as one matrix, for the pseudoinverse
         ("normal", "i8"),
         ("order", "i8"),
         ("weight", "i8"),
-        ("mass", "i8"),  # factored mass matrix of one body
-        ("free", "i8"),  # a
         ("error", "i8"),  # J a - gamma, then lambda
         ("work", "i8"),
     ],
@@ -94,56 +60,9 @@ GAUSS = np.dtype(
 
 
 @inner
-def weighted_mass(w, body, mass, free):
-    """M + J_i^T W J_i and Q + J_i^T W gamma_i of one body."""
-    n = body.n
-    source, force, gamma = block(w.entries, body.mass, n, n), part(w.force, body.v, n), vector(w.gamma, w.n_rows)
-    largest = 0.0
-    for a in range(n):
-        for b in range(n):
-            mass[a, b] = source[a, b]
-        largest = max(largest, source[a, a])
-        free[a] = force[a]
-    rows = block(w.entries, body.row_block, body.n_intrinsic, n)
-    for e in range(body.n_intrinsic):
-        square = 0.0
-        for a in range(n):
-            square += rows[e, a] * rows[e, a]
-        weight = largest / square
-        for a in range(n):
-            free[a] += weight * rows[e, a] * gamma[body.row + e]
-            for b in range(n):
-                mass[a, b] += weight * rows[e, a] * rows[e, b]
-
-
-@inner
-def free_accelerations(w, g):
-    """a of all bodies, and M^-1 J^T of everything that touches them."""
-    bodies, touches = records(g.bodies, g.n_bodies, BODY), records(g.touches, g.n_touches, TOUCH)
-    for k in range(g.n_bodies):
-        body = bodies[k]
-        n = body.n
-        mass, free = block(g.mass, 0, n, n), part(g.free, body.v, n)
-        weighted_mass(w, body, mass, free)
-        if not cholesky(n, mass):
-            w.culprit = body.v
-            return SINGULAR
-        solve_cholesky(n, mass, free)
-        for c in range(body.first, body.first + body.n_touches):
-            touch = touches[c]
-            rows = block(w.entries, touch.entries, touch.equations, n)
-            solved = block(g.solved, touch.solved, touch.equations, n)
-            for e in range(touch.equations):
-                for a in range(n):
-                    solved[e, a] = rows[e, a]
-                solve_cholesky(n, mass, solved[e])
-    return OK
-
-
-@inner
-def gram_matrix(w, g):
+def gram_matrix(w, g, s):
     """The blocks of K."""
-    touches, products = records(g.touches, g.n_touches, TOUCH), records(g.products, g.n_products, PRODUCT)
+    touches, products = records(s.touches, s.n_touches, TOUCH), records(g.products, g.n_products, PRODUCT)
     gram = vector(g.gram, g.n_gram)
     for k in range(g.n_gram):
         gram[k] = 0.0
@@ -151,34 +70,30 @@ def gram_matrix(w, g):
         p = products[k]
         left, right = touches[p.left], touches[p.right]
         rows = block(w.entries, left.entries, left.equations, p.n)
-        solved = block(g.solved, right.solved, right.equations, p.n)
+        solved = block(s.solved, right.solved, right.equations, p.n)
         target = block(g.gram, p.target, left.equations, right.equations)
         for e in range(left.equations):
             for h in range(right.equations):
-                s = 0.0
                 for a in range(p.n):
-                    s += rows[e, a] * solved[h, a]
-                target[e, h] += s
+                    target[e, h] += rows[e, a] * solved[h, a]
 
 
 @inner
-def acceleration_errors(w, g):
+def acceleration_errors(w, g, s):
     """error := J a - gamma."""
-    bodies, touches = records(g.bodies, g.n_bodies, BODY), records(g.touches, g.n_touches, TOUCH)
+    bodies, touches = records(s.bodies, s.n_bodies, BODY), records(s.touches, s.n_touches, TOUCH)
     error, gamma = vector(g.error, w.n_rows), vector(w.gamma, w.n_rows)
     for k in range(w.n_rows):
         error[k] = -gamma[k]
-    for k in range(g.n_bodies):
+    for k in range(s.n_bodies):
         body = bodies[k]
-        free = part(g.free, body.v, body.n)
+        free = part(s.free, body.v, body.n)
         for c in range(body.first, body.first + body.n_touches):
             touch = touches[c]
             rows = block(w.entries, touch.entries, touch.equations, body.n)
             for e in range(touch.equations):
-                s = 0.0
                 for a in range(body.n):
-                    s += rows[e, a] * free[a]
-                error[touch.row + e] += s
+                    error[touch.row + e] += rows[e, a] * free[a]
 
 
 @inner
@@ -195,8 +110,9 @@ def factor_gram(g):
     for k in range(f.n):
         scale[k] = 0.0
     start, rows = indices(f.start, f.n + 1), indices(f.rows, f.n_lower)
-    _, pivot = factor_symmetric(f.n, values, start, rows, indices(f.targets, f.n_targets), scale)
-    return pivot
+    threshold = vector(f.threshold, f.n)
+    _, pivot, lost = factor_symmetric(f.n, values, start, rows, indices(f.targets, f.n_targets), scale, threshold)
+    return 0.0 if lost > 0 else pivot
 
 
 @inner
@@ -261,18 +177,17 @@ def accelerate_by_gauss(t, work, data, n):
     """v' and the multipliers in the closed form of Udwadia and Kalaba."""
     w = workspace(work)
     g = records(data, 1, GAUSS)[0]
-    status = call(w.evaluate, t, work, 0, DYNAMICS)
+    s = records(w.bodywise, 1, BODYWISE)[0]
+    status = settle_forces(w, t, work)
+    if status == OK:
+        status = solve_bodies(w, s)
     if status != OK:
         return status
-    status = free_accelerations(w, g)
-    if status != OK:
-        return status
-    gram_matrix(w, g)
-    acceleration_errors(w, g)
-    note = factorization(g.system)
-    if note.regularized == 0 and not factor_gram(g) > PIVOT_LOST:
-        note.regularized = 1
-    if note.regularized == 0:
+    gram_matrix(w, g, s)
+    acceleration_errors(w, g, s)
+    if g.dependent == 0 and not factor_gram(g) > PIVOT_LOST:
+        g.dependent = factorization(w.factor).dependent = 1
+    if g.dependent == 0:
         solve_gram(g, w.n_rows)
     else:
         pseudosolve_gram(g, w.n_rows)
@@ -280,15 +195,15 @@ def accelerate_by_gauss(t, work, data, n):
     multipliers, error = vector(w.multipliers, w.n_rows), vector(g.error, w.n_rows)
     for k in range(w.n_rows):
         multipliers[k] = error[k]
-    bodies, touches = records(g.bodies, g.n_bodies, BODY), records(g.touches, g.n_touches, TOUCH)
-    for k in range(g.n_bodies):
+    bodies, touches = records(s.bodies, s.n_bodies, BODY), records(s.touches, s.n_touches, TOUCH)
+    for k in range(s.n_bodies):
         body = bodies[k]
-        acceleration, free = part(w.rates, w.n_q + body.v, body.n), part(g.free, body.v, body.n)
+        acceleration, free = part(w.rates, w.n_q + body.v, body.n), part(s.free, body.v, body.n)
         for a in range(body.n):
             acceleration[a] = free[a]
         for c in range(body.first, body.first + body.n_touches):
             touch = touches[c]
-            solved = block(g.solved, touch.solved, touch.equations, body.n)
+            solved = block(s.solved, touch.solved, touch.equations, body.n)
             for e in range(touch.equations):
                 for a in range(body.n):
                     acceleration[a] -= solved[e, a] * multipliers[touch.row + e]

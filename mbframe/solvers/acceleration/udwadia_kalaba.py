@@ -19,4 +19,4 @@ class UdwadiaKalaba(Acceleration):
     """
 
     def stage(self, eq: Equations) -> Strategy:
-        return Strategy(accelerate_by_gauss.address, gauss_record(eq.tables, eq.factor_record))
+        return Strategy(accelerate_by_gauss.address, gauss_record(eq.tables))
