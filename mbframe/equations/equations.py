@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..bodies.formulations import Formulation
 from ..errors import ModelError, Problem, SimulationError
-from ..kernels import dynamics, factorization
+from ..kernels import bodywise, dynamics, factorization
 from ..kernels import workspace as codes
 from ..kernels.compile import PythonStage, run_stage
 from ..kernels.march import REPLAY, replay
 from ..state import Motion, State
 from ..system import System
+from .bodywise import bodywise_record
 from .stages import Stages
 from .structure import Structure, analyze
 from .tables import NumberedBody, Tables
@@ -104,6 +105,8 @@ class Equations:
         self.work["settle"] = dynamics.settle_friction.address if self.stages.reactive else 0
         self.work["factorize"], self.work["solve"] = factorization.factorize.address, factorization.solve.address
         self.work["share"] = factorization.share.address
+        self.work["weigh"], self.work["bodywise"] = bodywise.weigh.address, bodywise_record(t)
+        self.work["augmented"] = dynamics.accelerate_augmented.address
         self.bind("accelerate", Strategy(dynamics.accelerate_augmented.address))
 
     def _write_constants(self) -> None:

@@ -8,6 +8,7 @@ from .compile import Stage, call, inner, records
 from .workspace import (
     DYNAMICS,
     LINK,
+    MOTION,
     NO_CONVERGENCE,
     NO_FRICTION,
     NOT_FINITE,
@@ -137,6 +138,14 @@ def settle_friction(t, work, data, n):
     return NO_FRICTION
 
 
+@inner
+def settle_forces(w, t, work):
+    """Evaluate everything; friction, which depends on reactions, is found with the augmented formulation."""
+    if w.n_reactive > 0:
+        return call(w.augmented, t, work, 0, MOTION)
+    return evaluate_if_stale(w, t, work)
+
+
 @Stage
 def accelerate_augmented(t, work, data, n):
     """v' and the multipliers from [M J^T; J 0] [v'; lambda] = [Q; gamma]; n is MOTION or REACTIONS."""
@@ -181,9 +190,10 @@ CORRECTION = np.dtype(
         ("tolerance", "f8"),
         ("velocity_tolerance", "f8"),
         ("limit", "i8"),
-        ("factor", "i8"),  # factorization used for the correction: the system's own, or one with unit weights
-        ("entries", "i8"),
-        ("n_mass", "i8"),  # leading entries that belong to the weights
+        ("prepare", "i8"),  # stage that takes up the J of the last evaluation; n is the number of rows that count
+        ("remove", "i8"),  # stage that turns the violations in `right` into the change `solution`
+        ("data", "i8"),  # record of both
+        ("valid", "i8"),  # 1: prepared before, for this or a neighbouring state
         ("size", "f8"),  # largest marker coordinate after the last correction
     ],
     align=True,
@@ -223,41 +233,34 @@ def largest_row(values, n):
 
 
 @inner
-def correction_factors(w, c, t, work):
-    """Factors for the correction at the current q (evaluates everything)."""
+def prepare(w, c, t, work, n):
+    """Evaluate everything at the current state and take up J for a correction of the first n rows."""
     status = call(w.evaluate, t, work, 0, DYNAMICS)
     if status != OK:
         return status
-    f = factorization(w.factor)
-    f.valid = 0
-    status = factor_if_stale(w, t, work)
-    if status != OK or c.factor == w.factor:
-        return status
-    own, entries = vector(c.entries, w.n_entries), vector(w.entries, w.n_entries)
-    for k in range(c.n_mass, w.n_entries):
-        own[k] = entries[k]
-    return call(w.factorize, t, work, c.factor, c.entries)
+    factorization(w.factor).valid = min(factorization(w.factor).valid, 0)
+    c.valid = 1
+    return call(c.prepare, t, work, c.data, n)
 
 
 @inner
-def constraint_step(w, c, t, work, values, n):
-    """`solution` := least (weighted) change that removes the violations `values` of the first n rows."""
-    size = w.n_v + w.n_rows
-    right = vector(w.right, size)
-    for k in range(size):
+def remove(w, c, t, work, values, n):
+    """`solution` := the change that removes the violations `values` of the first n rows, to first order."""
+    right = vector(w.right, w.n_v + w.n_rows)
+    for k in range(w.n_v + w.n_rows):
         right[k] = 0.0
     for k in range(n):
         right[w.n_v + k] = -values[k]
-    return call(w.solve, t, work, c.factor, c.entries)
+    return call(c.remove, t, work, c.data, n)
 
 
 @Stage
-def correct_directly(t, work, data, n):
-    """Remove the violation of C = 0 and of C' = 0, D = 0 by the least (mass-weighted) change.
+def correct(t, work, data, n):
+    """Remove the violation of C = 0 by changes of q, then that of C' = 0 and D = 0 by changes of v.
 
-    q := q - T W^-1 J^T (J W^-1 J^T)^-1 C until |C| <= tolerance, then the same for v. The iteration starts with the
-    factors at hand, which belong to a neighbouring state; they are renewed when it is slow. The tables and factors left
-    behind belong to the corrected state: the next acceleration uses them again.
+    Which of the possible changes is made is a matter of the stages `prepare` and `remove`. The iteration starts with
+    what was prepared for a neighbouring state; it is renewed when it is slow. The tables left behind belong to the
+    corrected state: the next acceleration uses them again.
     """
     w = workspace(work)
     c = records(data, 1, CORRECTION)[0]
@@ -265,8 +268,8 @@ def correct_directly(t, work, data, n):
     enough = floor = 0.0
     before = np.inf
     fresh = False
-    if factorization(c.factor).valid < 0:
-        status = correction_factors(w, c, t, work)
+    if c.valid == 0:
+        status = prepare(w, c, t, work, w.n_holonomic)
         if status != OK:
             return status
         fresh = True
@@ -289,19 +292,19 @@ def correct_directly(t, work, data, n):
             w.culprit = largest_row(residual, w.n_holonomic)
             return NO_CONVERGENCE
         if not now < SLOW * before and not fresh:
-            status = correction_factors(w, c, t, work)
+            status = prepare(w, c, t, work, w.n_holonomic)
             if status != OK:
                 return status
             fresh = True
         elif fresh:
-            fresh = False  # Newton's method from here on: new factors when these become slow
+            fresh = False  # Newton's method from here on: prepared anew when this becomes slow
         before = now
-        status = constraint_step(w, c, t, work, residual, w.n_holonomic)
+        status = remove(w, c, t, work, residual, w.n_holonomic)
         if status == OK:
             status = displace(w, t, work)
         if status != OK:
             return status
-    status = correction_factors(w, c, t, work)
+    status = prepare(w, c, t, work, w.n_rows)
     if status != OK:
         return status
     c.size = extent(w)
@@ -312,7 +315,7 @@ def correct_directly(t, work, data, n):
         if norm(rate, w.n_rows) <= enough:
             return OK
         enough = max(c.velocity_tolerance, floor)
-        status = constraint_step(w, c, t, work, rate, w.n_rows)
+        status = remove(w, c, t, work, rate, w.n_rows)
         if status != OK:
             return status
         x = vector(w.solution, w.n_v)
@@ -325,6 +328,38 @@ def correct_directly(t, work, data, n):
         return OK
     w.culprit = largest_row(rate, w.n_rows)
     return NO_CONVERGENCE
+
+
+WEIGHTED = np.dtype(
+    [
+        ("factor", "i8"),  # factorization used for the correction: the system's own, or one with other weights
+        ("entries", "i8"),
+        ("n_mass", "i8"),  # leading entries that belong to the weights
+    ],
+    align=True,
+)
+
+
+@Stage
+def factor_weighted(t, work, data, n):
+    """Factors of [W J^T; J 0]; with the mass matrix for W those of the system, which the next acceleration uses."""
+    w = workspace(work)
+    c = records(data, 1, WEIGHTED)[0]
+    if c.factor == w.factor:
+        return factor_if_stale(w, t, work)
+    own, entries = vector(c.entries, w.n_entries), vector(w.entries, w.n_entries)
+    if c.entries != w.entries:
+        for k in range(c.n_mass, w.n_entries):
+            own[k] = entries[k]
+    return call(w.factorize, t, work, c.factor, c.entries)
+
+
+@Stage
+def change_least(t, work, data, n):
+    """The least change in the norm of W: -W^-1 J^T (J W^-1 J^T)^-1 times the violations."""
+    w = workspace(work)
+    c = records(data, 1, WEIGHTED)[0]
+    return call(w.solve, t, work, c.factor, c.entries)
 
 
 @Stage

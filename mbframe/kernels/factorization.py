@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .bodywise import row_weight
 from .compile import Stage, call, inner
 from .workspace import NOT_FINITE, OK, SINGULAR, factorization, indices, vector, workspace
 
@@ -244,7 +245,7 @@ def factorize(t, work, data, entries_address):
 
 @inner
 def multiply_system(f, entries, x, out):
-    """out := [M J^T; J 0] x."""
+    """out := [M J^T; J 0] x, or [M J^T; J -E] x."""
     source = indices(f.source, f.n_sources)
     row, column = indices(f.source_row, f.n_sources), indices(f.source_column, f.n_sources)
     for k in range(f.n):
@@ -254,6 +255,10 @@ def multiply_system(f, entries, x, out):
         out[r] += e * x[c]
         if r != c:
             out[c] += e * x[r]
+    if f.regularized != 0:
+        weight, order = vector(f.weight, f.n), indices(f.order, f.n)
+        for k in range(np.uint64(f.n)):
+            out[order[k]] -= weight[k] * x[order[k]]
 
 
 @inner
@@ -344,15 +349,14 @@ def share(t, work, data, entries_address):
 
 @inner
 def regularize(f, w, t, work, entries_address):
-    """Factors of the matrix with -E on the diagonal of the multipliers; E from the scales of the other factors."""
+    """Factors of the matrix with -E on the diagonal of the multipliers; E = EPSILON diag(J M^-1 J^T)."""
+    status = call(w.weigh, t, work, w.bodywise, 0)
+    if status != OK:
+        return status
     s = factorization(w.sharing)
-    weight, scale, order = vector(s.weight, f.n), vector(f.scale, f.n), indices(f.order, f.n)
-    largest = 0.0
+    weight, order = vector(s.weight, f.n), indices(f.order, f.n)
     for k in range(f.n):
         if order[k] >= f.n_plain:
-            largest = max(largest, scale[k])
-    for k in range(f.n):
-        if order[k] >= f.n_plain:
-            weight[k] = EPSILON * (scale[k] if scale[k] > 0.0 else largest)
+            weight[k] = EPSILON * row_weight(w, np.int64(order[k]) - f.n_plain)
     s.regularized = 1
     return call(w.factorize, t, work, w.sharing, entries_address)

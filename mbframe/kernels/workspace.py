@@ -162,6 +162,9 @@ WORK = np.dtype(
         ("apply", "i8"),
         ("evaluate", "i8"),
         ("settle", "i8"),
+        ("weigh", "i8"),
+        ("bodywise", "i8"),  # record of M^-1 J^T and of the weights of rows
+        ("augmented", "i8"),  # the acceleration by which forces that depend on reactions are found
         ("factorize", "i8"),
         ("solve", "i8"),
         ("share", "i8"),

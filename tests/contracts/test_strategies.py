@@ -37,7 +37,8 @@ def test_accelerations_satisfy_the_equations(cls: Any, eq: mb.Equations) -> None
     e = eq.evaluate(0.0, q, v)
     v_rate, multipliers = cls().solve(eq, 0.0, q, v)
     assert_close(e.mass @ v_rate + e.jacobian.T @ multipliers, e.force, 1e-11)
-    assert_close(e.jacobian @ v_rate, e.gamma, 1e-6)
+    accuracy = 1e-4 if cls is mb.Penalty else 1e-6  # of the order of 1/alpha times the conditioning of the rows
+    assert_close(e.jacobian @ v_rate, e.gamma, accuracy)
 
 
 def disturbed(eq: mb.Equations) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...equations.equations import Equations, Strategy
-from ...kernels.dynamics import no_correction
+from ...equations.workspace import Record
+from ...kernels.compile import Stage
+from ...kernels.dynamics import CORRECTION, correct, no_correction
 from ..strategy import SolverStrategy
 
 Array = NDArray[np.float64]
@@ -43,6 +45,17 @@ class Stabilization(SolverStrategy):
             eq.set_state(*self.correct(eq, t, eq.work.q.copy(), eq.work.v.copy()))
 
         return correct
+
+
+ITERATIONS = 25
+
+
+def correction(prepare: Stage, remove: Stage, data: Record, tolerance: float) -> Strategy:
+    """The iterated correction of positions and velocities by changes that the given stages choose."""
+    record = Record(CORRECTION)
+    record["tolerance"], record["velocity_tolerance"], record["limit"] = tolerance, 10 * tolerance, ITERATIONS
+    record["prepare"], record["remove"], record["data"] = prepare.address, remove.address, data
+    return Strategy(correct.address, record)
 
 
 class NoStabilization(Stabilization):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from ...equations.equations import Equations, Strategy
 from ...equations.workspace import Record, factor_record
-from ...kernels.dynamics import CORRECTION, correct_directly
+from ...kernels.dynamics import WEIGHTED, change_least, factor_weighted
 from ...parameters import parameter
-from .base import Stabilization
-
-ITERATIONS = 25
+from .base import Stabilization, correction
 
 
 class DirectCorrection(Stabilization):
@@ -29,11 +27,10 @@ class DirectCorrection(Stabilization):
     mass_weighted = parameter(True, help="weight of the correction: mass matrix, or identity")
 
     def stage(self, eq: Equations) -> Strategy:
-        data = Record(CORRECTION)
-        data["tolerance"], data["velocity_tolerance"], data["limit"] = self.tolerance, 10 * self.tolerance, ITERATIONS
-        data["n_mass"] = eq.tables.n_mass_entries
+        weighted = Record(WEIGHTED)
+        weighted["n_mass"] = eq.tables.n_mass_entries
         if self.mass_weighted:
-            data["factor"], data["entries"] = eq.factor_record, eq.work.entries
+            weighted["factor"], weighted["entries"] = eq.factor_record, eq.work.entries
         else:
-            data["factor"], data["entries"] = factor_record(eq.structure), eq.unit_weights()
-        return Strategy(correct_directly.address, data)
+            weighted["factor"], weighted["entries"] = factor_record(eq.structure), eq.unit_weights()
+        return correction(factor_weighted, change_least, weighted, self.tolerance)

@@ -1,0 +1,277 @@
+"""Partition of the velocities into dependent and independent ones, and what is done with it.
+
+J has independent rows R and dependent columns d such that J[R, d] is regular; the remaining columns i are free:
+
+    v_d = J[R, d]^-1 (b - J[R, i] v_i)    for J v = b.
+
+The partition is revealed by elimination with complete pivoting, on rows scaled to unit length, and kept while J[R, d]
+stays about as well conditioned as it was then.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .bodywise import BODYWISE
+from .compile import Stage, call, inner, records
+from .dense import cholesky, factor_general, reveal_rank, solve_cholesky, solve_general, solve_transposed
+from .dynamics import norm, settle_forces
+from .workspace import (
+    NOT_FINITE,
+    OK,
+    REACTIONS,
+    SINGULAR,
+    block,
+    factorization,
+    indices,
+    integers,
+    part,
+    vector,
+    workspace,
+)
+
+RANK_LOST = 1e-9  # relative pivot below which a row depends on others, for exactly closed constraints
+WORN = 0.1  # fraction of its first condition at which a partition is revealed anew
+
+PARTITION = np.dtype(
+    [
+        ("n_rows", "i8"),  # leading rows of J that take part
+        ("rank", "i8"),  # -1: not revealed yet
+        ("every_step", "i8"),
+        ("rows", "i8"),  # order of the rows: the independent ones first
+        ("columns", "i8"),  # order of the columns: the dependent ones first
+        ("condition", "f8"),  # smallest by largest pivot of the block when it was revealed
+        ("jacobian", "i8"),  # J, dense
+        ("scaled", "i8"),
+        ("factors", "i8"),  # of J[R, d]
+        ("pivots", "i8"),
+    ],
+    align=True,
+)
+
+
+@inner
+def fill_jacobian(w, p):
+    """The first rows of J as a dense matrix."""
+    f = factorization(w.factor)
+    entries, source = vector(w.entries, w.n_entries), indices(f.source, f.n_sources)
+    row, column = indices(f.source_row, f.n_sources), indices(f.source_column, f.n_sources)
+    jacobian = block(p.jacobian, 0, w.n_rows, w.n_v)
+    for i in range(p.n_rows):
+        for k in range(w.n_v):
+            jacobian[i, k] = 0.0
+    for k in range(np.uint64(f.n_sources)):
+        r = np.int64(row[k]) - w.n_v
+        if 0 <= r < p.n_rows:
+            jacobian[r, column[k]] += entries[source[k]]
+
+
+@inner
+def factor_block(w, p):
+    """Factor J[R, d]; returns its smallest by its largest pivot."""
+    jacobian, factors = block(p.jacobian, 0, w.n_rows, w.n_v), block(p.factors, 0, p.rank, p.rank)
+    rows, columns = integers(p.rows, w.n_rows), integers(p.columns, w.n_v)
+    for i in range(p.rank):
+        for k in range(p.rank):
+            factors[i, k] = jacobian[rows[i], columns[k]]
+    return factor_general(p.rank, factors, integers(p.pivots, w.n_rows))
+
+
+@inner
+def reveal(w, p, violation):
+    """Find R and d anew; a violated constraint cannot tell a dependency below its violation."""
+    jacobian, scaled = block(p.jacobian, 0, w.n_rows, w.n_v), block(p.scaled, 0, w.n_rows, w.n_v)
+    for i in range(p.n_rows):
+        square = 0.0
+        for k in range(w.n_v):
+            square += jacobian[i, k] * jacobian[i, k]
+        size = np.sqrt(square) if square > 0.0 else 1.0
+        for k in range(w.n_v):
+            scaled[i, k] = jacobian[i, k] / size
+    tolerance = max(RANK_LOST, min(1e-3, 10.0 * violation))
+    rows, columns = integers(p.rows, w.n_rows), integers(p.columns, w.n_v)
+    p.rank = reveal_rank(p.n_rows, w.n_v, scaled, rows, columns, tolerance)
+    p.condition = factor_block(w, p)
+    if p.rank < p.n_rows:
+        factorization(w.factor).dependent = 1
+
+
+@inner
+def partition(w, p, violation):
+    """Bring the partition and its factors to the J at hand."""
+    fill_jacobian(w, p)
+    if p.rank < 0 or p.every_step == 1 or not factor_block(w, p) > WORN * p.condition:
+        reveal(w, p, violation)
+
+
+POSITIONS_AND_VELOCITIES = np.dtype([("position", "i8"), ("velocity", "i8")], align=True)
+
+
+@inner
+def level(w, data, n):
+    """The partition for the first n rows: that of positions, or that of velocities if there are nonholonomic rows."""
+    both = records(data, 1, POSITIONS_AND_VELOCITIES)[0]
+    return records(both.position if n == w.n_holonomic else both.velocity, 1, PARTITION)[0]
+
+
+@Stage
+def part_velocities(t, work, data, n):
+    """Take up the J of the last evaluation for changes of the dependent velocities or displacements."""
+    w = workspace(work)
+    partition(w, level(w, data, n), norm(vector(w.residual, w.n_holonomic), w.n_holonomic))
+    return OK
+
+
+@Stage
+def change_dependent(t, work, data, n):
+    """`solution` := the change of the dependent velocities or displacements that removes the violations in `right`."""
+    w = workspace(work)
+    p = level(w, data, n)
+    right, x = vector(w.right, w.n_v + w.n_rows), vector(w.solution, w.n_v)
+    rows, columns, change = integers(p.rows, w.n_rows), integers(p.columns, w.n_v), vector(p.scaled, w.n_rows)
+    for k in range(p.rank):
+        change[k] = right[w.n_v + rows[k]]
+    solve_general(p.rank, block(p.factors, 0, p.rank, p.rank), integers(p.pivots, w.n_rows), change)
+    for k in range(w.n_v):
+        x[columns[k]] = change[k] if k < p.rank else 0.0
+    return OK
+
+
+PROJECTION = np.dtype(
+    [
+        ("partition", "i8"),
+        ("basis", "i8"),  # R: velocities of the mechanism for unit values of the independent ones, a row each
+        ("product", "i8"),  # R M
+        ("reduced", "i8"),  # R M R^T
+        ("particular", "i8"),  # v' for independent ones of zero
+        ("load", "i8"),
+        ("sharing", "i8"),
+        ("normal", "i8"),
+    ],
+    align=True,
+)
+
+
+@inner
+def multiply_mass(w, x, out):
+    """out := M x."""
+    f = factorization(w.factor)
+    entries, source = vector(w.entries, w.n_entries), indices(f.source, f.n_sources)
+    row, column = indices(f.source_row, f.n_sources), indices(f.source_column, f.n_sources)
+    for k in range(w.n_v):
+        out[k] = 0.0
+    for k in range(np.uint64(f.n_sources)):
+        r, c = row[k], column[k]
+        if r < w.n_v:
+            out[r] += entries[source[k]] * x[c]
+            if r != c:
+                out[c] += entries[source[k]] * x[r]
+
+
+@inner
+def motion_basis(w, p, d):
+    """The basis of the motions that the constraints admit, and one motion with the accelerations gamma."""
+    free = w.n_v - p.rank
+    jacobian, basis = block(p.jacobian, 0, w.n_rows, w.n_v), block(d.basis, 0, free, w.n_v)
+    factors, pivots = block(p.factors, 0, p.rank, p.rank), integers(p.pivots, w.n_rows)
+    rows, columns, x = integers(p.rows, w.n_rows), integers(p.columns, w.n_v), vector(d.load, w.n_v)
+    for c in range(free):
+        for k in range(w.n_v):
+            basis[c, k] = 0.0
+        basis[c, columns[p.rank + c]] = 1.0
+        for k in range(p.rank):
+            x[k] = -jacobian[rows[k], columns[p.rank + c]]
+        solve_general(p.rank, factors, pivots, x)
+        for k in range(p.rank):
+            basis[c, columns[k]] = x[k]
+    gamma, particular = vector(w.gamma, w.n_rows), vector(d.particular, w.n_v)
+    for k in range(p.rank):
+        x[k] = gamma[rows[k]]
+    solve_general(p.rank, factors, pivots, x)
+    for k in range(w.n_v):
+        particular[columns[k]] = x[k] if k < p.rank else 0.0
+
+
+@inner
+def share_load(w, p, d):
+    """Multipliers of minimum norm, sum E l^2 with E = diag(J M^-1 J^T), that exert the load of the independent rows.
+
+    All rows are combinations J = L J[R] of the independent ones, whose multipliers g stand for L^T l:
+    l = E^-1 L (L^T E^-1 L)^-1 g.
+    """
+    r, multipliers = p.rank, vector(w.multipliers, w.n_rows)
+    jacobian, factors = block(p.jacobian, 0, w.n_rows, w.n_v), block(p.factors, 0, r, r)
+    rows, columns, pivots = integers(p.rows, w.n_rows), integers(p.columns, w.n_v), integers(p.pivots, w.n_rows)
+    weight = vector(records(w.bodywise, 1, BODYWISE)[0].weight, w.n_rows)
+    sharing, normal, g = block(d.sharing, 0, w.n_rows, r), block(d.normal, 0, r, r), vector(d.load, w.n_v)
+    for k in range(w.n_rows):
+        for a in range(r):
+            sharing[k, a] = jacobian[k, columns[a]]
+        solve_transposed(r, factors, pivots, sharing[k])
+    for a in range(r):
+        g[a] = multipliers[rows[a]]
+        for b in range(a + 1):
+            normal[a, b] = 0.0
+            for k in range(w.n_rows):
+                if weight[k] > 0.0:
+                    normal[a, b] += sharing[k, a] * sharing[k, b] / weight[k]
+    if not cholesky(r, normal):
+        return SINGULAR
+    solve_cholesky(r, normal, g)
+    for k in range(w.n_rows):
+        multipliers[k] = 0.0
+        if weight[k] > 0.0:
+            for a in range(r):
+                multipliers[k] += sharing[k, a] * g[a] / weight[k]
+    return OK
+
+
+@Stage
+def accelerate_by_projection(t, work, data, n):
+    """v' from the equations of motion projected on the motions that the constraints admit, R M (R^T a + p) = R Q."""
+    w = workspace(work)
+    d = records(data, 1, PROJECTION)[0]
+    p = records(d.partition, 1, PARTITION)[0]
+    status = settle_forces(w, t, work)
+    if status != OK:
+        return status
+    partition(w, p, norm(vector(w.residual, w.n_holonomic), w.n_holonomic))
+    w.factorizations += 1
+    motion_basis(w, p, d)
+    free = w.n_v - p.rank
+    basis, product = block(d.basis, 0, free, w.n_v), block(d.product, 0, free, w.n_v)
+    reduced, particular = block(d.reduced, 0, free, free), vector(d.particular, w.n_v)
+    force, load, x = vector(w.force, w.n_v), vector(d.load, w.n_v), vector(w.solution, w.n_v)
+    multiply_mass(w, particular, load)
+    for c in range(free):
+        multiply_mass(w, basis[c], product[c])
+        x[c] = 0.0
+        for k in range(w.n_v):
+            x[c] += basis[c, k] * (force[k] - load[k])
+        for b in range(c + 1):
+            reduced[c, b] = 0.0
+            for k in range(w.n_v):
+                reduced[c, b] += product[c, k] * basis[b, k]
+    if not cholesky(free, reduced):
+        w.culprit = integers(p.columns, w.n_v)[p.rank]
+        return SINGULAR
+    solve_cholesky(free, reduced, x)
+    acceleration = part(w.rates, w.n_q, w.n_v)
+    for k in range(w.n_v):
+        acceleration[k] = particular[k]
+        for c in range(free):
+            acceleration[k] += basis[c, k] * x[c]
+        if not abs(acceleration[k]) < np.inf:
+            w.culprit = k
+            return NOT_FINITE
+    rows, columns, multipliers = integers(p.rows, w.n_rows), integers(p.columns, w.n_v), vector(w.multipliers, w.n_rows)
+    multiply_mass(w, acceleration, load)
+    for k in range(p.rank):
+        x[k] = force[columns[k]] - load[columns[k]]
+    solve_transposed(p.rank, block(p.factors, 0, p.rank, p.rank), integers(p.pivots, w.n_rows), x)
+    for k in range(w.n_rows):
+        multipliers[rows[k]] = x[k] if k < p.rank else 0.0
+    if p.rank == w.n_rows or n != REACTIONS:
+        return OK
+    status = call(w.weigh, t, work, w.bodywise, 0)
+    return share_load(w, p, d) if status == OK else status

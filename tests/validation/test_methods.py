@@ -1,0 +1,138 @@
+"""Every acceleration and stabilization on every example: the same motion, the same reactions, closed constraints."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import mbframe as mb
+
+# The offset keeps the angles of all bodies of all examples away from singular poses.
+ANGLES = mb.EulerAngles("ZXY", offset=Rotation.from_rotvec((0.6, 0.5, 0.4)))
+FORMULATIONS = [mb.NewtonEuler(), mb.EulerParameters(), mb.NaturalAbsolute(), ANGLES]
+EXACT = [mb.UdwadiaKalaba(), mb.ProjectionMatrix(), mb.AugmentedLagrangian()]
+CORRECTING = [mb.DirectCorrection(), mb.CoordinatePartitioning(), mb.MassOrthogonalProjection()]
+EXAMPLES = ["triple_pendulum", "five_bar_pendulum", "spatial_slider_crank", "bricard", "rolling_disk", "screw_jack"]
+
+
+def moving(name: str, formulation: mb.Formulation) -> tuple[mb.Equations, np.ndarray, np.ndarray]:
+    """An example in the middle of its motion."""
+    system = getattr(mb.examples, name)()
+    result = mb.simulate(system, 0.3, t_eval=[0.3], stabilization=mb.DirectCorrection(), formulation=formulation)
+    eq = mb.Equations(system, formulation)
+    q, v, _ = eq.split(eq.coordinates(result.state(-1)))
+    return eq, q, v
+
+
+def dense_solution(e: Any) -> tuple[np.ndarray, np.ndarray]:
+    """v' and the multipliers of minimum norm in rows weighted by diag(J M^-1 J^T), by NumPy's pseudoinverse."""
+    mass, jacobian = e.mass.toarray(), e.jacobian.toarray()
+    gram = jacobian @ np.linalg.solve(mass, jacobian.T)
+    weight = 1.0 / np.sqrt(np.diag(gram))
+    inverse = weight[:, None] * np.linalg.pinv(weight[:, None] * gram * weight, rcond=1e-11) * weight
+    free = np.linalg.solve(mass, e.force)
+    multipliers = inverse @ (jacobian @ free - e.gamma)
+    return free - np.linalg.solve(mass, jacobian.T @ multipliers), multipliers
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=lambda f: type(f).__name__)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_exact_methods_agree(name: str, formulation: mb.Formulation) -> None:
+    eq, q, v = moving(name, formulation)
+    expected, load = dense_solution(eq.evaluate(0.3, q, v))
+    for method in (mb.AugmentedFormulation(), *EXACT):
+        v_rate, multipliers = method.solve(eq, 0.3, q, v)
+        assert np.abs(v_rate - expected).max() <= 1e-9 * np.abs(expected).max(), method
+        assert np.abs(multipliers - load).max() <= 1e-8 * np.abs(load).max(), method
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=lambda f: type(f).__name__)
+def test_the_error_of_penalties_falls_with_their_size(formulation: mb.Formulation) -> None:
+    eq, q, v = moving("triple_pendulum", formulation)
+    expected, _ = mb.AugmentedFormulation().solve(eq, 0.3, q, v)
+
+    def error(alpha: float) -> float:
+        return float(np.abs(mb.Penalty(alpha=alpha).solve(eq, 0.3, q, v)[0] - expected).max())
+
+    assert error(1e6) / error(1e5) == pytest.approx(0.1, rel=0.01)
+    assert error(1e7) / error(1e6) == pytest.approx(0.1, rel=0.01)
+
+
+def doubled_pendulum() -> mb.System:
+    """The triple pendulum with every joint twice."""
+    system = mb.examples.triple_pendulum()
+    for joint in list(system.joints):
+        system.add(mb.SphericalJoint(f"{joint.name} again", joint.body_i, joint.body_j, at=joint.at))
+    return system
+
+
+@pytest.mark.parametrize("method", [mb.AugmentedFormulation(), *EXACT], ids=str)
+def test_doubled_joints_share_their_load_equally(method: mb.Acceleration) -> None:
+    plain, doubled = mb.Equations(mb.examples.triple_pendulum()), mb.Equations(doubled_pendulum())
+    q, v, _ = plain.split(plain.coordinates(plain.described()))
+    expected, load = mb.AugmentedFormulation().solve(plain, 0.0, q, v)
+    v_rate, multipliers = method.solve(doubled, 0.0, q, v)
+    assert np.abs(v_rate - expected).max() <= 1e-9 * np.abs(expected).max()
+    n = plain.n_rows
+    assert np.allclose(multipliers[:n], 0.5 * load, atol=1e-9 * np.abs(load).max())
+    assert np.allclose(multipliers[n:], 0.5 * load, atol=1e-9 * np.abs(load).max())
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("stabilization", CORRECTING, ids=str)
+def test_corrections_keep_their_tolerance(name: str, stabilization: mb.Stabilization) -> None:
+    result = mb.simulate(getattr(mb.examples, name)(), 0.3, dt=2e-3, stabilization=stabilization)
+    assert result.violation.position.max() <= stabilization.tolerance
+    assert result.violation.velocity.max() <= 10 * stabilization.tolerance
+
+
+def partitioned_by_hand(e: Any, columns: np.ndarray, violation: np.ndarray) -> np.ndarray:
+    """The change of the given velocities that removes a violation, others fixed."""
+    change = np.zeros(e.jacobian.shape[1])
+    change[columns] = np.linalg.solve(e.jacobian.toarray()[:, columns], -violation)
+    return change
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=lambda f: type(f).__name__)
+def test_partitioning_leaves_the_independent_velocities(formulation: mb.Formulation) -> None:
+    """As many velocities change as there are independent equations, by what removes the violation."""
+    eq, q, v = moving("spatial_slider_crank", formulation)
+    disturbed = v + 1e-3 * np.random.default_rng(3).normal(size=len(v))
+    e = eq.evaluate(0.3, q, disturbed)
+    _, corrected = mb.CoordinatePartitioning().correct(eq, 0.3, q, disturbed)
+    changed = np.flatnonzero(corrected != disturbed)
+    assert len(changed) == eq.n_rows
+    expected = partitioned_by_hand(e, changed, e.constraint_rate)
+    assert np.allclose(corrected - disturbed, expected, rtol=0, atol=1e-10)
+
+
+def pairs() -> list[tuple[mb.Formulation, mb.Acceleration, mb.Stabilization, mb.Integrator]]:
+    """A cover of all pairs of choices by few combinations: the rows of a Latin square, shifted."""
+    accelerations = [mb.AugmentedFormulation(), *EXACT, mb.Penalty()]
+    stabilizations = [*CORRECTING, mb.Baumgarte(), mb.NoStabilization()]
+    integrators = [mb.RungeKutta4(), mb.AdamsBashforth(order=4), mb.DormandPrince(rtol=1e-9, atol=1e-10)]
+    return [
+        (
+            FORMULATIONS[(a + s) % 4],
+            acceleration,
+            stabilization,
+            integrators[(a + 2 * s) % 3],
+        )
+        for (a, acceleration), (s, stabilization) in product(enumerate(accelerations), enumerate(stabilizations))
+    ]
+
+
+@pytest.mark.parametrize("choice", pairs(), ids=lambda c: " ".join(str(part) for part in c))
+def test_combinations_give_one_motion(choice: tuple[Any, ...]) -> None:
+    formulation, acceleration, stabilization, integrator = choice
+    system = mb.examples.triple_pendulum()
+    strategies = {"acceleration": acceleration, "stabilization": stabilization, "integrator": integrator}
+    dt = None if integrator.adaptive else 2e-3
+    result = mb.simulate(system, 0.4, dt=dt, formulation=formulation, t_eval=[0.4], **strategies)
+    tight = mb.simulate(system, 0.4, integrator=mb.DormandPrince(rtol=1e-12, atol=1e-12), t_eval=[0.4])
+    for body in system.bodies:
+        assert np.abs(result.position(body) - tight.position(body)).max() < 2e-6
