@@ -369,18 +369,23 @@ class Result(Displayed):
         return unwrapped(self.t, values, rates)
 
     def wrench(self, force: ForceElement | str) -> tuple[Array, Array]:
-        """Force and torque that a force element exerts on its second body, at its marker j, global, (n, 3) each."""
+        """Force and torque that a force element exerts on its second body, at its marker j, global, (n, 3) each.
+
+        In the plane (n, 2) and (n,).
+        """
+        from .equations.user import method_of
+
         element, i, j = self._force(force)
         forces, torques = np.zeros((len(self), 3)), np.zeros((len(self), 3))
         further: list[Any] = [()] * len(self)
-        method = element.wrench
+        method = method_of(element, "wrench")
         if element.reactive:
             method, further = element.reactive_wrench, [(r,) for r in self.reaction(element.joint).force]
         elif element.states:
             further = [(z,) for z in self.element_states(element)]
         for k, (t, a, b, rest) in enumerate(zip(self.t, i, j, further, strict=True)):
             forces[k], torques[k] = method(t, a, b, *rest)
-        return forces, torques
+        return lowered(forces, self._dimension), lowered_axial(torques, self._dimension)
 
     def output(self, force: ForceElement | str, name: str) -> Array:
         """What a force element gives beside its wrench, by the name in its `outputs`: a spring's "length"."""

@@ -36,6 +36,7 @@ import mbframe
 from ..equations.equations import Equations
 from ..equations.tables import Tables
 from ..errors import ModelError
+from ..plane import lifted
 from ..results import EventRecord, Info, Result, States
 from ..state import Motion, State
 from ..system import System
@@ -483,7 +484,7 @@ class ResultFile:
         return self._masses()[1]
 
     def _masses(self) -> tuple[Array, list[tuple[float, Array, Array]]]:
-        return self.system.gravity, [b.body.mass_properties() for b in self.tables.bodies]
+        return lifted(self.system.gravity), [b.body.mass_properties() for b in self.tables.bodies]
 
     @contextmanager
     def _read(self) -> Iterator[h5py.File]:
