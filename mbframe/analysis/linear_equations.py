@@ -190,7 +190,7 @@ def linear_equations(
         mass=P.T @ M @ P,
         damping=P.T @ (M @ (P_rate + Z) + R @ P),
         stiffness=P.T @ (M @ Z_rate + R @ Z + K @ P),
-        holonomic=J[:first][own] @ P,
+        holonomic=_with_held(J[:first][own] @ P, point, places),
         nonholonomic=G @ P,
         drift=G @ Z + D @ P,
         own_force=P.T @ own_force,
@@ -201,6 +201,20 @@ def linear_equations(
         gaps=eq.work.residual[own].copy(),
         slips=eq.work.constraint_rate[first:].copy(),
     )
+
+
+def _with_held(holonomic: Matrix, point: OperatingPoint, places: Mapping[str, slice]) -> Matrix:
+    """The rows of J, and those that hold what bodies of the plane cannot do."""
+    held = [places[b.body.name].start + k for b in point.eq.tables.bodies for k in b.formulation.held]
+    if not held:
+        return holonomic
+    rows = np.zeros((len(held), holonomic.shape[1]))
+    rows[np.arange(len(held)), held] = 1.0
+    if isinstance(holonomic, np.ndarray):
+        return np.concatenate([holonomic, rows])
+    import scipy.sparse as sparse
+
+    return sparse.vstack([holonomic, sparse.csr_array(rows)], format="csr")
 
 
 def _variations(

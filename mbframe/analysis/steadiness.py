@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..equations.equations import Equations
 from ..errors import AnalysisError
+from ..plane import lifted
 from ..rotations import skew
 from ..solvers.simulate import extent, joint_norms
 from ..state import Motion, State
@@ -80,7 +81,7 @@ def _limits(point: OperatingPoint, frame: TurningFrame) -> tuple[float, float]:
 
 def _remedy(point: OperatingPoint) -> str:
     """What to do: pass the frame in which the state is steady, if there is one."""
-    gravity = np.asarray(point.eq.system.gravity, float)
+    gravity = lifted(point.eq.system.gravity)
     # Gravity does not turn with a frame, so it can only turn about the direction of gravity.
     axes = np.eye(3) if not np.any(gravity) else (gravity / np.linalg.norm(gravity))[:, None]
     rows, values = [], []

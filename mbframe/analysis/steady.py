@@ -13,6 +13,7 @@ from ..equations.equations import Equations
 from ..errors import AnalysisError, ModelError, Problem
 from ..markers import AXIS, converted
 from ..measures import Measure
+from ..plane import lifted
 from ..rotations import matrix_from_vector
 from ..solvers.simulate import extent, joint_norms
 from ..state import Motion, State
@@ -87,7 +88,7 @@ def steady(
     SteadyMotion
         A `State` that knows its frame. An `AnalysisError` says what is left where none was found.
     """
-    gravity = np.asarray(system.gravity, float)
+    gravity = lifted(system.gravity)
     chosen = axis if axis is not None else (-gravity if np.any(gravity) else (0.0, 0.0, 1.0))
     direction = converted(AXIS, chosen, "steady", "axis")
     wanted = [(_function(system, quantity), float(value)) for quantity, value in given]

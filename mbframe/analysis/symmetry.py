@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..plane import lifted
 from ..rotations import skew
 from .freedom import readable
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, collected, turning
@@ -74,7 +75,7 @@ def _candidates(
 
     for axis, letter in zip(np.eye(3), "xyz", strict=True):
         add(f"path: displacement of the whole along {letter}", dict.fromkeys(motions, (axis, none)), {}, {})
-    gravity = np.asarray(point.eq.system.gravity, float)
+    gravity = lifted(point.eq.system.gravity)
     for axis in [-gravity / np.linalg.norm(gravity)] if np.any(gravity) else np.eye(3):
         turn = skew(axis)
         direction = ", ".join(f"{x + 0.0:.4g}" for x in axis)

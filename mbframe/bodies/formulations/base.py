@@ -144,6 +144,9 @@ class Formulation:
         """Accelerations of the origin and angular accelerations, global, (n, 3) each."""
         raise NotImplementedError
 
+    held: ClassVar[tuple[int, ...]] = ()
+    """Small motions that the body cannot make: out of the plane for a planar one."""
+
     def variation(self, q: Array, v: Array, v_rate: Array) -> Variation:
         """How small motions change the velocities of bodies whose coordinates are the rows of q, v and v'."""
         raise NotImplementedError(f"{type(self).__name__} does not define variation(self, q, v, v_rate)")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...plane import angle_of
-from .base import Formulation
+from .base import Formulation, Variation
 
 Array = NDArray[np.float64]
 
@@ -23,6 +23,11 @@ def spins(rates: Array) -> Array:
     return np.column_stack([np.zeros((len(rates), 2)), rates])
 
 
+def quarter_turn(vectors: Array) -> Array:
+    """n x d of vectors d (n, 2) of the plane."""
+    return np.column_stack([-vectors[:, 1], vectors[:, 0]])
+
+
 class PlanarFormulation(Formulation):
     """Base of formulations of bodies in the plane. Their markers lie in it: the third component of a point is zero.
 
@@ -30,8 +35,24 @@ class PlanarFormulation(Formulation):
     """
 
     dimension = 2
+    held = (2, 3, 4)
     counts_turns: ClassVar[bool] = False
 
     def angles(self, q: Array) -> Array:
         """Angles (n,); with `counts_turns` they are not limited to one turn."""
         return angle_of(self.poses(q)[1])
+
+    def variation(self, q: Array, v: Array, v_rate: Array) -> Variation:
+        """The variations (dr, phi) of space; dz and what would tilt the plane have no effect (see `held`)."""
+        return Variation.of_rates(*(self._within_plane(t, x) for t, x in ((1.0, q), (0.0, v), (0.0, v_rate))))
+
+    def _within_plane(self, translation: float, x: Array) -> Array:
+        turning = self.turning(x)
+        blocks = np.zeros((len(x), 2 + turning.shape[1], 6))
+        blocks[:, :2, :2] = translation * np.eye(2)
+        blocks[:, 2:, 5] = turning
+        return blocks
+
+    def turning(self, x: Array) -> Array:
+        """The change of the coordinates after the origin with the angle, linear in them, (n, m)."""
+        raise NotImplementedError

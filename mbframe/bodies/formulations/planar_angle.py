@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ...plane import angle_of
+from .base import Variation, named
 from .planar import PlanarFormulation, padded, spins
 
 
@@ -21,6 +24,8 @@ class PlanarAngle(PlanarFormulation):
     n_q = 3
     n_v = 3
     counts_turns = True
+    q_names: ClassVar = [*named("position", "m", "xy"), ("angle", "rad")]
+    v_names: ClassVar = [*named("velocity", "m/s", "xy"), ("angular_velocity", "rad/s")]
 
     def constant_mass(self, row):
         return np.diag([row.mass, row.mass, row.inertia[2, 2]])
@@ -56,6 +61,12 @@ class PlanarAngle(PlanarFormulation):
 
     def accelerations(self, q, v, v_rate):
         return self.twists(q, v_rate)
+
+    def variation(self, q, v, v_rate):
+        none = np.zeros((len(q), 3, 6))
+        moved = none.copy()
+        moved[:, [0, 1, 2], [0, 1, 5]] = 1.0
+        return Variation(moved, none, none, none)
 
     @staticmethod
     def prepare(body, q, frame):

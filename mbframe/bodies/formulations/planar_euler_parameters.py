@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ...plane import angle_of
-from .planar import PlanarFormulation, padded, spins
+from .base import named
+from .planar import PlanarFormulation, padded, quarter_turn, spins
 
 
 class PlanarEulerParameters(PlanarFormulation):
@@ -24,6 +27,8 @@ class PlanarEulerParameters(PlanarFormulation):
     n_q = 4
     n_v = 4
     n_intrinsic = 1
+    q_names: ClassVar = [*named("position", "m", "xy"), *named("euler_parameter", "", "01")]
+    v_names: ClassVar = [*named("velocity", "m/s", "xy"), *named("euler_parameter_rate", "1/s", "01")]
 
     def constant_mass(self, row):
         return np.diag([row.mass, row.mass, 1.0, 1.0])
@@ -61,6 +66,9 @@ class PlanarEulerParameters(PlanarFormulation):
 
     def accelerations(self, q, v, v_rate):
         return self.twists(q, v_rate)  # p' x p' = 0
+
+    def turning(self, x):
+        return 0.5 * quarter_turn(x[:, 2:])
 
     @staticmethod
     def prepare(body, q, frame):

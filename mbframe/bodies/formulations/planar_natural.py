@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from .planar import PlanarFormulation, padded, spins
+from .base import named
+from .planar import PlanarFormulation, padded, quarter_turn, spins
 
 
 class PlanarNatural(PlanarFormulation):
@@ -22,6 +25,11 @@ class PlanarNatural(PlanarFormulation):
     n_q = 6
     n_v = 6
     n_intrinsic = 3
+    q_names: ClassVar = [*named("position", "m", "xy"), *(name for k in "xy" for name in named(f"axis_{k}", "", "xy"))]
+    v_names: ClassVar = [
+        *named("velocity", "m/s", "xy"),
+        *(name for k in "xy" for name in named(f"axis_{k}_rate", "1/s", "xy")),
+    ]
 
     def constant_mass(self, row):
         second = 0.5 * np.trace(row.inertia) * np.eye(2) - row.inertia[:2, :2]
@@ -64,6 +72,9 @@ class PlanarNatural(PlanarFormulation):
 
     def accelerations(self, q, v, v_rate):
         return self.twists(q, v_rate)  # a' x a' = 0
+
+    def turning(self, x):
+        return np.column_stack([quarter_turn(x[:, 2:4]), quarter_turn(x[:, 4:])])
 
     @staticmethod
     def prepare(body, q, frame):
