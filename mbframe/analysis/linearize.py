@@ -20,8 +20,9 @@ from .assemble import assemble
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations, on_bodies
 from .reduction import Reduction, reduce
 from .roots import Root, reduced_roots, rounding
+from .shift_invert import nearest_roots, sparse_pencil
 from .signals import Signals, input_signals, output_signals
-from .steadiness import admissible, check_closed, check_constant, check_steady
+from .steadiness import admissible, check_closed, check_constant, check_steady, until_turned
 from .symmetry import symmetries
 
 Array = NDArray[np.float64]
@@ -103,6 +104,7 @@ def linearize(
     inputs: Sequence[Any] = (),
     outputs: Sequence[Any] = (),
     formulation: Formulation | None = None,
+    n_modes: int | None = None,
 ) -> Linearization:
     """Linearize a system about an equilibrium or a steady motion.
 
@@ -128,6 +130,9 @@ def linearize(
         ("velocity", body) or ("acceleration", body, local_point), with components along the axes of the frame.
     formulation
         Coordinates of the rigid bodies, instead of their own choice; the results do not depend on them.
+    n_modes
+        For large systems: only that many modes, those with the roots of least size, from sparse matrices. There is no
+        state space then, and ignorable roots are recognized by being zero.
 
     Returns
     -------
@@ -143,12 +148,57 @@ def linearize(
     check_closed(eq, chosen)
     point = OperatingPoint.at(eq, chosen)
     check_steady(point, turning)
+    if n_modes is not None:
+        return _partial(point, turning, n_modes, inputs, outputs)
     equations = linear_equations(point, turning)
     basis = admissible(equations)
     check_constant(point, turning, equations, basis)
-    loads = input_signals(system, chosen, equations.places, inputs)
-    observed = output_signals(point, turning, equations.places, outputs)
-    return Linearization(point, turning, equations, reduce(equations, basis), loads, observed)
+    reduction = reduce(equations, basis)
+    roots = reduced_roots(equations, reduction, symmetries(point, turning, equations, reduction), turning)
+    space = state_space(
+        reduction,
+        input_signals(system, chosen, equations.places, inputs),
+        output_signals(point, turning, equations.places, outputs),
+    )
+    return Linearization(point, turning, equations, roots, space)
+
+
+def _partial(
+    point: OperatingPoint, frame: TurningFrame, n_modes: int, inputs: Sequence[Any], outputs: Sequence[Any]
+) -> Linearization:
+    """Some modes from sparse matrices."""
+    if n_modes < 1 or len(inputs) or len(outputs):
+        message = (
+            f"found {n_modes}; allowed is a positive number, and neither inputs nor outputs; leave one of them out"
+        )
+        raise ModelError([Problem("linearize", "n_modes", message)])
+    if until_turned(point.eq, point.state, frame) > 0.0:
+        dense = linear_equations(point, frame)
+        check_constant(point, frame, dense, admissible(dense))
+    equations = linear_equations(point, frame, dense=False)
+    return Linearization(point, frame, equations, nearest_roots(equations, n_modes), None)
+
+
+@dataclass(frozen=True)
+class StateSpace:
+    """y' = A y + B inputs, outputs = C y + D inputs, with the independent states y of `Reduction`."""
+
+    reduction: Reduction
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    inputs: list[str]
+    outputs: list[str]
+
+
+def state_space(reduction: Reduction, loads: Signals, observed: Signals) -> StateSpace:
+    """The state space of reduced equations with inputs and outputs."""
+    A, velocity = reduction.A, reduction.velocity
+    B = reduction.B @ loads.position.T
+    by_acceleration = observed.acceleration @ velocity
+    C = observed.position @ reduction.motion + observed.velocity @ velocity + by_acceleration @ A
+    return StateSpace(reduction, A, B, C, by_acceleration @ B, loads.names, observed.names)
 
 
 class Linearization:
@@ -180,27 +230,17 @@ class Linearization:
         point: OperatingPoint,
         frame: TurningFrame,
         equations: LinearEquations,
-        reduction: Reduction,
-        loads: Signals,
-        observed: Signals,
+        roots: list[Root],
+        space: StateSpace | None,
     ) -> None:
         self.system, self.state, self.frame = point.eq.system, point.state, frame
-        self.equations, self.reduction = equations, reduction
-        self.places = equations.places
+        self.equations, self.places = equations, equations.places
         self.mass, self.damping, self.stiffness = equations.mass, equations.damping, equations.stiffness
-        self.A, velocity = reduction.A, reduction.velocity
-        self.B = reduction.B @ loads.position.T
-        by_acceleration = observed.acceleration @ velocity
-        self.C = observed.position @ reduction.motion + observed.velocity @ velocity + by_acceleration @ self.A
-        self.D = by_acceleration @ self.B
-        self.inputs, self.outputs = loads.names, observed.names
-        self._size = float(np.linalg.norm(self.A))
-        found = symmetries(point, frame, equations, reduction)
-        roots = reduced_roots(equations, reduction, found, frame)
+        self._space = space
         self.modes = [
             Mode(root.value, self._shape(root), root.residual, root.condition, root.explanation, self) for root in roots
         ]
-        self._rounding = np.array([rounding(root, self._size) for root in roots])
+        self._rounding = np.array([rounding(root) for root in roots])
         self.eigenvalues: Complex = np.array([mode.eigenvalue for mode in self.modes], complex)
 
     def _shape(self, root: Root) -> dict[str, BodyShape]:
@@ -245,34 +285,52 @@ class Linearization:
         return np.array([mode.condition for mode in self.modes])
 
     @cached_property
-    def pencil(self) -> tuple[Array, Array]:
-        """(E, A) with E z' = A z for z = (xi, xi', zeta, lambda, mu): the constrained equations as they are.
+    def pencil(self) -> tuple[Any, Any]:
+        """(E, A), sparse, with E z' = A z for z = (xi, xi', zeta, lambda, mu): the equations before any reduction.
 
         Beside the finite roots it has infinite ones, three for each independent holonomic equation and two for each
         nonholonomic one. zeta are own states of force elements.
         """
-        e = self.equations
-        n, n_z, n_h, n_n = e.size, len(e.own_feedback), len(e.holonomic), len(e.nonholonomic)
-        sizes = [n, n, n_z, n_h, n_n]
-
-        def zeros(row: int, column: int) -> Array:
-            return np.zeros((sizes[row], sizes[column]))
-
-        E = np.zeros((sum(sizes), sum(sizes)))
-        E[:n, :n], E[n : 2 * n, n : 2 * n] = np.eye(n), e.mass
-        E[2 * n : 2 * n + n_z, 2 * n : 2 * n + n_z] = np.eye(n_z)
-        A = np.block(
-            [
-                [zeros(0, 0), np.eye(n), zeros(0, 2), zeros(0, 3), zeros(0, 4)],
-                [-e.stiffness, -e.damping, -e.own_force, -e.holonomic.T, -e.nonholonomic.T],
-                [e.own_position, e.own_velocity, e.own_feedback, zeros(2, 3), zeros(2, 4)],
-                [-e.holonomic, zeros(3, 1), zeros(3, 2), zeros(3, 3), zeros(3, 4)],
-                [-e.drift, -e.nonholonomic, zeros(4, 2), zeros(4, 3), zeros(4, 4)],
-            ]
-        )
-        return E, A
+        return sparse_pencil(self.equations)
 
     # --- inputs and outputs ------------------------------------------------------------------------------------------
+
+    @property
+    def space(self) -> StateSpace:
+        """The state space; an error if only some modes were asked for."""
+        if self._space is None:
+            raise AnalysisError("there is no state space when only some modes are asked for; leave n_modes out")
+        return self._space
+
+    @property
+    def A(self) -> Array:
+        """State matrix of the independent states."""
+        return self.space.A
+
+    @property
+    def B(self) -> Array:
+        """How inputs act on the rates of the states."""
+        return self.space.B
+
+    @property
+    def C(self) -> Array:
+        """How outputs follow from the states."""
+        return self.space.C
+
+    @property
+    def D(self) -> Array:
+        """How outputs follow from the inputs at once."""
+        return self.space.D
+
+    @property
+    def inputs(self) -> list[str]:
+        """Names of the inputs."""
+        return self.space.inputs
+
+    @property
+    def outputs(self) -> list[str]:
+        """Names of the outputs."""
+        return self.space.outputs
 
     def frequency_response(self, frequencies: ArrayLike) -> Complex:
         """C (i w - A)^-1 B + D at frequencies w/(2 pi) in Hz: (frequencies, outputs, inputs)."""

@@ -32,6 +32,8 @@ class Root:
     residual: float
     condition: float
     explanation: str = ""
+    size: float = 1.0
+    """Of the matrix whose root it is: what rounding is measured by."""
 
 
 def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry, frame: TurningFrame) -> list[Root]:
@@ -67,23 +69,24 @@ def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry, frame: Turn
     own = states[r.n_x + r.n_u :]
     residuals = pencil_residuals(e, values[rest], motions, own)
     roots += [
-        Root(complex(values[j]), motions[:, p], float(residuals[p]), float(conditions[j])) for p, j in enumerate(rest)
+        Root(complex(values[j]), motions[:, p], float(residuals[p]), float(conditions[j]), size=size)
+        for p, j in enumerate(rest)
     ]
-    return ordered(roots, size)
+    return ordered(roots)
 
 
-def ordered(roots: list[Root], size: float) -> list[Root]:
+def ordered(roots: list[Root]) -> list[Root]:
     """Sorted by real, then imaginary part; real parts that are zero but for rounding count as equal."""
 
     def key(root: Root) -> tuple[float, float]:
-        return (0.0 if abs(root.value.real) <= rounding(root, size) else root.value.real, root.value.imag)
+        return (0.0 if abs(root.value.real) <= rounding(root) else root.value.real, root.value.imag)
 
     return sorted(roots, key=key)
 
 
-def rounding(root: Root, size: float) -> float:
-    """How far rounding can have moved a root: its condition times a relative change of the state matrix."""
-    return 10.0 * float(np.finfo(float).eps) * size * root.condition
+def rounding(root: Root) -> float:
+    """How far rounding can have moved a root: its condition times a relative change of its matrix."""
+    return 10.0 * float(np.finfo(float).eps) * root.size * root.condition
 
 
 def _symmetric_roots(own: Array, motions: Array, found: Symmetry, frame: TurningFrame, residual: float) -> list[Root]:

@@ -15,12 +15,11 @@ from ..markers import AXIS, converted
 from ..measures import Measure
 from ..plane import lifted
 from ..rotations import matrix_from_vector
-from ..solvers.simulate import extent, joint_norms
+from ..solvers.simulate import extent
 from ..state import Motion, State
 from ..system import System
-from .assemble import assemble
+from .assemble import Assembler, assemble
 from .linear_equations import (
-    LinearEquations,
     OperatingPoint,
     TurningFrame,
     collected,
@@ -28,6 +27,7 @@ from .linear_equations import (
     on_bodies,
     turning,
 )
+from .reduction import reduce
 from .signals import measure_value
 from .steadiness import check_closed, check_steady, null_space
 from .symmetry import round_axes
@@ -36,10 +36,13 @@ Array = NDArray[np.float64]
 Function = Callable[[State], float]
 
 ITERATIONS = 100
-LARGEST_STEP = 0.2  # rad, or lengths of the model: what Newton's method may do at once
+CLOSED = 1e-13
+LARGEST_STEP = 0.2  # rad, lengths of the model, or of a velocity: what Newton's method may do at once
 SMALL_STEP = 1e-12
-LEAST_CAUTION = 1e-6
-DIFFERENCE = 1e-5  # rad, or lengths of the model, for derivatives of given quantities
+HALVINGS = 12
+RANK = 1e-9  # relative size of singular values that count as zero
+DRIVEN = 1e-9  # part of the weight that counts as a drive or loss along the motion
+DIFFERENCE = 1e-5  # for derivatives of given quantities
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,10 @@ def _function(system: System, quantity: Measure | str | Function) -> Function:
 
 
 class Trim:
-    """Newton's method for a steady motion: poses, and coefficients c of the velocities along `_twists`."""
+    """Newton's method for a steady motion: closed poses, and coefficients c of velocities along `_twists` without slip.
+
+    Numbers are scaled to the size and mass of the system and to the acceleration of gravity.
+    """
 
     def __init__(
         self, system: System, start: State, axis: Array, rate: float | None, wanted: list[tuple[Function, float]]
@@ -122,54 +128,47 @@ class Trim:
         # With these velocities (r' and the local angular velocity) accelerations map to v' as velocities do to v.
         self.eq = Equations(system, NewtonEuler())
         self.axis, self.rate, self.wanted = axis, rate, wanted
-        self.size = max(1.0, extent(self.eq, start))
+        self.length = extent(self.eq, start)
+        self.acceleration = float(np.linalg.norm(system.gravity)) or 1.0
+        self.root_mass = np.sqrt(sum(b.body.mass_properties()[0] for b in self.eq.tables.bodies))
         self.spins = [
             (b.body.name, local)
             for b in self.eq.tables.bodies
             for local, arm in round_axes(*b.body.mass_properties()[1:])
-            if not np.any(np.abs(arm) > 1e-12 * self.size)
+            if np.abs(arm).max() <= 1e-12 * self.length
         ]
         self.balance = np.inf
+        self.state = start
         e = linear_equations(OperatingPoint.at(self.eq, start), TurningFrame())
         self.places = e.places
         twists, _ = self._twists(start)
         # Of these velocities only those that open no joint: spins about hinges, turns about a fixed shaft.
-        allowed = null_space(e.holonomic @ twists, float(np.linalg.norm(e.holonomic) * np.linalg.norm(twists)))
-        self.mixed = np.where(np.abs(allowed) < 1e-12, 0.0, allowed)
+        allowed = null_space(e.holonomic @ twists, _size(e.holonomic) * _size(twists))
+        energy = np.linalg.cholesky(allowed.T @ twists.T @ e.mass @ twists @ allowed)
+        self.mixed = np.linalg.solve(energy, allowed.T).T * self.root_mass * np.sqrt(self.acceleration * self.length)
         now = collected(self.places, {n: (m.velocity, m.angular_velocity) for n, m in start.motions.items()})
         self.c: Array = np.asarray(np.linalg.lstsq(twists @ self.mixed, now, rcond=1e-12)[0], float)
-        self.state = self._moving(start, self.c)
-        self.caution = 1.0
-        self.load = max(float(np.abs(e.stiffness).max()), float(np.abs(e.imbalance).max()), 1e-300)
-
-    @property
-    def turn(self) -> Array:
-        """The row that gives Omega from c."""
-        return self.mixed[3]
+        self.state, self.c = self._closed(start, self.c)
 
     def improve(self) -> float:
         """One step of Newton's method; returns its size, and the error of given values if that is larger.
 
-        Symmetries leave equations that follow from others, but only where all are met. Damping by what is left (after
-        Levenberg and Marquardt) keeps the method fast near the motion and its steps short far from it.
+        The step is halved until the next one would be shorter, which asks nothing of how equations are scaled.
         """
-        rows, left = self._equations()
-        before, state, c = float(np.linalg.norm(left)), self.state, self.c
-        n = rows.shape[1] - len(c)
-        while True:
-            damping = self.caution * min(1.0, before) * np.eye(rows.shape[1])
-            right = np.concatenate([-left, np.zeros(len(damping))])
-            step = np.linalg.lstsq(np.vstack([rows, damping]), right, rcond=None)[0]
-            length = float(np.abs(step[:n]).max(initial=0.0)) / self.size
-            step *= min(1.0, LARGEST_STEP / max(length, 1e-300))
-            self.c = c + step[n:]
-            self.state = self._moving(_displaced(state, self.places, step[:n]), self.c)
-            after = float(np.linalg.norm(self._left()))
-            if after < before or length <= SMALL_STEP:
-                self.caution = max(0.2 * self.caution, LEAST_CAUTION)
+        directions, rows, left = self._equations()
+        state, c, n = self.state, self.c, len(directions) - len(self.c)
+        step = np.linalg.lstsq(rows, -left, rcond=RANK)[0]
+        size = float(np.abs(directions @ step).max(initial=0.0))
+        for halvings in range(HALVINGS):
+            share = 0.5**halvings
+            if share * size > LARGEST_STEP:
+                continue
+            change = share * directions @ step
+            self.state, self.c = self._closed(_displaced(state, self.places, change[:n]), c + change[n:])
+            following = np.linalg.lstsq(rows, -self._equations(left_only=True)[2], rcond=RANK)[0]
+            if size <= SMALL_STEP or np.linalg.norm(following) <= (1.0 - 0.25 * share) * np.linalg.norm(step):
                 break
-            self.caution *= 5.0
-        return max(length, *(abs(function(self.state) - value) for function, value in self.wanted), 0.0)
+        return max(size, *(abs(function(self.state) - value) for function, value in self.wanted), 0.0)
 
     def checked(self) -> SteadyMotion:
         """The motion found, after an independent look at it: its accelerations by the equations of motion."""
@@ -181,18 +180,13 @@ class Trim:
 
     def remains(self) -> str:
         """What is not met, in words."""
-        residual, _ = self.eq.violation(self.state.t, self.eq.coordinates(self.state))
-        owner, gap = joint_norms(self.eq, residual)[0]
         missed = ", ".join(f"{function(self.state) - value:.3g}" for function, value in self.wanted) or "none"
-        return (
-            f"{self.balance:.2g} of the loads is left without balance, the largest gap is {gap:.2g} in {owner}, given "
-            f"values are missed by {missed}"
-        )
+        return f"{self.balance:.2g} of the loads is left without balance, given values are missed by {missed}"
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _frame(self, c: Array) -> TurningFrame:
-        return TurningFrame(self.axis, float(self.turn @ c))
+        return TurningFrame(self.axis, float(self.mixed[3] @ c))
 
     def _twists(self, state: State) -> tuple[Array, Array]:
         """Directions of steady velocities, and their rates (columns): three translations, the turn, spins."""
@@ -216,63 +210,82 @@ class Trim:
         motions = {n: Motion(m.position, m.rotation, *twist[n]) for n, m in state.motions.items()}
         return State(state.t, motions, state.element_states)
 
-    def _point(self, frame: TurningFrame) -> OperatingPoint:
-        """The state with its steady accelerations, and the multipliers that balance the loads best."""
-        eq, spin = self.eq, frame.angular_velocity
-        q, v, z = eq.split(eq.coordinates(self.state))
+    def _closed(self, state: State, c: Array) -> tuple[State, Array]:
+        """The nearest closed position, and there the nearest velocities without slip."""
+        eq, first = self.eq, self.eq.tables.n_holonomic
+        q, _, z = eq.split(eq.coordinates(state))
+        q, _ = Assembler(eq, state, set(), CLOSED).close(q)
+        closed = eq.state(state.t, np.concatenate([q, np.zeros(eq.n_v), z]))
+        for _ in range(2):  # once more, because constraints need not be linear in the velocities
+            v = eq.split(eq.coordinates(self._moving(closed, c)))[1]
+            e = eq.evaluate(state.t, q, v, z, dense=True)
+            columns = [eq.split(eq.coordinates(self._moving(closed, unit)))[1] for unit in np.eye(len(c))]
+            slip = e.jacobian[first:] @ np.array(columns).T
+            c = c - np.linalg.pinv(slip, rcond=1e-9) @ e.constraint_rate[first:]
+        return self._moving(closed, c), c
+
+    def _point(self, state: State, c: Array) -> OperatingPoint:
+        """A state with its steady accelerations, and the multipliers that balance the loads best."""
+        eq, spin = self.eq, self._frame(c).angular_velocity
+        q, v, z = eq.split(eq.coordinates(state))
         accelerating = {
             n: Motion(m.position, m.rotation, np.cross(spin, m.velocity), np.cross(spin, m.angular_velocity))
-            for n, m in self.state.motions.items()
+            for n, m in state.motions.items()
         }
-        v_rate = eq.split(eq.coordinates(State(self.state.t, accelerating)))[1]
-        e = eq.evaluate(self.state.t, q, v, z, dense=True)
+        v_rate = eq.split(eq.coordinates(State(state.t, accelerating)))[1]
+        e = eq.evaluate(state.t, q, v, z, dense=True)
         load = e.mass @ v_rate - e.force
         multipliers = np.linalg.lstsq(e.jacobian.T, -load, rcond=1e-12)[0]
         self.balance = float(np.abs(load + e.jacobian.T @ multipliers).max() / max(np.abs(e.force).max(), 1e-300))
-        return OperatingPoint(eq, self.state, q, v, z, v_rate, multipliers)
+        return OperatingPoint(eq, state, q, v, z, v_rate, multipliers)
 
-    def _left(self, known: LinearEquations | None = None) -> Array:
-        """What is left of the balance of loads, of the constraints and of the given values."""
+    def _equations(self, left_only: bool = False) -> tuple[Array, Array, Array]:
+        """Independent directions (columns: displacement, change of c), linear equations along them, what is left."""
         frame = self._frame(self.c)
-        e = known or linear_equations(self._point(frame), frame)
-        free = null_space(np.vstack([e.holonomic, e.nonholonomic])).T
+        e = linear_equations(self._point(self.state, self.c), frame)
+        r = reduce(e, null_space(e.holonomic))
+        twists, rates = (part @ self.mixed for part in self._twists(self.state))
+        slip = e.nonholonomic @ twists
+        faster = null_space(slip, _size(e.nonholonomic) * _size(twists))
+        # Along the steady velocities themselves loads without drive and loss are balanced whatever the pose.
+        free, along = r.V @ r.N, np.linalg.qr(r.N.T @ r.weights @ twists @ faster, mode="complete")[0]
+        unit = self.root_mass * self.acceleration
+        powers, others = np.split((free @ along).T, [faster.shape[1]])
+        driven = np.abs(powers @ e.imbalance) > DRIVEN * unit
+        kept = np.vstack([powers[driven], others]) / unit
         missed = [function(self.state) - value for function, value in self.wanted]
         if self.rate is not None:
             missed.append(frame.rate - self.rate)
-        return np.concatenate([free @ e.imbalance / self.load, e.gaps, e.slips, missed])
-
-    def _equations(self) -> tuple[Array, Array]:
-        """Linear equations for a displacement x (in the frame's axes) and a change of c, and what is left of them."""
-        frame = self._frame(self.c)
-        e = linear_equations(self._point(frame), frame)
-        twists, rates = (part @ self.mixed for part in self._twists(self.state))
-        S = turning(self.places, frame)
-        free = null_space(np.vstack([e.holonomic, e.nonholonomic])).T
+        left = np.concatenate([kept @ e.imbalance, missed])
+        if left_only:
+            return np.zeros((0, 0)), np.zeros((0, 0)), left
+        # A displacement x changes c so that nothing slips: G twists dc + W x = 0; other changes of c are free.
+        x = r.V * self.root_mass * self.length
+        moved = np.vstack([x, -np.linalg.pinv(slip, rcond=1e-9) @ e.drift @ x])
+        directions = np.hstack([moved, np.vstack([np.zeros((e.size, faster.shape[1])), faster])])
         # x' = twists dc, and x'' = (rates - S twists) dc
-        rows = [
-            free @ np.hstack([e.stiffness, e.mass @ (rates - S @ twists) + e.damping @ twists]) / self.load,
-            np.hstack([e.holonomic, np.zeros((len(e.holonomic), len(self.c)))]),
-            np.hstack([e.drift, e.nonholonomic @ twists]),
-            *(self._slopes(function)[None] for function, _ in self.wanted),
-        ]
+        by_c = e.mass @ (rates - turning(self.places, frame) @ twists) + e.damping @ twists
+        rows = [kept @ np.hstack([e.stiffness, by_c]) @ directions]
+        rows += [self._slopes(function, directions)[None] for function, _ in self.wanted]
         if self.rate is not None:
-            rows.append(np.hstack([np.zeros(e.size), self.turn])[None])
-        return np.vstack(rows), self._left(e)
+            rows.append((np.hstack([np.zeros(e.size), self.mixed[3]]) @ directions)[None])
+        return directions, np.vstack(rows), left
 
-    def _slopes(self, function: Function) -> Array:
-        """Derivatives of a quantity by displacements and c: central differences, exact enough for Newton's method."""
-        n, k = sum(place.stop - place.start for place in self.places.values()), len(self.c)
-        h = DIFFERENCE * self.size
-        slopes = np.zeros(n + k)
-        for j in range(n + k):
-            ends = []
-            for sign in (1.0, -1.0):
-                change = np.zeros(n + k)
-                change[j] = sign * h
-                moved = _displaced(self.state, self.places, change[:n])
-                ends.append(function(self._moving(moved, self.c + change[n:])))
-            slopes[j] = (ends[0] - ends[1]) / (2.0 * h)
-        return slopes
+    def _slopes(self, function: Function, directions: Array) -> Array:
+        """Derivatives of a quantity along directions: central differences, exact enough for Newton's method."""
+        n = len(directions) - len(self.c)
+        ends = [
+            [
+                function(self._moving(_displaced(self.state, self.places, step[:n]), self.c + step[n:]))
+                for step in (DIFFERENCE * direction, -DIFFERENCE * direction)
+            ]
+            for direction in directions.T
+        ]
+        return np.array([(after - before) / (2.0 * DIFFERENCE) for after, before in ends])
+
+
+def _size(matrix: Array) -> float:
+    return float(np.linalg.norm(matrix))
 
 
 def _displaced(state: State, places: dict[str, slice], x: Array) -> State:

@@ -22,6 +22,7 @@ from .reduction import Reduction
 Array = NDArray[np.float64]
 
 SYMMETRIC = 1e-8  # relative residual of the equations up to which a motion counts as a symmetry
+INDEPENDENT = 1e-9
 ROUND = 1e-6  # relative difference of two moments of inertia that makes a body unsymmetric
 
 
@@ -98,8 +99,17 @@ def _candidates(
     # In the frame's axes x = R^T xi.
     S = turning(e.places, frame)
     velocity, acceleration = rate - S @ motion, bent - 2.0 * S @ rate + S @ S @ motion
-    scale = np.linalg.norm(motion, axis=0)
-    return names, motion / scale, velocity / scale, acceleration / scale
+    # A turn of everything and the opposite spins of all are no motion at all: keep what is independent.
+    states, kept = np.vstack([motion, velocity]) / np.linalg.norm(motion, axis=0), []
+    basis = np.zeros((len(states), 0))
+    for k, column in enumerate(states.T):
+        rest = column - basis @ (basis.T @ column)
+        if np.linalg.norm(rest) > INDEPENDENT * np.linalg.norm(column):
+            basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
+            kept.append(k)
+    scale = np.linalg.norm(motion[:, kept], axis=0)
+    parts = (part[:, kept] / scale for part in (motion, velocity, acceleration))
+    return [names[k] for k in kept], *parts
 
 
 def round_axes(center: Array, inertia: Array) -> list[tuple[Array, Array]]:

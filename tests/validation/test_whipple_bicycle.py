@@ -103,3 +103,111 @@ def test_stability_between_weave_and_capsize(speed: float, stability: str) -> No
     lin = mb.linearize(mb.examples.whipple_bicycle(speed=speed))
     assert lin.stability == stability
     assert lin.stable == (stability == "asymptotic")
+
+
+# --- nonlinear motion -------------------------------------------------------------------------------------------------
+
+PRECISE = {"integrator": mb.DormandPrince(rtol=1e-11, atol=1e-12), "stabilization": mb.DirectCorrection()}
+
+
+def lean(state: mb.State) -> float:
+    """Of the rear wheel, positive to the right (about x, forward) as in the benchmark."""
+    return float(np.arcsin(state.motion("rear wheel").rotation[2, 1]))
+
+
+def leans(result: mb.Result) -> Array:
+    return np.arcsin(result.rotation("rear wheel").as_matrix()[:, 2, 1])
+
+
+def started_with_roll_rate(system: mb.System, rate: float) -> mb.State:
+    """All bodies turn about the line on the ground besides: the positions do not change."""
+    start = mb.assemble(system)
+    motions = {}
+    for name, m in start.motions.items():
+        roll = np.array([rate, 0.0, 0.0])
+        velocity, spin = m.velocity + np.cross(roll, m.position), m.angular_velocity + roll
+        motions[name] = type(m)(m.position, m.rotation, velocity, spin)
+    return mb.State(0.0, motions)
+
+
+def test_nonlinear_motion_follows_the_linear_one() -> None:
+    """From a roll rate of 0.01 rad/s at 4.6 m/s, where the motion decays."""
+    speed, rate, t = 4.6, 0.01, np.linspace(0.0, 5.0, 101)
+    system = mb.examples.whipple_bicycle(speed=speed)
+    result = mb.simulate(system, 5.0, initial=started_with_roll_rate(system, rate), t_eval=t, **PRECISE)
+    values, vectors = np.linalg.eig(benchmark_matrix(speed))
+    weights = np.linalg.solve(vectors, np.array([0.0, 0.0, rate, 0.0]))
+    expected = ((vectors[0] * weights) @ np.exp(np.outer(values, t))).real
+    assert np.abs(leans(result) - expected).max() <= 1e-3 * np.abs(expected).max()
+    assert np.ptp(result.energy.total) <= 1e-8 * result.energy.kinetic.max()
+    assert result.violation.velocity.max() <= 1e-10
+
+
+def bicycle_with_torque(torque: float) -> mb.System:
+    """A rider holds a constant torque at the handlebars."""
+    system = mb.examples.whipple_bicycle(speed=5.0)
+    steering = system["steering"]
+    rider = mb.TorsionalSpringDamper("rider", system["frame"], system["fork"], at=steering.at, axis=steering.axis)
+    rider.torque = str(torque)
+    system.add(rider)
+    return system
+
+
+def rear_speed(state: mb.State) -> float:
+    return float(np.linalg.norm(state.velocity("rear wheel")))
+
+
+def test_steady_turn_is_found_and_kept() -> None:
+    system = bicycle_with_torque(0.05)
+    turn = mb.steady(system, given=[(rear_speed, 5.0)])
+    assert rear_speed(turn) == pytest.approx(5.0, abs=1e-10)
+    assert abs(lean(turn)) > 0.03
+    lin = mb.linearize(system, turn)
+    assert lin.stability == "asymptotic"
+    assert len(lin.eigenvalues) == 10
+    result = mb.simulate(system, 20.0, initial=turn, t_eval=np.linspace(0.0, 20.0, 41), **PRECISE)
+    assert np.abs(leans(result) - lean(turn)).max() <= 1e-6
+    assert np.abs(result.angular_velocity("frame")[:, 2] - turn.frame.rate).max() <= 1e-6
+
+
+def test_hands_free_turns_begin_at_the_capsize_speed() -> None:
+    """Where straight running loses its stability by a zero root, steady turns branch off ([Meijaard2007])."""
+    system = mb.examples.whipple_bicycle(speed=CAPSIZE)
+    turn = mb.steady(system, given=[(lean, 1e-3)])
+    assert rear_speed(turn) == pytest.approx(CAPSIZE, abs=1e-4)
+    assert abs(turn.frame.rate) > 1e-4
+
+
+def test_modes_move_all_bodies_within_the_constraints() -> None:
+    system = mb.examples.whipple_bicycle(speed=5.0)
+    lin = mb.linearize(system)
+    weave = next(mode for mode in lin.modes if mode.eigenvalue.imag > 0)
+    assert weave.frequency == pytest.approx(4.46486771378823 / (2 * np.pi))
+    assert weave.condition < 10.0
+    eq = mb.Equations(system)
+    for phase in (0.0, 1.0):
+        displaced = weave.state(1e-4, phase, assembled=False)
+        assert all(np.abs(part).max() <= 1e-6 for part in eq.violation(0.0, eq.coordinates(displaced)))
+        closed = weave.state(0.1, phase)
+        assert all(np.abs(part).max() <= 1e-10 for part in eq.violation(0.0, eq.coordinates(closed)))
+
+
+def test_ignorable_roots_are_explained() -> None:
+    lin = mb.linearize(mb.examples.whipple_bicycle(speed=5.0))
+    words = [group.explanation for group in lin.ignorable]
+    assert [word.split(":")[0] for word in words] == ["path", "path", "heading", "spin", "spin", "speed"]
+    assert sum("wheel" in word for word in words) == 2
+    assert "heading" in str(lin)
+
+
+def test_pencil_has_the_finite_roots() -> None:
+    """2 n - 2 m_h - m_nh = 10 finite roots with n = 24, m_h = 17, m_nh = 4; the others are infinite."""
+    from scipy.linalg import eigvals
+
+    lin = mb.linearize(mb.examples.whipple_bicycle(speed=5.0))
+    E, A = lin.pencil
+    assert E.shape == (2 * 24 + 17 + 4,) * 2
+    roots = eigvals(A, E)
+    finite = roots[np.abs(roots) < 1e3]
+    for root in balance_roots(lin):
+        assert np.abs(finite - root).min() <= 1e-6

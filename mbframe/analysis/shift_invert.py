@@ -1,0 +1,122 @@
+"""Some roots of large sparse linear equations: those next to a shift, by Arnoldi's method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import AnalysisError
+from .linear_equations import LinearEquations
+from .roots import Root, ordered
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+SHIFT = 1.37e-3  # relative to the highest frequency; an odd number, so that no root lies there
+SOFTENING = 1e-13  # compliance of constraints that depend on each other, relative to that of the structure
+UNKNOWN = 1e4  # condition of a root, which is not computed here: so much is left to rounding
+ZERO = 1e-6  # roots that small relative to the shift are zero, split by rounding
+UNRESISTED = "zero: a motion that nothing resists (with n_modes= symmetries are not looked for)"
+
+
+def sparse_pencil(e: LinearEquations) -> tuple[Any, Any]:
+    """(E, A) with E z' = A z for z = (xi, xi', zeta, lambda, mu); see `Linearization.pencil`."""
+    import scipy.sparse as sparse
+
+    n, n_z = e.size, len(e.own_feedback)
+    J, G = sparse.csr_array(e.holonomic), sparse.csr_array(e.nonholonomic)
+    rows = J.shape[0] + G.shape[0]
+    one = sparse.eye_array(n)
+    E = sparse.block_diag([one, e.mass, sparse.eye_array(n_z), sparse.csr_array((rows, rows))], format="csc")
+    A = sparse.block_array(
+        [
+            [None, one, None, None, None],
+            [-e.stiffness, -e.damping, -sparse.csr_array(e.own_force), -J.T, -G.T],
+            [
+                sparse.csr_array(e.own_position),
+                sparse.csr_array(e.own_velocity),
+                sparse.csr_array(e.own_feedback),
+                None,
+                None,
+            ],
+            [-J, None, None, sparse.csr_array((J.shape[0], J.shape[0])), None],
+            [-sparse.csr_array(e.drift), -G, None, None, sparse.csr_array((G.shape[0], G.shape[0]))],
+        ],
+        format="csc",
+    )
+    return E, A
+
+
+def nearest_roots(e: LinearEquations, n_modes: int) -> list[Root]:
+    """The `n_modes` pairs of roots (or as many single ones) of least size, and zero ones among them.
+
+    With a shift s the operator (A - s E)^-1 E has the eigenvalues 1/(root - s): the roots next to s are its largest
+    ones, infinite roots become zero.
+    """
+    from scipy.sparse.linalg import LinearOperator, eigs, norm
+
+    E, A = sparse_pencil(e)
+    mass = max(float(np.abs(e.mass.diagonal()).max()), 1e-300)
+    highest = np.sqrt(float(np.abs(e.stiffness).sum(axis=1).max()) / mass) or 1.0
+    shift = SHIFT * highest
+    solve = _solver(A, E, shift, e)
+    size = A.shape[0]
+    count = min(2 * n_modes + 2, size - 2)
+    operator = LinearOperator((size, size), matvec=lambda w: solve(E @ w), dtype=float)
+    start = np.random.default_rng(0).normal(size=size)
+    for _ in range(3):  # away from the directions of infinite roots
+        start = operator.matvec(start)
+        start /= np.linalg.norm(start)
+    values, vectors = eigs(operator, k=count, v0=start, which="LM")
+    roots = shift + 1.0 / values
+    order = np.argsort(np.abs(roots), kind="stable")
+    found: list[Root] = []
+    scale = float(norm(A)), float(norm(E))
+    for k in order:
+        z, value = vectors[:, k], complex(roots[k])
+        left = np.linalg.norm(A @ z - value * (E @ z)) / ((scale[0] + abs(value) * scale[1]) * np.linalg.norm(z))
+        zero = abs(value) <= ZERO * shift
+        words = UNRESISTED if zero else ""
+        found.append(Root(0j if zero else value, z[: e.size], float(left), UNKNOWN, words, highest))
+    return ordered(_with_partners(found, n_modes))
+
+
+def _with_partners(found: list[Root], n_modes: int) -> list[Root]:
+    """Zero roots, and the first `n_modes` real roots or pairs, each with both of its members."""
+    kept, modes = [], 0
+    for root in found:
+        if root.explanation:
+            kept.append(root)
+        elif modes < n_modes and root.value.imag >= 0.0:
+            modes += 1
+            kept.append(root)
+            if root.value.imag > 0.0:
+                kept.append(replace(root, value=root.value.conjugate(), motion=root.motion.conj()))
+    return kept
+
+
+def _solver(A: Any, E: Any, shift: float, e: LinearEquations) -> Callable[[Array], Array]:
+    """Solves (A - shift E) x = b; constraints that depend on each other are made a little compliant."""
+    import scipy.sparse as sparse
+    from scipy.sparse.linalg import splu
+
+    matrix = (A - shift * E).tocsc()
+    rows = e.holonomic.shape[0] + e.nonholonomic.shape[0]
+    stiff = max(float(np.abs(e.stiffness).max()), shift**2 * float(np.abs(e.mass).max()))
+    soft = sparse.diags_array(
+        np.concatenate([np.zeros(A.shape[0] - rows), np.full(rows, SOFTENING / stiff)]), format="csc"
+    )
+    probe = np.random.default_rng(1).normal(size=A.shape[0])
+    for candidate in (matrix, matrix + soft):
+        try:
+            factors = splu(candidate)
+        except RuntimeError:  # exactly singular
+            continue
+        x = factors.solve(probe)
+        if np.all(np.isfinite(x)) and np.linalg.norm(candidate @ x - probe) <= 1e-6 * np.linalg.norm(probe):
+            return factors.solve
+    raise AnalysisError("the linear equations are singular; leave n_modes out, so that dependencies are resolved")

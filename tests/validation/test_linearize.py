@@ -1,0 +1,175 @@
+"""Linearization against closed forms, in every formulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import mbframe as mb
+from mbframe.examples.cart_pendulum import CART_MASS, POLE_LENGTH, POLE_MASS
+from mbframe.examples.rolling_disk import RADIUS
+from mbframe.examples.watt_governor import ARM, BALL_INERTIA, BALL_MASS, SPINDLE_INERTIA
+
+Array = NDArray[np.float64]
+
+GRAVITY = 9.81
+FORMULATIONS = [mb.NewtonEuler(), mb.EulerParameters(), mb.NaturalAbsolute(), mb.EulerAngles("XYZ")]
+Y, Z = np.eye(3)[1], np.eye(3)[2]
+
+
+def balance_roots(lin: mb.Linearization) -> Array:
+    return np.array([mode.eigenvalue for mode in lin.modes if not mode.ignorable])
+
+
+def assert_same_roots(found: Array, expected: Array, tolerance: float = 1e-10) -> None:
+    """Each root has its own partner."""
+    assert len(found) == len(expected)
+    left = list(expected)
+    for root in found:
+        nearest = min(left, key=lambda other: abs(other - root))
+        assert abs(nearest - root) <= tolerance * max(1.0, abs(root))
+        left.remove(nearest)
+
+
+def second_order_roots(M: Array, C: Array, K: Array) -> Array:
+    """Roots of M q'' + C q' + K q = 0."""
+    n = len(M)
+    below = np.linalg.solve(M, np.hstack([-K, -C]))
+    return np.linalg.eigvals(np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), below]))
+
+
+# --- double pendulum --------------------------------------------------------------------------------------------------
+
+MASSES, LENGTHS, INERTIAS = (1.3, 0.8), (0.7, 1.1), (0.09, 0.05)  # kg, m (of the bars), kg m^2 about the centres
+
+
+def double_pendulum(first: float, second: float, formulation: mb.Formulation | None = None) -> mb.System:
+    """Two bars in the x-z plane; `first`, `second` are 1 for a bar that hangs, -1 for one that stands."""
+    system = mb.System("double pendulum")
+    joint, previous = np.zeros(3), system.ground
+    for k, (side, mass, length, inertia) in enumerate(zip((first, second), MASSES, LENGTHS, INERTIAS, strict=True), 1):
+        center = joint - side * 0.5 * length * Z
+        bar = mb.RigidBody(f"bar {k}", mass=mass, inertia=(inertia, inertia, 0.01), position=center)
+        bar.formulation = formulation
+        system.add(bar)
+        system.add(mb.RevoluteJoint(f"hinge {k}", previous, bar, at=joint, axis=Y))
+        joint, previous = joint - side * length * Z, bar
+    return system
+
+
+def double_pendulum_roots(first: float, second: float) -> Array:
+    """With absolute angles from the described directions a_1, a_2 (both about y): M q'' + K q = 0."""
+    (m1, m2), (l1, l2), (i1, i2) = MASSES, LENGTHS, INERTIAS
+    coupling = first * second * m2 * l1 * l2 / 2.0
+    M = np.array([[i1 + m1 * l1**2 / 4 + m2 * l1**2, coupling], [coupling, i2 + m2 * l2**2 / 4]])
+    K = GRAVITY * np.diag([first * (m1 / 2 + m2) * l1, second * m2 * l2 / 2])
+    return second_order_roots(M, np.zeros((2, 2)), K)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=repr)
+@pytest.mark.parametrize(("first", "second"), [(1, 1), (-1, -1), (1, -1), (-1, 1)])
+def test_double_pendulum(first: float, second: float, formulation: mb.Formulation) -> None:
+    lin = mb.linearize(double_pendulum(first, second), formulation=formulation)
+    assert_same_roots(lin.eigenvalues, double_pendulum_roots(first, second))
+    assert lin.stability == ("marginal" if first == second == 1 else "unstable")
+    assert not lin.ignorable
+    assert lin.residuals.max() < 1e-13
+
+
+def test_formulations_may_be_mixed_and_matrices_are_the_same_in_all() -> None:
+    plain = mb.linearize(double_pendulum(1, 1))
+    mixed = double_pendulum(1, 1, mb.NaturalAbsolute())
+    mixed["bar 2"].formulation = mb.EulerParameters()  # type: ignore[attr-defined]
+    other = mb.linearize(mixed)
+    for name in ("mass", "damping", "stiffness"):
+        np.testing.assert_allclose(getattr(other, name), getattr(plain, name), rtol=0, atol=1e-12)
+
+
+# --- cart and pole ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=repr)
+@pytest.mark.parametrize("inverted", [True, False])
+def test_pendulum_on_a_cart(inverted: bool, formulation: mb.Formulation) -> None:
+    """l' = 2 l / 3 for a slender pole of length l: lambda^2 = +-g (M + m) / (l' (M + m) - m l / 2)."""
+    total = CART_MASS + POLE_MASS
+    reduced = 2.0 / 3.0 * POLE_LENGTH * total - 0.5 * POLE_MASS * POLE_LENGTH
+    root = np.sqrt(complex((1 if inverted else -1) * GRAVITY * total / reduced))
+    lin = mb.linearize(mb.examples.cart_pendulum(inverted), formulation=formulation)
+    assert_same_roots(balance_roots(lin), np.array([root, -root]))
+    assert len(lin.eigenvalues) == 4
+    assert [group.roots for group in lin.ignorable] == [(0j,), (0j,)]
+    assert "along x" in lin.ignorable[0].explanation
+
+
+# --- chains -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=repr)
+def test_chain_of_masses(formulation: mb.Formulation) -> None:
+    n, stiffness, damping = 6, 80.0, 3.0
+    lin = mb.linearize(mb.examples.mass_spring_damper_chain(n, 2.0, stiffness, damping), formulation=formulation)
+    k = np.arange(1, n + 1)
+    shapes = 4.0 * np.sin((2 * k - 1) * np.pi / (4 * n + 2)) ** 2
+    expected = np.concatenate([np.roots([2.0, damping * s, stiffness * s]) for s in shapes])
+    assert_same_roots(lin.eigenvalues, expected)
+    assert lin.stability == "asymptotic"
+    mode = lin.modes[-1]
+    assert mode.frequency == pytest.approx(abs(mode.eigenvalue.imag) / (2 * np.pi))
+    assert mode.damping_ratio == pytest.approx(-mode.eigenvalue.real / abs(mode.eigenvalue))
+    assert mode.time_constant == pytest.approx(-1.0 / mode.eigenvalue.real)
+
+
+# --- rolling disk -----------------------------------------------------------------------------------------------------
+
+
+def upright_roots(speed: float) -> Array:
+    """Of a thin disk: lambda^2 = 4 (g/r - 3 v^2/r^2) / 5."""
+    root = np.sqrt(complex(0.8 * (GRAVITY / RADIUS - 3.0 * speed**2 / RADIUS**2)))
+    return np.array([root, -root])
+
+
+@pytest.mark.parametrize("speed", [0.0, 0.7, 1.2, 1.4, 4.0])
+@pytest.mark.parametrize(
+    "formulation", [mb.NewtonEuler(), mb.NaturalAbsolute(), mb.EulerParameters(), mb.EulerAngles("ZXZ")], ids=repr
+)
+def test_upright_disk(speed: float, formulation: mb.Formulation) -> None:
+    lin = mb.linearize(mb.examples.rolling_disk(speed, lean=0.0), formulation=formulation)
+    assert_same_roots(balance_roots(lin), upright_roots(speed))
+    assert len(lin.eigenvalues) == 8
+
+
+def test_critical_speed_of_the_upright_disk() -> None:
+    """The square of the root is linear in v^2: its zero follows from two speeds, sqrt(g r / 3)."""
+
+    def square(speed: float) -> float:
+        return float((balance_roots(mb.linearize(mb.examples.rolling_disk(speed, lean=0.0)))[0] ** 2).real)
+
+    a, b = 1.2, 1.4
+    critical = np.sqrt((square(a) * b**2 - square(b) * a**2) / (square(a) - square(b)))
+    assert critical == pytest.approx(np.sqrt(GRAVITY * RADIUS / 3.0), rel=1e-10)
+    below, above = (mb.linearize(mb.examples.rolling_disk(critical + d, lean=0.0)) for d in (-1e-8, 1e-8))
+    assert below.stability == "unstable"
+    assert above.stability == "marginal"
+
+
+# --- Watt governor ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=repr)
+def test_governor_in_its_turning_frame(formulation: mb.Formulation) -> None:
+    rate = 6.0
+    lin = mb.linearize(
+        mb.examples.watt_governor(rate), frame=mb.TurningFrame(axis=Z, rate=rate), formulation=formulation
+    )
+    moment = BALL_MASS * ARM**2
+    cosine = GRAVITY / (ARM * rate**2)
+    sine_square = 1.0 - cosine**2
+    spindle = SPINDLE_INERTIA + 2 * BALL_INERTIA + 2 * moment * sine_square
+    alone = moment / (moment + BALL_INERTIA) * sine_square * rate**2
+    together = alone * (1.0 + 8.0 * moment * cosine**2 / spindle)
+    expected = np.array([sign * 1j * np.sqrt(x) for x in (alone, together) for sign in (1, -1)])
+    assert_same_roots(balance_roots(lin), expected)
+    assert lin.stability == "marginal"
+    assert sorted(group.explanation.split(":")[0] for group in lin.ignorable) == ["heading", "speed"]
