@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 VECTOR = ("x", "y", "z", "magnitude")
+PLANAR = ("x", "y", "magnitude")
+ABOUT_NORMAL = ("angular_velocity", "angular_acceleration", "torque", "angular")  # numbers in the plane
 QUATERNION = ("0", "1", "2", "3")
 MOTION = {
     "position": "m",
@@ -33,11 +35,11 @@ MOTION = {
     "angular_acceleration": "rad/s^2",
 }
 LOAD = {"force": "N", "torque": "N m"}
-WHOLE: list[tuple[str, dict[str, str], tuple[str, ...]]] = [
-    ("energy", {"kinetic": "J", "potential": "J", "total": "J"}, ()),
-    ("violation", {"position": "m", "velocity": "m/s"}, ()),
-    ("momentum", {"linear": "N s", "angular": "N m s"}, VECTOR),
-]
+SCALARS = {
+    "energy": {"kinetic": "J", "potential": "J", "total": "J"},
+    "violation": {"position": "m", "velocity": "m/s"},
+}
+MOMENTUM = {"linear": "N s", "angular": "N m s"}
 OF_POINTS = ("position", "velocity", "acceleration")
 POINT = re.compile(r"(?P<body>.+)\.point\((?P<point>[^()]*)\)\.(?P<kind>\w+)(?:\.(?P<component>\w+))?")
 
@@ -185,27 +187,41 @@ def _point(result: Result, name: str) -> Quantity | None:
         point = [float(number) for number in match["point"].split(",")]
     except ValueError:
         point = []
-    if len(point) != 3 or kind not in OF_POINTS or (component and component not in VECTOR):
-        message = f"allowed is 'body.point(x, y, z).kind.component' with kind {', '.join(OF_POINTS)} and x, y, z in m"
+    components = components_of(kind, result.dimension)
+    if len(point) != result.dimension or kind not in OF_POINTS or (component and component not in components):
+        place = ", ".join(components[:-1])
+        message = f"allowed is 'body.point({place}).kind.component' with kind {', '.join(OF_POINTS)} and {place} in m"
         raise ModelError([Problem("Result", f"quantity {name!r}", message)])
-    values, columns = _component(getattr(result, kind)(match["body"], point), VECTOR, component)
+    values, columns = _component(getattr(result, kind)(match["body"], point), components, component)
     element = f"{match['body']} point({', '.join(f'{number:g}' for number in point)})"
     return Quantity(name, values, MOTION[kind], element, kind, component, columns)
 
 
+def components_of(kind: str, dimension: int) -> tuple[str, ...]:
+    """What the components of a vector are called in a system of that dimension; none for a number."""
+    if dimension == 3:
+        return VECTOR
+    return () if kind in ABOUT_NORMAL else PLANAR
+
+
 def _entries(result: Result) -> Iterator[Entry]:
-    tables = result._states.tables
+    tables, dimension = result._states.tables, result.dimension
     yield Entry("", "t", "s", lambda: result.t)
     for body in tables.index:
         for kind, unit in MOTION.items():
-            yield Entry(body, kind, unit, partial(getattr(result, kind), body), VECTOR)
-        yield Entry(body, "quaternion", "", partial(continuous_quaternions, result, body), QUATERNION)
+            yield Entry(body, kind, unit, partial(getattr(result, kind), body), components_of(kind, dimension))
+        if dimension == 2:
+            yield Entry(body, "angle", "rad", partial(result.angle, body))
+        else:
+            yield Entry(body, "quaternion", "", partial(continuous_quaternions, result, body), QUATERNION)
     for joint in tables.joint_points:
         for kind, unit in LOAD.items():
-            yield Entry(joint, f"reaction.{kind}", unit, partial(_reaction, result, joint, kind), VECTOR)
+            compute = partial(_reaction, result, joint, kind)
+            yield Entry(joint, f"reaction.{kind}", unit, compute, components_of(kind, dimension))
     for force in (numbered.force for numbered in tables.forces):
         for kind, unit in LOAD.items():
-            yield Entry(force.name, kind, unit, partial(_wrench, result, force.name, kind), VECTOR)
+            compute = partial(_wrench, result, force.name, kind)
+            yield Entry(force.name, kind, unit, compute, components_of(kind, dimension))
         for kind, unit in force.outputs.items():
             yield Entry(force.name, kind, unit, partial(result.output, force.name, kind))
         if force.states:
@@ -213,9 +229,11 @@ def _entries(result: Result) -> Iterator[Entry]:
             yield Entry(force.name, "state", "", partial(result.element_states, force.name), numbers)
     for measure in result.system.measures:
         yield Entry(measure.name, "", measure.unit, partial(result.measure, measure.name))
-    for group, kinds, components in WHOLE:
+    for group, kinds in SCALARS.items():
         for kind, unit in kinds.items():
-            yield Entry(group, kind, unit, partial(_whole, result, group, kind), components)
+            yield Entry(group, kind, unit, partial(_whole, result, group, kind))
+    for kind, unit in MOMENTUM.items():
+        yield Entry("momentum", kind, unit, partial(_whole, result, "momentum", kind), components_of(kind, dimension))
 
 
 def _reaction(result: Result, joint: str, kind: str) -> Array:

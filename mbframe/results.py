@@ -230,7 +230,8 @@ class Result(Displayed):
         return self._states.system
 
     @cached_property
-    def _dimension(self) -> int:
+    def dimension(self) -> int:
+        """3, or 2 for a planar system."""
         return self._states.described.dimension
 
     @cached_property
@@ -304,11 +305,11 @@ class Result(Displayed):
 
     def position(self, body: Body | Marker | str, local_point: ArrayLike | None = None) -> Array:
         """Position of the body's origin, of a point in body axes, or of a marker."""
-        return lowered(self._position(body, local_point), self._dimension)
+        return lowered(self._position(body, local_point), self.dimension)
 
     def velocity(self, body: Body | Marker | str, local_point: ArrayLike | None = None) -> Array:
         """Velocity of the body's origin, of a point in body axes, or of a marker."""
-        return lowered(self._velocity(body, local_point), self._dimension)
+        return lowered(self._velocity(body, local_point), self.dimension)
 
     def acceleration(self, body: Body | Marker | str, local_point: ArrayLike | None = None) -> Array:
         """Acceleration of the body's origin, of a point in body axes, or of a marker."""
@@ -317,7 +318,7 @@ class Result(Displayed):
         _, omega = self._twist(body)
         arm = rotation @ point
         total = acceleration + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm))
-        return lowered(total, self._dimension)
+        return lowered(total, self.dimension)
 
     def rotation(self, body: Body | Marker | str) -> Rotation:
         """Rotation of the body (or of the marker's axes) as a SciPy `Rotation` stack."""
@@ -332,7 +333,7 @@ class Result(Displayed):
         Coordinates that do not count turns are unwrapped by the rates at both ends of an interval.
         """
         b = self._numbered(body)
-        if self._dimension != 2 or b is None or not isinstance(b.formulation, PlanarFormulation):
+        if self.dimension != 2 or b is None or not isinstance(b.formulation, PlanarFormulation):
             message = "only a moving body of a planar system has an angle; ask for rotation, or for a measure"
             raise ModelError([Problem("Result", "angle", message)])
         angles = b.formulation.angles(self._states.part("q", b.q_slice))
@@ -343,11 +344,11 @@ class Result(Displayed):
 
     def angular_velocity(self, body: Body | Marker | str) -> Array:
         """Global angular velocity."""
-        return lowered_axial(self._twist(body)[1], self._dimension).copy()
+        return lowered_axial(self._twist(body)[1], self.dimension).copy()
 
     def angular_acceleration(self, body: Body | Marker | str) -> Array:
         """Global angular acceleration."""
-        return lowered_axial(self._acceleration(body)[1], self._dimension)
+        return lowered_axial(self._acceleration(body)[1], self.dimension)
 
     def measure(self, measure: Measure | str) -> Array:
         """A measure at every instant; an angle is unwrapped over turns.
@@ -385,7 +386,7 @@ class Result(Displayed):
             further = [(z,) for z in self.element_states(element)]
         for k, (t, a, b, rest) in enumerate(zip(self.t, i, j, further, strict=True)):
             forces[k], torques[k] = method(t, a, b, *rest)
-        return lowered(forces, self._dimension), lowered_axial(torques, self._dimension)
+        return lowered(forces, self.dimension), lowered_axial(torques, self.dimension)
 
     def output(self, force: ForceElement | str, name: str) -> Array:
         """What a force element gives beside its wrench, by the name in its `outputs`: a spring's "length"."""
@@ -447,7 +448,7 @@ class Result(Displayed):
             raise ModelError([element.problem("", "has no reaction: it is not a joint")])
         states = self._states
         force, torque = states.equations.reactions(element.name, self.t, states.whole(), self.multipliers)
-        return Reaction(lowered(force, self._dimension), lowered_axial(torque, self._dimension))
+        return Reaction(lowered(force, self.dimension), lowered_axial(torque, self.dimension))
 
     def driving_force(self, driver: Any) -> Array:
         """The force (N), or torque (N m) for an angle, with which a driver drives its measure, (n,).
@@ -486,7 +487,7 @@ class Result(Displayed):
             spin = np.einsum("nij,jk,nlk,nl->ni", rotation, inertia, rotation, omega)
             linear += mass * velocity
             angular += np.cross(center, mass * velocity) + spin
-        return Momentum(lowered(linear, self._dimension), lowered_axial(angular, self._dimension))
+        return Momentum(lowered(linear, self.dimension), lowered_axial(angular, self.dimension))
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
@@ -511,7 +512,7 @@ class Result(Displayed):
         default = body.local_point if isinstance(body, Marker) else np.zeros(3)
         point = default
         if local_point is not None:
-            point = lifted(converted(POINT, local_point, "Result", "local_point", self._dimension))
+            point = lifted(converted(POINT, local_point, "Result", "local_point", self.dimension))
         if (b := self._numbered(body)) is None:
             return np.zeros((len(self), 3)), np.tile(np.eye(3), (len(self), 1, 1)), point
         return *self._poses(b), point
