@@ -36,8 +36,8 @@ def parser() -> argparse.ArgumentParser:
     """All commands with their options."""
     found = argparse.ArgumentParser(
         prog="mbframe",
-        description="Model, simulate and inspect constrained mechanisms. MODEL is a file that mb.save wrote, or the "
-        "name of an example (mbframe examples).",
+        description="Model, simulate and inspect constrained mechanisms.\n"
+        "MODEL is a file that mb.save wrote, or the name of an example (mbframe examples).",
         epilog=_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -22,15 +22,13 @@ from ..system import System
 from .catalogue import ADDED, Catalogue, arguments, fields, settings_of, strategy_base, takes_formulation
 from .json_text import child
 from .order import by_dependency
-from .values import FUNCTION_KINDS
+from .values import FUNCTION_KINDS, MAX_POINTS
 
 FORMAT: Final = "mbframe model"
 VERSION: Final = 1
 """Version of the files that this module writes; it reads all up to this one."""
 MAX_PROBLEMS: Final = 500
 """After so many a file is not read further."""
-MAX_POINTS: Final = 100_000
-"""Most numbers of a table or polynomial."""
 NEAREST: Final = 50
 """A misspelled name is compared with known ones for so many problems, and if there are not too many known ones."""
 FEW: Final = 20

@@ -18,6 +18,8 @@ from .json_text import one_line, text_fault
 
 FUNCTION_KINDS: Final = ("constant", "expression", "polynomial", "table", "piecewise_linear")
 """Kinds of functions that files hold. Python callables are code, which they do not."""
+MAX_POINTS: Final = 100_000
+"""Most numbers in a list of a table or polynomial."""
 
 
 def encoded(p: Parameter, value: Any) -> Any:
@@ -69,6 +71,9 @@ def _function(p: Parameter, f: Function) -> Any:
         remedy = "use an expression, a polynomial or a table instead: mb.Function"
         raise ValueError(f"found {f!r}, Python code, which a file cannot hold; {remedy}")
     data = f.source[f.kind] if isinstance(f.source, dict) else f.source
+    lists = {"polynomial": [data], "table": data, "piecewise_linear": data}.get(f.kind, [])
+    if any(len(one) > MAX_POINTS for one in lists):
+        raise ValueError(f"found a {f.kind} of more than {MAX_POINTS} points; thin it out")
     if f.variables != p.variables:
         return {f.kind: data, "variables": list(f.variables)}
     return data if f.kind in ("constant", "expression") else {f.kind: data}
