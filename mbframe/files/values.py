@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -29,12 +30,19 @@ def encoded(p: Parameter, value: Any) -> Any:
 
 def is_default(p: Parameter, value: Any) -> bool:
     """Whether a JSON value is the one that the parameter's default would have, down to the sign of zero."""
-    return p.default is not REQUIRED and one_line(value) == one_line(encoded(p, p.default))
+    return p.default is not REQUIRED and one_line(value) == _default_text(p)
+
+
+@cache
+def _default_text(p: Parameter) -> str:
+    return one_line(encoded(p, p.default))
 
 
 def _plain(p: Parameter | None, value: Any) -> Any:
     """Numbers, texts, and lists of them."""
     if isinstance(value, np.ndarray | np.generic):
+        if value.dtype.kind == "f" and np.all(np.isfinite(value)):
+            return value.tolist()
         value = value.tolist()
     if isinstance(value, list | tuple):
         return [_plain(p, entry) for entry in value]
