@@ -390,13 +390,14 @@ def _inertia(p: Parameter, value: Any) -> NDArray[np.float64]:
     else:
         raise p.refuse(_Words(f"{_shortened(value)} of shape {array.shape}"), "use one of the three forms")
     smallest, middle, largest = np.linalg.eigvalsh(tensor)
-    moments = _Words(f"{_shortened(value)} with principal moments {smallest:.6g}, {middle:.6g}, {largest:.6g}")
     if smallest <= ROUNDING * abs(largest):
-        raise p.refuse(moments, "all three must be positive; a body without size is a PointMass")
-    if largest - middle - smallest > INERTIA_MARGIN * largest:
+        remedy = "all three must be positive; a body without size is a PointMass"
+    elif largest - middle - smallest > INERTIA_MARGIN * largest:
         remedy = "the largest exceeds the sum of the others, as in no body: check digits, signs and reference point"
-        raise p.refuse(moments, remedy)
-    return _frozen(tensor)
+    else:
+        return _frozen(tensor)
+    moments = f"principal moments {smallest:.6g}, {middle:.6g}, {largest:.6g}"
+    raise p.refuse(_Words(f"{_shortened(value)} with {moments}"), remedy)
 
 
 def _function(p: Parameter, value: Any) -> Function:

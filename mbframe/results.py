@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from .system import System
 
 Array = NDArray[np.float64]
+Columns = dict[str, list[tuple[str, str]]]
+PARTS = ("q", "v", "z")
 
 
 @dataclass
@@ -106,6 +108,10 @@ class States(Protocol):
     name: str
     """Of the system."""
 
+    @property
+    def columns(self) -> Columns:
+        """Names and units of the columns of q, v and z."""
+
     def __len__(self) -> int: ...
 
     @property
@@ -156,7 +162,44 @@ class States(Protocol):
         """Units of the quantities that are stored under their names."""
 
 
-class StatesInMemory:
+class NamedColumns:
+    """Stored states whose columns are quantities by themselves, such as "bar.position.x"."""
+
+    columns: Columns
+
+    def part(self, name: str, columns: slice = slice(None)) -> Array:
+        raise NotImplementedError
+
+    def stored(self, name: str) -> tuple[Array, str] | None:
+        if (place := self._places.get(name)) is None:
+            return None
+        part, column, unit = place
+        return self.part(part, slice(column, column + 1))[:, 0], unit
+
+    def stored_units(self) -> dict[str, str]:
+        return {name: unit for name, (_, _, unit) in self._places.items()}
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[str, int, str]]:
+        described = self.columns.items()
+        return {name: (part, k, unit) for part, names in described for k, (name, unit) in enumerate(names)}
+
+
+def columns_of(tables: Tables) -> Columns:
+    """Name and unit of each column of q, v and z."""
+    columns: Columns = {part: [] for part in PARTS}
+    for b in tables.bodies:
+        kinds = (("q", b.formulation.q_names, b.formulation.n_q), ("v", b.formulation.v_names, b.formulation.n_v))
+        for part, given, count in kinds:
+            names = given or [(f"{part}.{k}", "") for k in range(count)]
+            columns[part] += [(f"{b.body.name}.{name}", unit) for name, unit in names]
+    columns["z"] = [("", "")] * tables.n_z
+    for name, place, start in tables.own_states():
+        columns["z"][place] = [(f"{name}.state.{k}", "") for k in range(len(start))]
+    return columns
+
+
+class StatesInMemory(NamedColumns):
     """States that were just computed."""
 
     def __init__(self, equations: Equations, t: Array, y: Array, settings: Mapping[str, Any]) -> None:
@@ -164,7 +207,7 @@ class StatesInMemory:
         self.system, self.name = equations.system, equations.system.name
         self.t, self._y = t, y
         self.settings = {**settings, "formulation": equations.formulation}
-        self._parts = dict(zip("qvz", equations.split(y), strict=True))
+        self._parts = dict(zip(PARTS, equations.split(y), strict=True))
         # The system may be changed after the run; the motion belongs to these numbers.
         self.described = self.system.as_described()
         self.gravity = lifted(self.system.gravity)
@@ -187,11 +230,9 @@ class StatesInMemory:
     def whole(self, rows: slice = slice(None)) -> Array:
         return self._y[rows]
 
-    def stored(self, name: str) -> tuple[Array, str] | None:
-        return None
-
-    def stored_units(self) -> dict[str, str]:
-        return {}
+    @cached_property
+    def columns(self) -> Columns:  # type: ignore[override]
+        return columns_of(self.tables)
 
 
 class Result(Displayed):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 
 from .. import __version__
@@ -22,9 +24,17 @@ exit codes:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit code. What the user can correct is said in words, without a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names may have letters that a terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
     options = parser().parse_args(arguments)
     try:
-        return options.command(options)
+        code = options.command(options)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
     except (MbframeError, NotAvailableError, OSError) as error:
         return report(error, as_json=getattr(options, "json", False))
     except KeyboardInterrupt:
@@ -36,8 +46,8 @@ def parser() -> argparse.ArgumentParser:
     """All commands with their options."""
     found = argparse.ArgumentParser(
         prog="mbframe",
-        description="Model, simulate and inspect constrained mechanisms. MODEL is a file that mb.save wrote, or the "
-        "name of an example (mbframe examples).",
+        description="Model, simulate and inspect constrained mechanisms.\n"
+        "MODEL is a file that mb.save wrote, or the name of an example (mbframe examples).",
         epilog=_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any, Final
@@ -30,9 +31,22 @@ def add_output_options(parser: ArgumentParser) -> None:
 def tell(options: Namespace, data: dict[str, Any], *lines: str) -> None:
     """Print the outcome in the form that was asked for."""
     if options.json:
-        print(json.dumps(data, ensure_ascii=False, indent=2))
+        print(as_text(data))
     elif not options.quiet:
         print(*lines, sep="\n")
+
+
+def as_text(data: dict[str, Any]) -> str:
+    """One JSON object; numbers that JSON does not know are null."""
+    return json.dumps(_finite(data), allow_nan=False, indent=2)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def shows_progress(options: Namespace) -> bool:
@@ -49,7 +63,7 @@ def report(error: Exception, as_json: bool) -> int:
             found["problems"] = problems
         if isinstance(error, SimulationError):
             found["time"] = error.time
-        print(json.dumps(found, ensure_ascii=False, indent=2))
+        print(as_text(found))
     else:
         count = f" {len(problems)} problems:" if len(problems) > 1 else ""
         text = str(error).replace("\n", "\n  ")

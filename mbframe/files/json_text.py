@@ -65,7 +65,7 @@ def parse(content: bytes | str, source: str) -> Any:
         raise _bad(source, f"is nested too deeply; allowed are {MAX_DEPTH} levels") from None
     except ValueError as error:  # NaN, Infinity, a whole number of thousands of digits
         raise _bad(source, str(error)) from None
-    problems = list(_faults(value, "$", MAX_DEPTH))
+    problems = list(faults(value))
     if problems:
         raise ModelError(problems)
     return value
@@ -75,7 +75,7 @@ def _bad(source: str, message: str) -> ModelError:
     return ModelError([Problem(source, "", message)])
 
 
-def _faults(value: Any, path: str, levels: int) -> Iterator[Problem]:
+def faults(value: Any, path: str = "$", levels: int = MAX_DEPTH) -> Iterator[Problem]:
     """What JSON allows and a model does not, with its JSON path."""
     message = ""
     if isinstance(value, str):
@@ -91,7 +91,7 @@ def _faults(value: Any, path: str, levels: int) -> Iterator[Problem]:
     elif isinstance(value, list):
         for number, entry in enumerate(value):
             if type(entry) is not float or not math.isfinite(entry):
-                yield from _faults(entry, f"{path}[{number}]", levels - 1)
+                yield from faults(entry, f"{path}[{number}]", levels - 1)
     elif isinstance(value, dict):
         for key in value.keys_twice if isinstance(value, _Repeated) else ():
             yield Problem("", child(path, key), "occurs twice in the same object; keep one of them")
@@ -99,7 +99,7 @@ def _faults(value: Any, path: str, levels: int) -> Iterator[Problem]:
             if fault := text_fault(key):
                 yield Problem("", path, f"has a key that is no text of a model: {fault}")
             else:
-                yield from _faults(entry, child(path, key), levels - 1)
+                yield from faults(entry, child(path, key), levels - 1)
     if message:
         yield Problem("", path, message)
 

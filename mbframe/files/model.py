@@ -25,7 +25,7 @@ from ..parameters import Element
 from ..system import System
 from .atomic import FilePath, refused, write_text
 from .catalogue import Catalogue, fields, name_of, takes_formulation
-from .json_text import MAX_BYTES, dumps, parse
+from .json_text import MAX_BYTES, dumps, faults, parse
 from .order import by_dependency
 from .reader import FORMAT, SETTINGS, STRATEGY_SETTINGS, VERSION, Reader
 from .values import encoded, encoded_strategy, is_default
@@ -46,7 +46,12 @@ def save(system: System, path: FilePath, *, simulation: Mapping[str, Any] | None
         Arguments of `simulate` to keep with the model: t_end, dt, t_eval, formulation, acceleration, stabilization,
         integrator. `load_settings` returns them.
     """
-    write_text(path, dumps(document(system, simulation)))
+    text = dumps(document(system, simulation))
+    if len(text.encode()) > MAX_BYTES:
+        raise refused(
+            path, f"the model would fill more than the {MAX_BYTES:,} bytes that are read again; thin out tables"
+        )
+    write_text(path, text)
 
 
 def load(path: FilePath, *, classes: Iterable[type[Any]] = ()) -> System:
@@ -105,6 +110,7 @@ def document(system: System, settings: Mapping[str, Any] | None = None) -> dict[
     content["elements"] = [_element(system[name], problems) for name in by_dependency(references)[0]]
     if settings is not None:
         content["simulation"] = _settings(settings, problems)
+    problems += faults(content)
     if problems:
         raise ModelError(problems)
     return content

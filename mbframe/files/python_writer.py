@@ -9,6 +9,7 @@ import textwrap
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, Final
 
 from ..errors import ModelError, Problem
@@ -173,7 +174,7 @@ class _Writer:
         given = self._given(fields(cls), data)
         if "formulation" in data:
             given["formulation"] = self._strategy(data["formulation"])
-        by_position = [given.pop(key) for key in arguments(cls) if key in given]
+        by_position = [given.pop(key) for key in takewhile(given.__contains__, arguments(cls))]
         name, made = data["name"], self._class(data["type"])
         if any(isinstance(data.get(side), dict) for side in "ij"):
             variable = self._variable(name, cls)

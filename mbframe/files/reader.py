@@ -22,15 +22,13 @@ from ..system import System
 from .catalogue import ADDED, Catalogue, arguments, fields, settings_of, strategy_base, takes_formulation
 from .json_text import child
 from .order import by_dependency
-from .values import FUNCTION_KINDS
+from .values import FUNCTION_KINDS, MAX_POINTS
 
 FORMAT: Final = "mbframe model"
 VERSION: Final = 1
 """Version of the files that this module writes; it reads all up to this one."""
 MAX_PROBLEMS: Final = 500
 """After so many a file is not read further."""
-MAX_POINTS: Final = 100_000
-"""Most numbers of a table or polynomial."""
 NEAREST: Final = 50
 """A misspelled name is compared with known ones for so many problems, and if there are not too many known ones."""
 FEW: Final = 20
@@ -44,7 +42,7 @@ SETTINGS: Final[dict[str, Parameter]] = {
 STRATEGY_SETTINGS: Final = ("formulation", "acceleration", "stabilization", "integrator")
 
 _ELEMENT: Final = re.compile(r"\$\.elements\[(\d+)\]")
-_TOP: Final = ("$schema", "format", "version", "name", "ground", "elements", "simulation")
+_TOP: Final = ("format", "version", "name", "ground", "elements", "simulation", "$schema")
 _NUMERIC: Final = ("vector", "point", "axis", "free vector", "matrix", "rotation", "inertia")
 
 
@@ -158,7 +156,7 @@ class Reader:
     def _system(self, document: Any) -> System | None:
         if not self._checked(document):
             return None
-        self.keys(document, (*_TOP[1:], *fields(System), "$schema"), "$", "")
+        self.keys(document, (*_TOP, *fields(System)), "$", "")
         if "simulation" in document:
             self._settings_of(document["simulation"])
         name = self._name(document, "$", "")
@@ -270,8 +268,7 @@ class Reader:
                 self.refuse(child(path, key), f"found nothing; allowed is {_allowed(p)}; add it", label)
         if len(self.problems) > before or any(value is _BROKEN for value in values.values()):
             return None
-        by_position = [values.pop(key) for key in arguments(entry.cls) if key in values]
-        return self._made(entry, (entry.name, *by_position), values)
+        return self._made(entry, (entry.name,), values)
 
     def _between_markers(self, entry: Entry, built: Mapping[str, Element | None]) -> Element | None:
         """A constraint that was made from two markers: its sides are objects with body, at and axes."""

@@ -37,7 +37,7 @@ from ..equations.equations import Equations
 from ..equations.tables import Tables
 from ..errors import ModelError
 from ..plane import lifted
-from ..results import EventRecord, Info, Result, States
+from ..results import PARTS, Columns, EventRecord, Info, NamedColumns, Result, States, columns_of
 from ..state import Motion, State
 from ..system import System
 from .atomic import FilePath, refused, replacing, unwritten, writable
@@ -50,11 +50,9 @@ if TYPE_CHECKING:
     from ..quantities import Quantity
 
 Array = NDArray[np.float64]
-Columns = dict[str, list[tuple[str, str]]]
 
 FORMAT: Final = "mbframe result"
 VERSION: Final = 1
-PARTS: Final = ("q", "v", "z")
 BLOCK_NUMBERS: Final = 2**17  # about what is held in memory before it is written
 FEWEST_ROWS, MOST_ROWS = 256, 2**14  # of a block, which is one chunk of each column
 COMPRESSION: Final = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
@@ -85,7 +83,8 @@ def save(result: Result, path: FilePath, quantities: Sequence[str] = ()) -> None
     """Write a result, whole or not at all."""
     place = overwritable(path)
     states = result._states
-    chosen = [part for name in quantities for part in result.quantity(name).components()]
+    names = [*states.extra, *quantities] if isinstance(states, ResultFile) else quantities
+    chosen = {part.name: part for name in names for part in result.quantity(name).components()}
     content = Content.of(states)
     with replacing(place) as temporary, _errors_of(path), _created(temporary, content) as file:
         rows = Rows(file, content)
@@ -93,7 +92,7 @@ def save(result: Result, path: FilePath, quantities: Sequence[str] = ()) -> None
             span = slice(start, min(start + rows.block, len(states)))
             rows.append(states.t[span], states.whole(span))
         rows.finish()
-        for quantity in chosen:
+        for quantity in chosen.values():
             _add_quantity(file, quantity)
         _log(file, *({"event": _event_record(event)} for event in result.events), {"info": asdict(result.info)})
 
@@ -122,30 +121,15 @@ class Content:
     def of(cls, states: States) -> Content:
         if isinstance(states, ResultFile):
             return states.content
-        tables = states.tables
         try:
             model, lacks = document(states.described, states.settings), ""
         except ModelError as error:  # the motion is worth keeping; its settings say in which coordinates it is
             model, lacks = document(System(states.name), states.settings), str(error)
-        return cls(uuid.uuid4().hex, states.name, model, lacks, columns_of(tables))
+        return cls(uuid.uuid4().hex, states.name, model, lacks, states.columns)
 
     @property
     def width(self) -> int:
         return sum(map(len, self.columns.values()))
-
-
-def columns_of(tables: Tables) -> Columns:
-    """Name and unit of each column of q, v and z."""
-    columns: Columns = {part: [] for part in PARTS}
-    for b in tables.bodies:
-        kinds = (("q", b.formulation.q_names, b.formulation.n_q), ("v", b.formulation.v_names, b.formulation.n_v))
-        for part, given, count in kinds:
-            names = given or [(f"{part}.{k}", "") for k in range(count)]
-            columns[part] += [(f"{b.body.name}.{name}", unit) for name, unit in names]
-    columns["z"] = [("", "")] * tables.n_z
-    for name, place, start in tables.own_states():
-        columns["z"][place] = [(f"{name}.state.{k}", "") for k in range(len(start))]
-    return columns
 
 
 @contextmanager
@@ -248,6 +232,26 @@ def _log(file: h5py.File, *entries: dict[str, Any]) -> None:
 # ---- Writing while a run goes on ----------------------------------------------------------------------------------
 
 
+def _reserve_tail(file: h5py.File, content: Content) -> None:
+    """A place that stays the same while the file grows, and costs nothing as long as it is not used."""
+    import h5py
+
+    layout = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    layout.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    layout.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    space = h5py.h5s.create_simple((block_rows(content), content.width + 1))
+    h5py.h5d.create(file.id, b"tail", h5py.h5t.NATIVE_DOUBLE, space, dcpl=layout)
+
+
+def _growing(path: Path) -> h5py.File:
+    """The file, open as its only writer while others may read it."""
+    import h5py
+
+    file = h5py.File(path, "r+", libver="v110")
+    file.swmr_mode = True
+    return file
+
+
 class ResultStream:
     """A file that grows with a run. From its first moment it has its final name and can be read.
 
@@ -257,8 +261,6 @@ class ResultStream:
     """
 
     def __init__(self, path: FilePath, states: States, info: Info) -> None:
-        import h5py
-
         self.name = str(path)
         self._path = overwritable(path)
         content = Content.of(states)
@@ -266,16 +268,16 @@ class ResultStream:
             info.warnings.append(
                 f"{str(path)!r} lacks the model, so that load_result needs it as system=...: {content.lacks}"
             )
-        with replacing(path) as temporary, _errors_of(path), _created(temporary, content) as file:
-            layout = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-            layout.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)  # a place that stays while the file grows
-            layout.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
-            space = h5py.h5s.create_simple((block_rows(content), content.width + 1))
-            h5py.h5d.create(file.id, b"tail", h5py.h5t.NATIVE_DOUBLE, space, dcpl=layout)
-            _log(file, {"info": asdict(replace(info, completed=False, warnings=[*info.warnings, UNFINISHED]))})
-        with _errors_of(path):
-            self._file = h5py.File(self._path, "r+", libver="v110")
-            self._file.swmr_mode = True
+        renames_open_files = os.name == "posix"
+        with replacing(path) as temporary, _errors_of(path):
+            with _created(temporary, content) as file:
+                _reserve_tail(file, content)
+                _log(file, {"info": asdict(replace(info, completed=False, warnings=[*info.warnings, UNFINISHED]))})
+            if renames_open_files:  # so that under its name the file can be read from the first moment
+                self._file = _growing(temporary)
+        if not renames_open_files:
+            with _errors_of(path):
+                self._file = _growing(self._path)
         self._rows = Rows(self._file, content)
         self.block = self._rows.block
         self._looked = time.perf_counter()
@@ -334,7 +336,7 @@ class ResultStream:
 # ---- Reading ------------------------------------------------------------------------------------------------------
 
 
-class ResultFile:
+class ResultFile(NamedColumns):
     """Stored states in a file (`results.States`). Columns are read when they are asked for; nothing stays open."""
 
     def __init__(
@@ -357,86 +359,87 @@ class ResultFile:
                 )
                 raise refused(path, message)
             with _sound(path):
-                columns: Columns = {
+                self.columns: Columns = {
                     part: list(zip(_texts(file[f"names/{part}"]), _texts(file[f"units/{part}"]), strict=True))
                     for part in PARTS
                 }
                 model = parse(file["model"][()], f"file {str(path)!r}, model")
-                attributes = file.attrs
-                self.content = Content(attributes["run"], attributes["name"], model, attributes["model_lacks"], columns)
-                self._rows, self._tail = map(int, file["written"][:])
-                self._log = [json.loads(line) for line in bytes(file["log"][:]).decode().splitlines()]
-                self._extra = {
+                about = file.attrs
+                self.content = Content(about["run"], about["name"], model, about["model_lacks"], self.columns)
+                self._length = self._checked_length(file)
+                self.extra = {
                     str(stored.attrs["name"]): (stored.name, str(stored.attrs["unit"]))
                     for stored in file.get("quantities", {}).values()
                 }
+                log = [json.loads(line) for line in bytes(file["log"][:]).decode().splitlines()]
+                self._info = Info(**[entry["info"] for entry in log if "info" in entry][-1])
+                self._events = [_read_event(entry["event"]) for entry in log if "event" in entry]
         self.name = self.content.name
         if equations is not None:
             self.equations = equations
             self.tables, self.system = equations.tables, equations.system
             self.gravity, self.mass_properties = self._masses()
 
+    def _checked_length(self, file: h5py.File) -> int:
+        """Number of instants; arrays that cannot be right are a ValueError."""
+        rows, in_tail = map(int, file["written"][:])
+        shapes = {"t": file["t"].shape} | {part: file[part].shape for part in PARTS}
+        widths: dict[str, tuple[int, ...]] = {"t": ()} | {part: (len(names),) for part, names in self.columns.items()}
+        if in_tail:
+            shapes["tail"], widths["tail"] = file["tail"].shape, (self.content.width + 1,)
+        for name, (found, *width) in shapes.items():
+            if not found >= (in_tail if name == "tail" else rows) >= 0 or tuple(width) != widths[name]:
+                raise ValueError(f"{name} has the shape {shapes[name]}")
+        return rows + in_tail
+
     def result(self) -> Result:
         """The result in this file."""
-        info = Info(**next(entry["info"] for entry in reversed(self._log) if "info" in entry))
-        events = [_read_event(entry["event"]) for entry in self._log if "event" in entry]
-        return Result.of(self, info, events)
+        return Result.of(self, self._info, self._events)
 
     def __len__(self) -> int:
-        return self._rows + self._tail
+        return self._length
 
     @cached_property
     def t(self) -> Array:
-        with self._read() as file:
-            return np.concatenate([file["t"][: self._rows], *self._from_tail(file, 0)])
+        return self._rows("t", slice(0, len(self)), slice(0, 1))[:, 0]
 
     def span(self) -> tuple[float, float]:
-        with self._read() as file:
-            stored = [float(file["t"][k]) for k in (0, self._rows - 1) if self._rows]
-            tail = [float(file["tail"][k, 0]) for k in (0, self._tail - 1) if self._tail]
-            return (stored + tail)[0], (stored + tail)[-1]
+        first, last = (self._rows("t", slice(k, k + 1), slice(0, 1)) for k in (0, len(self) - 1))
+        return first.item(), last.item()
 
     def part(self, name: str, columns: slice = slice(None)) -> Array:
-        first, last, _ = columns.indices(len(self.content.columns[name]))
-        with self._read() as file:
-            rows = file[name][: self._rows, first:last]
-            if not self._tail:
-                return rows
-            offset = 1 + sum(len(self.content.columns[part]) for part in PARTS[: PARTS.index(name)])
-            return np.concatenate([rows, *self._from_tail(file, slice(offset + first, offset + last))])
+        first, last, _ = columns.indices(len(self.columns[name]))
+        return self._rows(name, slice(0, len(self)), slice(first, last))
 
     def whole(self, rows: slice = slice(None)) -> Array:
         start, stop, _ = rows.indices(len(self))
-        main = slice(min(start, self._rows), min(stop, self._rows))
-        with self._read() as file:
-            y = np.concatenate([file[part][main] for part in PARTS], axis=1)
-            if stop <= self._rows:
-                return y
-            tail = file["tail"][max(start - self._rows, 0) : stop - self._rows, 1:]
-            return np.concatenate([y, tail])
+        return np.hstack([self._rows(part, slice(start, stop), slice(0, len(self.columns[part]))) for part in PARTS])
 
-    def _from_tail(self, file: h5py.File, columns: int | slice) -> list[Array]:
-        return [file["tail"][: self._tail, columns]] if self._tail else []
+    def _rows(self, name: str, rows: slice, columns: slice) -> Array:
+        """Rows of columns of "t", "q", "v" or "z". While a run goes on they move from `tail` to their place."""
+        offset = 0 if name == "t" else 1 + sum(len(self.columns[part]) for part in PARTS[: PARTS.index(name)])
+        while True:
+            with self._read() as file:
+                written = int(file["written"][0])
+                place = slice(min(rows.start, written), min(rows.stop, written))
+                values = file[name][place][:, None] if name == "t" else file[name][place, columns]
+                if rows.stop <= written:
+                    return values
+                place = slice(max(rows.start - written, 0), rows.stop - written)
+                tail = file["tail"][place, offset + columns.start : offset + columns.stop]
+            with self._read() as file:
+                if file["written"][0] == written:
+                    return np.concatenate([values, tail])
 
     def stored(self, name: str) -> tuple[Array, str] | None:
-        if name in self._extra:
-            with self._read() as file:
-                place, unit = self._extra[name]
-                return file[place][:], unit
-        if (place := self._places.get(name)) is not None:
-            part, column, unit = place
-            return self.part(part, slice(column, column + 1))[:, 0], unit
-        return None
+        if name not in self.extra:
+            return super().stored(name)
+        place, unit = self.extra[name]
+        with self._read() as file:
+            return file[place][:], unit
 
     def stored_units(self) -> dict[str, str]:
-        return {name: unit for name, (_, _, unit) in self._places.items()} | {
-            name: unit for name, (_, unit) in self._extra.items()
-        }
-
-    @cached_property
-    def _places(self) -> dict[str, tuple[str, int, str]]:
-        described = self.content.columns.items()
-        return {name: (part, k, unit) for part, names in described for k, (name, unit) in enumerate(names)}
+        return super().stored_units() | {name: unit for name, (_, unit) in self.extra.items()}
 
     @cached_property
     def system(self) -> System:
@@ -459,7 +462,7 @@ class ResultFile:
     @cached_property
     def tables(self) -> Tables:
         tables = Tables(self.system, self.settings.get("formulation"))
-        if columns_of(tables) != self.content.columns:
+        if columns_of(tables) != self.columns:
             message = (
                 f"{self.system} has other coordinates than the result in the file; pass the system that was simulated"
             )
@@ -511,10 +514,10 @@ def _opened(path: Path) -> Iterator[h5py.File]:
 
 @contextmanager
 def _sound(path: FilePath) -> Iterator[None]:
-    """What a damaged file leads to, in one error."""
+    """All that a damaged file can lead to, as one error."""
     try:
         yield
-    except (OSError, KeyError, ValueError, TypeError, RuntimeError, StopIteration) as error:
+    except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError, AttributeError) as error:
         raise refused(path, f"is damaged: {error}") from error
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +19,8 @@ from .json_text import one_line, text_fault
 
 FUNCTION_KINDS: Final = ("constant", "expression", "polynomial", "table", "piecewise_linear")
 """Kinds of functions that files hold. Python callables are code, which they do not."""
+MAX_POINTS: Final = 100_000
+"""Most numbers in a list of a table or polynomial."""
 
 
 def encoded(p: Parameter, value: Any) -> Any:
@@ -27,12 +30,19 @@ def encoded(p: Parameter, value: Any) -> Any:
 
 def is_default(p: Parameter, value: Any) -> bool:
     """Whether a JSON value is the one that the parameter's default would have, down to the sign of zero."""
-    return p.default is not REQUIRED and one_line(value) == one_line(encoded(p, p.default))
+    return p.default is not REQUIRED and one_line(value) == _default_text(p)
+
+
+@cache
+def _default_text(p: Parameter) -> str:
+    return one_line(encoded(p, p.default))
 
 
 def _plain(p: Parameter | None, value: Any) -> Any:
     """Numbers, texts, and lists of them."""
     if isinstance(value, np.ndarray | np.generic):
+        if value.dtype.kind == "f" and np.all(np.isfinite(value)):
+            return value.tolist()
         value = value.tolist()
     if isinstance(value, list | tuple):
         return [_plain(p, entry) for entry in value]
@@ -69,6 +79,9 @@ def _function(p: Parameter, f: Function) -> Any:
         remedy = "use an expression, a polynomial or a table instead: mb.Function"
         raise ValueError(f"found {f!r}, Python code, which a file cannot hold; {remedy}")
     data = f.source[f.kind] if isinstance(f.source, dict) else f.source
+    lists = {"polynomial": [data], "table": data, "piecewise_linear": data}.get(f.kind, [])
+    if any(len(one) > MAX_POINTS for one in lists):
+        raise ValueError(f"found a {f.kind} of more than {MAX_POINTS} points; thin it out")
     if f.variables != p.variables:
         return {f.kind: data, "variables": list(f.variables)}
     return data if f.kind in ("constant", "expression") else {f.kind: data}

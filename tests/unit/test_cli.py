@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -286,12 +285,14 @@ def test_parts_that_are_not_there_say_so(monkeypatch: pytest.MonkeyPatch, capsys
 def test_eig_prints_roots(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     modes = [SimpleNamespace(eigenvalue=-1 + 2j, frequency=np.float64(0.318), damping_ratio=0.447)]
     found = SimpleNamespace(modes=modes, eigenvalues=np.array([-1 + 2j]), stability="asymptotic", stable=np.True_)
+    modes.append(SimpleNamespace(eigenvalue=0j, frequency=0.0, damping_ratio=float("nan")))
     monkeypatch.setattr(mb, "linearize", lambda system, formulation=None: found, raising=False)
     assert main(["eig", "heavy_top"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == "heavy top: asymptotic"
     code, data = answer(capsys, "eig", "heavy_top", "--formulation", "NaturalAbsolute")
     assert code == 0
     assert (data["eigenvalues"], data["stable"]) == ([[-1.0, 2.0]], True)
+    assert data["modes"][1]["damping_ratio"] is None
 
 
 def test_compare_prints_the_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -377,9 +378,23 @@ def test_the_readme_shows_real_output(
         assert found == expected
 
 
+def test_a_reader_may_leave_early() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mbframe.cli", "examples"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+    )
+    assert process.stdout
+    assert process.stderr
+    process.stdout.close()
+    with process.stderr:
+        assert process.stderr.read() == b""
+    assert process.wait() == 0
+
+
 def test_the_module_can_be_called(broken: str) -> None:
     command = [sys.executable, "-m", "mbframe.cli", "check", broken]
-    folder = Path(__file__).parents[2]
-    process = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=os.environ)
+    process = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
     assert process.returncode == 2
     assert process.stderr.startswith("mbframe: 5 problems:")

@@ -120,6 +120,23 @@ def test_everything_that_cannot_be_stored_is_named_at_once() -> None:
     assert "Python code" in caught.value.problems[0].message
 
 
+def test_what_could_not_be_read_again_is_not_written(tmp_path: Path) -> None:
+    system = pendulum()
+    system["bar"].name = "half a surrogate: \ud800"
+    with pytest.raises(mb.ModelError, match="surrogate"):
+        document(system)
+    system = pendulum()
+    system.add(Magnet("magnet", system.ground, system["bar"], parts=[2**60]))
+    with pytest.raises(mb.ModelError, match="parts"):
+        document(system)
+    x = np.arange(100_001.0)
+    system = pendulum()
+    system.add(mb.SpringDamper("spring", system.ground, system["bar"], force=mb.Function.piecewise_linear(x, x)))
+    with pytest.raises(mb.ModelError, match="SpringDamper 'spring', force: found a piecewise_linear of more than"):
+        mb.save(system, tmp_path / "model.json")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
     file = tmp_path / "model.json"
     mb.save(pendulum(), file)

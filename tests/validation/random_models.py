@@ -161,21 +161,34 @@ def systems(draw: st.DrawFn) -> mb.System:
         pair = draw(st.permutations([system.ground, *system.bodies]))[:2]
         if pair[1] is system.ground:
             pair.reverse()
-        hinge, slide = (make("guide", *pair, at=(0.1, 0.2, 0.3)) for make in (mb.RevoluteJoint, mb.TranslationalJoint))
-        element = example(cls, pair, [hinge, slide] if "Rack" in cls.__name__ else [hinge, hinge_of(pair)])
-        for name in set(arguments(cls).values()):
-            other = getattr(element, name)
-            if other is not None and other not in system:
-                rename(draw, system, other)
-                system.add(other)
+        element = example(cls, pair, guides(cls, pair))
         draw_parameters(draw, element)
         rename(draw, system, element)
-        system.add(element)
+        place(system, element)
     return system
 
 
-def hinge_of(pair: list[Any]) -> mb.RevoluteJoint:
-    return mb.RevoluteJoint("other guide", *pair, at=(0.4, -0.2, 0.1), axis=(1.0, 2.0, 2.0))
+def guides(cls: Any, pair: list[Any]) -> list[Any]:
+    """Two joints between the bodies, of the kinds that the class couples if it is such a class."""
+    kinds = [getattr(cls, f"{which}_kind", (mb.RevoluteJoint,))[0] for which in ("first", "second")]
+    points = ((0.1, 0.2, 0.3), (0.4, -0.2, 0.1))
+    return [
+        kind(f"guide {n}", *pair, at=at, axis=(1.0, 2.0, 2.0))
+        for n, (kind, at) in enumerate(zip(kinds, points, strict=True))
+    ]
+
+
+def place(system: mb.System, element: Any) -> None:
+    """Add an element, and before it what it refers to."""
+    for name in arguments(type(element)).values():
+        other = getattr(element, name)
+        if other is not None and other not in system:
+            while other.name in system:
+                other.name += "'"
+            place(system, other)
+    while element.name in system:
+        element.name += "'"
+    system.add(element)
 
 
 def rename(draw: st.DrawFn, system: mb.System, element: Any) -> None:
