@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import struct
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -247,6 +249,44 @@ def test_mesh_files(tmp_path: Path, suffix: str):
     part = only(drawing(with_mesh(path, scale=0.001)), "body")
     np.testing.assert_allclose(part.surface.bounds, [[-0.5, -1.0, -1.5], [0.5, 1.0, 1.5]], rtol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(part.surface.normals, axis=1), 1.0, rtol=1e-5)
+
+
+def test_glb_files(tmp_path: Path):
+    pytest.importorskip("pyvista")
+    path = tmp_path / "part.glb"
+    corners = np.array([(0, 0, 0), (2, 0, 0), (0, 3, 0), (0, 0, 4)], "<f4")
+    faces = np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)], "<u2")
+    data = corners.tobytes() + faces.tobytes()
+    document = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "buffers": [{"byteLength": len(data)}],
+        "bufferViews": [
+            {"buffer": 0, "byteOffset": 0, "byteLength": corners.nbytes},
+            {"buffer": 0, "byteOffset": corners.nbytes, "byteLength": faces.nbytes},
+        ],
+        "accessors": [
+            {
+                "bufferView": 0,
+                "componentType": 5126,
+                "count": 4,
+                "type": "VEC3",
+                "min": corners.min(axis=0).tolist(),
+                "max": corners.max(axis=0).tolist(),
+            },
+            {"bufferView": 1, "componentType": 5123, "count": 12, "type": "SCALAR"},
+        ],
+    }
+    head = json.dumps(document).encode()
+    head += b" " * (-len(head) % 4)
+    chunks = struct.pack("<I4s", len(head), b"JSON") + head + struct.pack("<I4s", len(data), b"BIN\0") + data
+    path.write_bytes(struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks)
+    part = only(drawing(with_mesh(path)), "body")
+    np.testing.assert_allclose(part.surface.bounds, [[0, 0, 0], [2, 3, 4]])
+    assert len(part.surface.faces) == 4
 
 
 def with_mesh(path: Path, scale: float = 1.0) -> mb.System:
