@@ -216,15 +216,18 @@ def test_a_wheel_has_the_radius_of_its_contact():
     np.testing.assert_allclose(bounds[:, 1].max(axis=0)[[0, 2]], 0.5, rtol=0.01)
 
 
-def test_rails_cover_the_motion():
+@pytest.mark.parametrize("turned", [False, True])
+def test_rails_are_on_the_ground_and_cover_the_motion(turned: bool):
     system = mb.System("slide")
     block = system.add(
         mb.RigidBody("block", mass=1.0, inertia=(0.01, 0.01, 0.01), shapes=[mb.Box(size=(0.2, 0.2, 0.2))])
     )
-    system.add(mb.TranslationalJoint("rail", system.ground, block, at=(0, 0, 0), axis=(1, 0, 0)))
+    pair = (block, system.ground) if turned else (system.ground, block)
+    system.add(mb.TranslationalJoint("rail", *pair, at=(0, 0, 0), axis=(1, 0, 0)))
     path = np.column_stack([np.linspace(0.0, 3.0, 20), np.zeros((20, 2))])
     motion = Poses({"block": (path, np.tile(np.eye(3), (20, 1, 1)))})
     (rail,) = (part for part in drawing(system, motion) if part.name == "rail/rail")
+    assert rail.body is None
     x = (rail.transform(motion).matrix @ [0, 0, rail.surface.bounds[1, 2], 1.0])[0]
     assert 3.0 < x < 4.0
 
