@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -34,8 +35,15 @@ def refused(path: FilePath, message: str) -> ModelError:
 
 def unwritten(path: FilePath, error: Exception) -> ModelError:
     """The error for a file that the operating system did not write."""
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return refused(path, f"could not be written: {reason}; check the free space and the permissions there")
+    return refused(path, f"could not be written: {reason(error)}; check the free space and the permissions there")
+
+
+def reason(error: Exception) -> str:
+    """What the operating system said; HDF5 hides it in a long text."""
+    hidden = re.search(r"error message = '([^']*)'", str(error))
+    if hidden is not None:
+        return hidden[1]
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 
 
 @contextmanager
@@ -43,8 +51,8 @@ def replacing(path: FilePath) -> Iterator[Path]:
     """A temporary file beside `path`, to be written in the block; it replaces `path` when the block ends well.
 
     Its bytes reach the disk before it gets the name, so that after a crash there is the old file or the new one, whole.
-    The suffix is that of `path`. When the block raises (Ctrl-C included), nothing is left behind; an `OSError` such as a
-    full disk becomes a `ModelError`.
+    The suffix is that of `path`. When the block raises (Ctrl-C included), nothing is left behind; an `OSError` such as
+    a full disk becomes a `ModelError`.
     """
     place = writable(path)
     temporary = place.with_name(f".{place.stem}-{uuid.uuid4().hex[:12]}{place.suffix}")

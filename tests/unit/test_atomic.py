@@ -18,9 +18,14 @@ def test_the_file_appears_with_its_content_and_nothing_else_remains(tmp_path):
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_what_goes_wrong_leaves_the_old_file(tmp_path, error):
     write_text(tmp_path / "a.txt", "old")
-    with pytest.raises(error), replacing(tmp_path / "a.txt") as temporary:
-        temporary.write_text("half")
-        raise error
+
+    def fail() -> None:
+        with replacing(tmp_path / "a.txt") as temporary:
+            temporary.write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        fail()
     assert (tmp_path / "a.txt").read_text() == "old"
     assert os.listdir(tmp_path) == ["a.txt"]
 

@@ -165,6 +165,7 @@ def test_an_unknown_suffix_names_the_nearest(result, tmp_path, name, words):
     assert not os.listdir(tmp_path)
 
 
+@drawing
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
@@ -184,6 +185,11 @@ def test_senseless_wishes_are_refused_before_anything_is_written(result, tmp_pat
     with pytest.raises(mb.ModelError, match=words):
         mb.render.export(result, tmp_path / name, **options)
     assert not os.listdir(tmp_path)
+
+
+def test_a_system_is_not_a_result(tmp_path):
+    with pytest.raises(mb.ModelError, match="allowed is a result"):
+        mb.render.export(mb.examples.triple_pendulum(), tmp_path / "motion.glb")
 
 
 @drawing
