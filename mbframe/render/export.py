@@ -93,7 +93,7 @@ def export(
         The files written.
     """
     target = Path(path).expanduser()
-    _check(target, size, theme)
+    _check(result, target, size, theme)
     frames = Frames.of(result, fps, speed, start, end)
     shown = str(result.system.name) if title is None else title
     film = Film(frames, shown, show_time, (int(size[0]), int(size[1])), camera, theme, smooth)
@@ -189,9 +189,12 @@ def _reported(frames: Frames, progress: bool | Callable[[float], None]) -> Itera
             progress(number / len(frames))
 
 
-def _check(target: Path, size: Any, theme: Any) -> None:
+def _check(result: Any, target: Path, size: Any, theme: Any) -> None:
     """Refuse what cannot be meant, all at once."""
     problems = []
+    if not isinstance(result, Result):
+        message = f"found {result!r}; allowed is a result, such as that of simulate(...); pass one"
+        problems.append(Problem("export", "result", message))
     suffix = target.suffix.lower()
     if suffix not in SUFFIXES:
         near = difflib.get_close_matches(suffix, SUFFIXES, n=1, cutoff=0.5)
@@ -223,4 +226,3 @@ def _check_pictures(film: Film, suffix: str) -> None:
     check_drawing()
     if suffix != ".png":
         ffmpeg()
-    _ = film.view

@@ -71,7 +71,7 @@ def _(element: joints.RackAndPinionJoint, sketch: Sketch) -> list[Part]:
     along = poses.of(rack.body)[1] @ rack.axes[:, 2]
     # The pinion's rim moves along the rack where a x c = d, if a is its axis: c = radius (d x a).
     out = unit_vector(np.cross(along, axle), (0.0, 0.0, 1.0)) * np.sign(element.radius or 1.0)
-    low, high = sketch.reach(element.second)
+    low, high = sketch.reach(*sketch.ports[element.second.name])
     half = 0.5 * (high - low) + 4.0 * pitch + radius
     count = int(2.0 * half / pitch) + 1
     blocks = [s.box((count * pitch, 0.8 * pitch, width), 0.05 * pitch).moved((0.0, 0.65 * pitch, 0.0))]

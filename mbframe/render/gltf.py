@@ -1,8 +1,9 @@
 """Animated glTF 2.0 in one binary file (GLB): bodies as nodes, their motion as key frames.
 
 Every body is a node with its name, whose translation and rotation are animated; its parts are children of it, at rest
-in the body. What stretches between two bodies (a spring, say) is a node of its own with an animated scale. In glTF the
-y axis points up: the root node turns the model's axes there, so the nodes below it keep the model's numbers.
+in the body. A part that deforms has morph targets with animated weights; what stretches between two bodies (a spring,
+say) is a node of its own with an animated scale. In glTF the y axis points up: the root node turns the model's axes
+there, so the nodes below it keep the model's numbers.
 """
 
 from __future__ import annotations
@@ -37,20 +38,41 @@ def animated(name: str, frames: Frames, parts: Sequence[Part], up: ArrayLike, ge
         carriers[body] = glb.node(str(body), root)
         courses[carriers[body]] = {"translation": position, "rotation": quaternions(rotation)}
     for part in parts:
-        mesh = glb.mesh(part.name, part.surface, glb.material(part.color, part.opacity))
+        targets, weights = _deformation(part, frames)
+        mesh = glb.mesh(part.name, part.surface, glb.material(part.color, part.opacity), targets)
         if isinstance(part.placement, Fixed):
             anchor, axes = part.placement.anchor, part.placement.axes
             pose = {"translation": anchor.point.tolist(), "rotation": quaternions(axes[None])[0].tolist()}
-            glb.node(part.name, carriers[part.body], mesh=mesh, **pose)
+            node = glb.node(part.name, carriers[part.body], mesh=mesh, **pose)
+            courses[node] = {}
         else:
             course = part.transform(frames.poses)
-            courses[glb.node(part.name, root, mesh=mesh)] = {
+            node = glb.node(part.name, root, mesh=mesh)
+            courses[node] = {
                 "translation": course.translation,
                 "rotation": quaternions(course.rotation),
                 "scale": course.scale,
             }
+        if len(targets):
+            courses[node]["weights"] = weights
     glb.animation("motion", frames.playing_times, courses)
     return glb.to_bytes()
+
+
+def _deformation(part: Part, frames: Frames) -> tuple[Array, Array]:
+    """Displacements of the vertices as sums of a few fields (k, n, 3) with weights (frames, k), none if it is rigid.
+
+    They are the singular vectors of all displacements: as many as there are modes in the motion, whatever made it.
+    """
+    rest = np.asarray(part.surface.vertices, float)
+    if part.deformed is None:
+        return np.zeros((0, *rest.shape)), np.zeros((len(frames), 0))
+    moved = np.array([np.asarray(part.deformed(state)) - rest for state in frames])
+    left, sizes, fields = np.linalg.svd(moved.reshape(len(frames), -1), full_matrices=False)
+    # A single coordinate is off by no more than the norm of what is left out.
+    kept = sizes > 1e-6 * float(np.max(np.abs(rest), initial=0.0))
+    scale = np.max(np.abs(left[:, kept]), axis=0, initial=1e-300)
+    return (fields[kept] * (sizes[kept] * scale)[:, None]).reshape(-1, *rest.shape), left[:, kept] / scale
 
 
 def quaternions(rotations: Array) -> Array:
@@ -89,9 +111,9 @@ class Glb:
             self._document["nodes"][parent].setdefault("children", []).append(index)
         return index
 
-    def mesh(self, name: str, surface: Surface, material: int) -> int:
-        """A mesh of triangles."""
-        primitive = {
+    def mesh(self, name: str, surface: Surface, material: int, targets: Array | Sequence[Array] = ()) -> int:
+        """A mesh of triangles; `targets` are displacements (n, 3) of its vertices."""
+        primitive: dict[str, Any] = {
             "attributes": {
                 "POSITION": self._accessor(surface.vertices, ARRAY_BUFFER, bounds=True),
                 "NORMAL": self._accessor(surface.normals, ARRAY_BUFFER),
@@ -99,7 +121,12 @@ class Glb:
             "indices": self._accessor(surface.faces.astype(np.uint32).reshape(-1, 1), ELEMENT_ARRAY_BUFFER),
             "material": material,
         }
-        return self._append("meshes", {"name": name, "primitives": [primitive]})
+        mesh: dict[str, Any] = {"name": name, "primitives": [primitive]}
+        if len(targets):
+            morphs = [self._accessor(np.asarray(t, np.float32), ARRAY_BUFFER, bounds=True) for t in targets]
+            primitive["targets"] = [{"POSITION": morph} for morph in morphs]
+            mesh["weights"] = [0.0] * len(targets)
+        return self._append("meshes", mesh)
 
     def material(self, color: tuple[float, float, float], opacity: float) -> int:
         """A surface of an sRGB colour; glTF wants it linear."""
@@ -120,14 +147,16 @@ class Glb:
         return self._materials[key]
 
     def animation(self, name: str, times: ArrayLike, courses: Mapping[int, Mapping[str, Array]]) -> None:
-        """Key frames at `times`, s: each node's "translation", "rotation" (x, y, z, w), "scale", one row a frame."""
+        """Key frames at `times`, s: each node's "translation", "rotation" (x, y, z, w), "scale", "weights" by row."""
         clock = self._accessor(np.asarray(times, np.float32).reshape(-1, 1), bounds=True)
         samplers: list[dict[str, Any]] = []
         channels: list[dict[str, Any]] = []
         for node, course in courses.items():
             for path, values in course.items():
                 channels.append({"sampler": len(samplers), "target": {"node": node, "path": path}})
-                samplers.append({"input": clock, "output": self._accessor(np.asarray(values, np.float32))})
+                rows = np.asarray(values, np.float32)
+                output = self._accessor(rows.reshape(-1, 1) if path == "weights" else rows)
+                samplers.append({"input": clock, "output": output})
         if channels:
             self._append("animations", {"name": name, "samplers": samplers, "channels": channels})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -91,55 +91,71 @@ def _(element: joints.ConstantVelocityJoint, sketch: Sketch) -> list[Part]:
     ]
 
 
-def _rail(element: Connection, sketch: Sketch, r: float) -> tuple[float, float]:
-    """Middle and length of a guide along the first port's z axis that covers the motion."""
-    low, high = sketch.reach(element)
-    _, j = sketch.ports[element.name]
-    margin = max(0.8 * sketch.span(j.body), 5.0 * r, (0.1 if sketch.motion else 0.22) * sketch.extent)
-    return (low + high) / 2.0, high - low + 2.0 * margin
+@dataclass(frozen=True)
+class Guide:
+    """What slides along what: the ground carries the rail if it takes part, otherwise the first body does.
 
+    The rail lies along the carrier's z axis, from `middle - length / 2` to `middle + length / 2`: it covers the motion.
+    """
 
-def _guide(element: Connection, sketch: Sketch, rail: s.Surface, middle: float, length: float, r: float) -> list[Part]:
-    """A rail on the first body, with end blocks where that is the ground."""
-    i, _ = sketch.ports[element.name]
-    parts = [at_port(i, rail.moved((0, 0, middle)), ROD, "rail")]
-    if i.body is None:
-        ends = [s.box((2.2 * r, 2.2 * r, 0.9 * r), 0.15 * r).moved((0, 0, middle + k * length / 2)) for k in (-1, 1)]
-        down = i.axes.T @ -sketch.up
-        down = unit_vector(down * (1.0, 1.0, 0.0), (1.0, 0.0, 0.0))
+    carrier: Port
+    slider: Port
+    size: float  # radius of a pin of the joint
+    middle: float
+    length: float
+
+    @classmethod
+    def of(cls, element: Connection, sketch: Sketch) -> Guide:
+        i, j, r = sides(element, sketch)
+        carrier, slider = (j, i) if j.body is None else (i, j)
+        low, high = sketch.reach(carrier, slider)
+        margin = max(0.8 * sketch.span(slider.body), 5.0 * r, (0.1 if sketch.motion else 0.22) * sketch.extent)
+        return cls(carrier, slider, r, (low + high) / 2.0, high - low + 2.0 * margin)
+
+    def parts(self, rail: s.Surface, rider: s.Surface, sketch: Sketch) -> list[Part]:
+        """The rail, what rides on it, and posts under the ends of a rail on the ground."""
+        found = [
+            at_port(self.carrier, rail.moved((0, 0, self.middle)), ROD, "rail"),
+            at_port(self.slider, rider, IRON, "rider"),
+        ]
+        if self.carrier.body is None:
+            ends = (self.middle - self.length / 2.0, self.middle + self.length / 2.0)
+            posts = s.joined([self._post(sketch).moved((0, 0, end)) for end in ends])
+            found.append(at_port(self.carrier, posts, GROUND, "support"))
+        return found
+
+    def _post(self, sketch: Sketch) -> s.Surface:
+        """A block that holds the end of a rail and stands on a foot."""
+        r = self.size
+        down = self.carrier.axes.T @ -sketch.up
+        down = unit_vector(down * (1.0, 1.0, 0.0), (1.0, 0.0, 0.0))  # across the rail
         axes = np.column_stack([np.array([0.0, 0.0, 1.0]), np.cross(down, [0.0, 0.0, 1.0]), down])
-        for k in (-1, 1):
-            post = s.box((0.9 * r, 1.5 * r, 2.4 * r), 0.1 * r).moved((0, 0, 2.2 * r))
-            legs = s.joined([post, foot(1.6 * r, 1.4 * r, 0.2 * r).moved((0, 0, 3.3 * r))])
-            ends.append(legs.moved((0, 0, middle + k * length / 2), axes))
-        parts.append(at_port(i, s.joined(ends), GROUND, "support"))
-    return parts
+        post = s.box((0.9 * r, 1.5 * r, 2.4 * r), 0.1 * r).moved((0, 0, 2.2 * r))
+        legs = s.joined([post, foot(1.6 * r, 1.4 * r, 0.2 * r).moved((0, 0, 3.3 * r))])
+        return s.joined([s.box((2.2 * r, 2.2 * r, 0.9 * r), 0.15 * r), legs.moved(axes=axes)])
 
 
 @glyph_parts.register
 def _(element: joints.TranslationalJoint, sketch: Sketch) -> list[Part]:
-    _, j, r = sides(element, sketch)
-    middle, length = _rail(element, sketch, r)
-    rail = s.box((1.0 * r, 1.0 * r, length), 0.1 * r)
-    shoe = s.box((2.5 * r, 2.5 * r, 4.2 * r), 0.25 * r)
-    return [*_guide(element, sketch, rail, middle, length, r), at_port(j, shoe, IRON, "shoe")]
+    guide = Guide.of(element, sketch)
+    r = guide.size
+    rail, shoe = s.box((1.0 * r, 1.0 * r, guide.length), 0.1 * r), s.box((2.5 * r, 2.5 * r, 4.2 * r), 0.25 * r)
+    return guide.parts(rail, shoe, sketch)
 
 
 @glyph_parts.register
 def _(element: joints.CylindricalJoint, sketch: Sketch) -> list[Part]:
-    _, j, r = sides(element, sketch)
-    middle, length = _rail(element, sketch, r)
-    sleeve = s.tube(1.4 * r, 0.7 * r, 4.2 * r, 0.15 * r)
-    guide = _guide(element, sketch, s.cylinder(0.68 * r, length, 0.05 * r), middle, length, r)
-    return [*guide, at_port(j, sleeve, IRON, "sleeve")]
+    guide = Guide.of(element, sketch)
+    r = guide.size
+    rod, sleeve = s.cylinder(0.68 * r, guide.length, 0.05 * r), s.tube(1.4 * r, 0.7 * r, 4.2 * r, 0.15 * r)
+    return guide.parts(rod, sleeve, sketch)
 
 
 @glyph_parts.register
 def _(element: joints.PointOnLineJoint, sketch: Sketch) -> list[Part]:
-    _, j, r = sides(element, sketch)
-    middle, length = _rail(element, sketch, r)
-    guide = _guide(element, sketch, s.cylinder(0.4 * r, length, 0.05 * r), middle, length, r)
-    return [*guide, at_port(j, s.sphere(1.2 * r, 32), IRON, "ball")]
+    guide = Guide.of(element, sketch)
+    r = guide.size
+    return guide.parts(s.cylinder(0.4 * r, guide.length, 0.05 * r), s.sphere(1.2 * r, 32), sketch)
 
 
 @glyph_parts.register
@@ -156,8 +172,8 @@ def _(element: joints.PlanarJoint, sketch: Sketch) -> list[Part]:
 @glyph_parts.register
 def _(element: joints.ScrewJoint, sketch: Sketch) -> list[Part]:
     i, j, r = sides(element, sketch)
-    middle, length = _rail(element, sketch, r)
-    core = 0.8 * r
+    guide = Guide.of(element, sketch)
+    middle, core, length = guide.middle, 0.8 * r, guide.length
     if (spindle := _coaxial_cylinder(i, sketch)) is not None:
         middle, core, length = spindle
     pitch = np.sign(element.pitch) * max(abs(element.pitch), 0.5 * core)

@@ -194,9 +194,8 @@ class Sketch:
         """Half the thickness of the thickest body that an element holds, m: the radius of its pin or ball."""
         return 0.5 * max([self.thickness(port.body) for port in self.ports[element.name]] + [0.7 * self.bar])
 
-    def reach(self, element: Connection) -> tuple[float, float]:
-        """The lowest and highest displacement of the second point along the first port's z axis, m."""
-        i, j = self.ports[element.name]
+    def reach(self, i: Port, j: Port) -> tuple[float, float]:
+        """The lowest and highest displacement of the second port along the first one's z axis, m."""
         poses = self.motion or self.described
         _, rotation = poses.of(i.body)
         along = rotation @ i.axes[:, 2]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +14,13 @@ from ..parameters import Element
 from ..results import Result
 from ..state import State
 from . import camera as cam
-from .availability import check_drawing, has_display, pyvista
+from .actors import SurfaceActor, add_lines, off_screen_plotter, place_all, surface_data
+from .availability import check_drawing, pyvista
 from .geometry import parts_of
 from .parts import Sketch, swept, unit_vector
 from .placement import Placements, Poses
 from .style import ARROWS, SELECTED, THEMES, Color
-from .surfaces import Surface, arrow, frame_with_axis
+from .surfaces import arrow, frame_with_axis
 from .surroundings import AXIS_COLORS, Floor, floor_of, nice_spacing
 
 Array = NDArray[np.float64]
@@ -77,7 +76,7 @@ class Scene:
         check_drawing()
         self.system = system
         self.theme = THEMES[theme]
-        self.plotter = _off_screen_plotter(size, smooth) if plotter is None else plotter
+        self.plotter = off_screen_plotter(size, smooth) if plotter is None else plotter
         self._passed = _poses_of(motion)
         self.sketch = Sketch(system, self._passed)
         self.parts = parts_of(self.sketch)
@@ -85,14 +84,17 @@ class Scene:
         self._selected: str | None = None
         self._followed: str | None = None
         self._trails: dict[str, Any] = {}
-        self._arrows: dict[str, list[_Actor]] = {}
+        self._arrows: dict[str, list[SurfaceActor]] = {}
         self._arrow_scales: dict[str, float] = {}
+        self._arrow = surface_data(arrow(1.0, 0.022, 0.2))
         self._labels: list[tuple[Any, str | None, Array]] = []
         self._poses = self.sketch.described
         self._corners = swept(self.parts, self._passed or self.sketch.described, self.sketch.described)
         self.floor: Floor = floor_of(self.sketch, self._corners)
-        self._actors = [_Actor(self.plotter, part.surface, part.color, part.opacity) for part in self.parts]
-        self._shadows: list[_Actor] = []
+        self._actors = [
+            SurfaceActor(self.plotter, surface_data(part.surface), part.color, part.opacity) for part in self.parts
+        ]
+        self._shadows: list[SurfaceActor] = []
         self._light()
         if shadows:
             self._add_shadows()
@@ -125,11 +127,11 @@ class Scene:
     def _place(self, poses: Poses) -> None:
         self._poses = poses
         matrices = self._placements.matrices(poses)
-        _place_all(self._actors, matrices)
+        place_all(self._actors, matrices)
         if self._shadows:
-            _place_all(self._shadows, self._projection @ matrices)
-        for label, body, point in self._labels:
-            label.SetPosition(*poses.point(body, point))
+            place_all(self._shadows, self._projection @ matrices)
+        for spot, body, point in self._labels:
+            spot.SetValue(*poses.point(body, point))
 
     # --- camera -------------------------------------------------------------------------------------------------------
 
@@ -169,7 +171,7 @@ class Scene:
         shade = color or self.sketch.color(name)
         fade = np.linspace(0.15, 1.0, len(path))
         pairs = np.column_stack([np.full(len(path) - 1, 2), np.arange(len(path) - 1), np.arange(1, len(path))])
-        self._trails[name] = _lines(self.plotter, path, pairs, np.tile(shade, (len(path), 1)), fade, width=3.0)
+        self._trails[name] = add_lines(self.plotter, path, pairs, np.tile(shade, (len(path), 1)), fade, width=3.0)
 
     def arrows(self, kind: str, points: ArrayLike, vectors: ArrayLike, scale: float | None = None) -> None:
         """Draw vectors (n, 3) at points (n, 3): kind "velocity", "force" or "reaction" chooses the colour.
@@ -189,7 +191,7 @@ class Scene:
         per_unit = self._arrow_scales.get(kind, 1.0) if scale is None else scale
         drawn = self._arrows.setdefault(kind, [])
         while len(drawn) < len(at):
-            drawn.append(_Actor(self.plotter, arrow(1.0, 0.022, 0.2), ARROWS[kind], pickable=False))
+            drawn.append(SurfaceActor(self.plotter, self._arrow, ARROWS[kind], pickable=False))
         for k, actor in enumerate(drawn):
             length = float(lengths[k]) * per_unit if k < len(at) else 0.0
             actor.visible(length > 1e-3 * self.sketch.extent)
@@ -249,7 +251,8 @@ class Scene:
     def _add_shadows(self) -> None:
         self._projection = self.floor.shadow_matrix(1e-3 * self.sketch.extent)
         self._shadows = [
-            _Actor(self.plotter, p.surface, self.theme.shadow, lit=False, pickable=False) for p in self.parts
+            SurfaceActor(self.plotter, actor.data, self.theme.shadow, lit=False, pickable=False)
+            for actor in self._actors
         ]
 
     def _add_grid(self) -> None:
@@ -258,7 +261,7 @@ class Scene:
         spacing = nice_spacing(size)
         points, lines, fade, strong = self.floor.grid((low + high) / 2.0, 1.1 * size, spacing)
         colors = np.where(strong[:, None], self.theme.grid_strong, self.theme.grid)
-        _lines(self.plotter, points, lines, colors, np.minimum(1.0, 1.6 * fade), width=1.2)
+        add_lines(self.plotter, points, lines, colors, np.minimum(1.0, 1.6 * fade), width=1.2)
 
     def _add_axes(self) -> None:
         self.plotter.add_axes(
@@ -270,114 +273,37 @@ class Scene:
         )
 
     def _add_labels(self) -> None:
-        from vtkmodules.vtkRenderingCore import vtkBillboardTextActor3D
+        from vtkmodules.vtkRenderingCore import vtkTextActor
 
+        for names, body, point in self._label_spots():
+            label = vtkTextActor()
+            label.SetInput(", ".join(names))
+            label.SetTextScaleModeToNone()
+            label.GetPositionCoordinate().SetCoordinateSystemToWorld()
+            style = label.GetTextProperty()
+            style.SetColor(*self.theme.text)
+            style.SetBackgroundColor(*self.theme.background)
+            style.SetBackgroundOpacity(0.6)
+            style.SetFontSize(max(9, round(self.plotter.window_size[1] / 48)))
+            style.SetJustificationToCentered()
+            style.SetVerticalJustificationToCentered()
+            self.plotter.add_actor(label, reset_camera=False, render=False, pickable=False)
+            self._labels.append((label.GetPositionCoordinate(), body, point))
+
+    def _label_spots(self) -> list[tuple[list[str], str | None, Array]]:
+        """Names to write, and the body and its point where; names that would cover each other are written together."""
         spots = [(b.name, b.name, self.sketch.center_of_mass(b)) for b in self.system.bodies]
         spots += [(name, j.body, j.point) for name, (_, j) in self.sketch.ports.items()]
-        for text, body, point in spots:
-            label = vtkBillboardTextActor3D()
-            label.SetInput(text)
-            prop = label.GetTextProperty()
-            prop.SetColor(*self.theme.text)
-            prop.SetFontSize(15)
-            prop.SetJustificationToCentered()
-            label.SetDisplayOffset(0, 12)
-            label.ForceOpaqueOn()
-            self.plotter.add_actor(label, reset_camera=False, render=False, pickable=False)
-            self._labels.append((label, body, point))
-
-
-class _Actor:
-    """One surface in the plotter. Its matrix is owned here and copied into: five times as fast as replacing it."""
-
-    def __init__(
-        self,
-        plotter: Any,
-        surface: Surface,
-        color: Color,
-        opacity: float = 1.0,
-        lit: bool = True,
-        pickable: bool = True,
-    ) -> None:
-        pv = pyvista()
-        from vtkmodules.vtkCommonMath import vtkMatrix4x4
-
-        self.data = pv.PolyData.from_regular_faces(surface.vertices, surface.faces)
-        self.data.point_data.active_normals = surface.normals
-        mapper = pv.DataSetMapper(self.data)
-        mapper.scalar_visibility = False
-        self.actor = pv.Actor(mapper=mapper)
-        self.matrix = vtkMatrix4x4()
-        self.actor.SetUserMatrix(self.matrix)
-        prop = self.actor.prop
-        prop.color, prop.opacity, prop.lighting = color, opacity, lit
-        prop.interpolation = "Phong"
-        if lit:
-            prop.ambient, prop.diffuse, prop.specular, prop.specular_power = 0.22, 0.9, 0.2, 25.0
-        plotter.add_actor(self.actor, reset_camera=False, render=False, pickable=pickable)
-
-    def place(self, elements: Sequence[float]) -> None:
-        """Put it where a matrix (4, 4), given row by row, says."""
-        self.matrix.DeepCopy(elements)
-
-    def paint(self, color: Color) -> None:
-        self.actor.prop.color = color
-
-    def visible(self, shown: bool) -> None:
-        self.actor.visibility = shown
-
-    def deform(self, vertices: ArrayLike) -> None:
-        """Other vertices for the same triangles."""
-        self.data.points = np.asarray(vertices, np.float32)
-        self.data.compute_normals(cell_normals=False, split_vertices=False, consistent_normals=False, inplace=True)
-
-
-def _place_all(actors: Sequence[_Actor], matrices: Array) -> None:
-    for actor, elements in zip(actors, matrices.reshape(-1, 16).tolist(), strict=True):
-        actor.place(elements)
-
-
-def _lines(plotter: Any, points: Array, lines: Any, colors: Array, opacity: Array, width: float) -> Any:
-    """Lines with a colour and an opacity at each point, unlit; returns the actor."""
-    pv = pyvista()
-    data = pv.PolyData(np.asarray(points, np.float32), lines=np.asarray(lines).ravel())
-    rgba = np.column_stack([np.asarray(colors), opacity])
-    data.point_data["rgba"] = np.round(255.0 * rgba).astype(np.uint8)
-    mapper = pv.DataSetMapper(data)
-    mapper.SetScalarModeToUsePointFieldData()
-    mapper.SelectColorArray("rgba")
-    mapper.SetColorModeToDirectScalars()
-    mapper.scalar_visibility = True
-    actor = pv.Actor(mapper=mapper)
-    actor.prop.lighting = False
-    actor.prop.line_width = width
-    plotter.add_actor(actor, reset_camera=False, render=False, pickable=False)
-    return actor
-
-
-def _off_screen_plotter(size: Sequence[int], smooth: bool) -> Any:
-    with _without_display():
-        plotter = pyvista().Plotter(off_screen=True, window_size=list(size), lighting=None)
-    if smooth:
-        plotter.enable_anti_aliasing("msaa", multi_samples=8)  # SSAA takes twice the time and looks the same
-    else:
-        plotter.render_window.SetMultiSamples(0)
-        plotter.disable_anti_aliasing()
-    return plotter
-
-
-@contextmanager
-def _without_display() -> Iterator[None]:
-    """Lets VTK draw by EGL at once where there is no display; by itself it tries one first and complains."""
-    key = "VTK_DEFAULT_OPENGL_WINDOW"
-    if has_display() or key in os.environ:
-        yield
-        return
-    os.environ[key] = "vtkEGLRenderWindow"
-    try:
-        yield
-    finally:
-        del os.environ[key]
+        found: list[tuple[list[str], str | None, Array]] = []
+        for name, body, point in spots:
+            place = self.sketch.described.point(body, point)
+            for names, other, at in found:
+                if np.linalg.norm(self.sketch.described.point(other, at) - place) < 0.03 * self.sketch.extent:
+                    names.append(name)
+                    break
+            else:
+                found.append(([name], body, point))
+        return found
 
 
 def _poses_of(motion: Result | Iterable[State] | None) -> Poses | None:

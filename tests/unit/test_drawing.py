@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import struct
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -214,15 +216,18 @@ def test_a_wheel_has_the_radius_of_its_contact():
     np.testing.assert_allclose(bounds[:, 1].max(axis=0)[[0, 2]], 0.5, rtol=0.01)
 
 
-def test_rails_cover_the_motion():
+@pytest.mark.parametrize("turned", [False, True])
+def test_rails_are_on_the_ground_and_cover_the_motion(turned: bool):
     system = mb.System("slide")
     block = system.add(
         mb.RigidBody("block", mass=1.0, inertia=(0.01, 0.01, 0.01), shapes=[mb.Box(size=(0.2, 0.2, 0.2))])
     )
-    system.add(mb.TranslationalJoint("rail", system.ground, block, at=(0, 0, 0), axis=(1, 0, 0)))
+    pair = (block, system.ground) if turned else (system.ground, block)
+    system.add(mb.TranslationalJoint("rail", *pair, at=(0, 0, 0), axis=(1, 0, 0)))
     path = np.column_stack([np.linspace(0.0, 3.0, 20), np.zeros((20, 2))])
     motion = Poses({"block": (path, np.tile(np.eye(3), (20, 1, 1)))})
     (rail,) = (part for part in drawing(system, motion) if part.name == "rail/rail")
+    assert rail.body is None
     x = (rail.transform(motion).matrix @ [0, 0, rail.surface.bounds[1, 2], 1.0])[0]
     assert 3.0 < x < 4.0
 
@@ -247,6 +252,44 @@ def test_mesh_files(tmp_path: Path, suffix: str):
     part = only(drawing(with_mesh(path, scale=0.001)), "body")
     np.testing.assert_allclose(part.surface.bounds, [[-0.5, -1.0, -1.5], [0.5, 1.0, 1.5]], rtol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(part.surface.normals, axis=1), 1.0, rtol=1e-5)
+
+
+def test_glb_files(tmp_path: Path):
+    pytest.importorskip("pyvista")
+    path = tmp_path / "part.glb"
+    corners = np.array([(0, 0, 0), (2, 0, 0), (0, 3, 0), (0, 0, 4)], "<f4")
+    faces = np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)], "<u2")
+    data = corners.tobytes() + faces.tobytes()
+    document = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "buffers": [{"byteLength": len(data)}],
+        "bufferViews": [
+            {"buffer": 0, "byteOffset": 0, "byteLength": corners.nbytes},
+            {"buffer": 0, "byteOffset": corners.nbytes, "byteLength": faces.nbytes},
+        ],
+        "accessors": [
+            {
+                "bufferView": 0,
+                "componentType": 5126,
+                "count": 4,
+                "type": "VEC3",
+                "min": corners.min(axis=0).tolist(),
+                "max": corners.max(axis=0).tolist(),
+            },
+            {"bufferView": 1, "componentType": 5123, "count": 12, "type": "SCALAR"},
+        ],
+    }
+    head = json.dumps(document).encode()
+    head += b" " * (-len(head) % 4)
+    chunks = struct.pack("<I4s", len(head), b"JSON") + head + struct.pack("<I4s", len(data), b"BIN\0") + data
+    path.write_bytes(struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks)
+    part = only(drawing(with_mesh(path)), "body")
+    np.testing.assert_allclose(part.surface.bounds, [[0, 0, 0], [2, 3, 4]])
+    assert len(part.surface.faces) == 4
 
 
 def with_mesh(path: Path, scale: float = 1.0) -> mb.System:

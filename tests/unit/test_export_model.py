@@ -10,6 +10,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import mbframe as mb
+from mbframe.render.frames import Frames
+from mbframe.render.gltf import animated
+from mbframe.render.parts import Part
+from mbframe.render.placement import Anchor, Fixed
+from mbframe.render.surfaces import tube
 
 TYPES = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}
 COMPONENTS = {5126: np.float32, 5125: np.uint32}
@@ -133,6 +138,36 @@ def test_colours_are_linear(tmp_path):
         materials[0]["pbrMetallicRoughness"]["baseColorFactor"], [0.2159, 0.2159, 0.2159, 0.5], atol=1e-4
     )
     assert materials[0]["alphaMode"] == "BLEND"
+
+
+def bending(frames: Frames) -> tuple[Part, np.ndarray]:
+    """A tube that bends and breathes, and its vertices at all frames."""
+    rest = tube(0.2, 0.1, 2.0)
+    z = rest.vertices[:, 2:].astype(float)
+
+    def vertices(state: mb.State) -> np.ndarray:
+        bend = np.hstack([0.3 * z**2, 0.1 * z**3, 0.0 * z])
+        swell = rest.vertices * (1.0, 1.0, 0.0)
+        return rest.vertices + np.sin(3.0 * state.t) * bend + 0.2 * np.cos(7.0 * state.t) * swell
+
+    part = Part("tube", "bar", rest, Fixed(Anchor("bar", np.zeros(3))), (0.5, 0.5, 0.5), deformed=vertices)
+    return part, np.array([vertices(state) for state in frames])
+
+
+def test_a_deforming_part_is_a_sum_of_its_modes(swing, tmp_path):
+    frames = Frames.of(swing, 30.0, 1.0, None, None)
+    part, expected = bending(frames)
+    path = tmp_path / "bending.glb"
+    path.write_bytes(animated("bending", frames, [part], (0.0, 0.0, 1.0), "test"))
+    model = Model(path)
+    node = model.index("tube")
+    (primitive,) = model.document["meshes"][model.nodes[node]["mesh"]]["primitives"]
+    targets = np.array([model.accessor(target["POSITION"]) for target in primitive["targets"]])
+    times, flat = model.course(node, "weights")
+    weights = flat.reshape(len(times), -1)
+    assert weights.shape == (len(frames), 2)  # bending and breathing
+    rest = model.accessor(primitive["attributes"]["POSITION"])
+    np.testing.assert_allclose(rest + np.einsum("tk,kni->tni", weights, targets), expected, atol=1e-5)
 
 
 def test_a_still_is_a_valid_animation(tmp_path):

@@ -55,6 +55,15 @@ def test_wheel_has_every_module(wheel: Path) -> None:
     assert packed == expected
 
 
+def test_wheel_has_every_asset(wheel: Path) -> None:
+    assets = (path for path in (CHECKOUT / "assets").rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    expected = {f"mbframe_assets/{path.relative_to(CHECKOUT / 'assets').as_posix()}" for path in assets}
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if name.startswith("mbframe_assets/")}
+    assert packed == expected
+    assert "mbframe_assets/viewer/three.min.js" in packed
+
+
 def test_wheel_installs_and_imports_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
     target = tmp_path / "site"
     run("-m", "pip", "install", "--no-deps", "--no-index", "--target", target, wheel, cwd=tmp_path)

@@ -245,12 +245,17 @@ def test_labels_and_surroundings_are_drawn():
         assert np.any(picture(system, **(PLAIN | {extra: True})) != plain), extra
 
 
-def test_a_part_that_deforms(pendulum: Scene):
-    part, actor = pendulum.parts[0], pendulum._actors[0]
-    bent = part.surface.vertices + np.array([0.0, 0.0, 0.3])
-    object.__setattr__(part, "deformed", lambda state: bent)
-    pendulum.show(described(pendulum.system))
-    np.testing.assert_allclose(actor.data.points, bent, rtol=1e-6)
+def test_a_part_that_deforms_takes_its_shadow_along():
+    system = mb.examples.triple_pendulum()
+    with Scene(system, **(PLAIN | {"shadows": True})) as scene:
+        part, actor, shadow = scene.parts[0], scene._actors[0], scene._shadows[0]
+        x = part.surface.vertices[:, 0]
+        bent = part.surface.vertices + np.column_stack([0 * x, 0 * x, 0.1 * x**2])  # upwards to 0.4 m at both ends
+        object.__setattr__(part, "deformed", lambda state: bent)
+        scene.show(described(system))
+        np.testing.assert_allclose(actor.data.points, bent, rtol=1e-6)
+        assert actor.actor.GetBounds()[5] == pytest.approx(0.1 + 0.4, abs=0.01)  # the edges are rounded
+        assert shadow.data is actor.data
 
 
 def test_the_floor_is_where_the_mechanism_rolls():
