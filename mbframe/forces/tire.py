@@ -147,6 +147,6 @@ def jumps(function: Function, low: float, high: float) -> list[float]:
                 b, at_b = middle, at_middle
             else:
                 a, at_a = middle, at_middle
-        if rise > 0.0 and abs(at_b - at_a) > 0.5 * rise:
+        if rise > 0.0 and abs(at_b - at_a) > 0.5 * rise and not (found and b - found[-1] < 1e-9 * max(1.0, abs(b))):
             found.append(b)
     return found
