@@ -193,7 +193,7 @@ class Search:
             softest = float(np.linalg.eigvals(matrix).real.min(initial=np.inf))
             if arrived and softest >= -ZERO * np.abs(matrix).max(initial=0.0):
                 return self._better(place, step) or place
-            step = np.linalg.solve(matrix + max(damping, -1.5 * softest) * np.eye(len(matrix)), place.load)
+            step[:] = np.linalg.solve(matrix + max(damping, -1.5 * softest) * np.eye(len(matrix)), place.load)
             trial = self._better(place, step, 2.0)
             if trial is None:
                 damping *= 4.0
@@ -219,16 +219,16 @@ class Search:
         name = max(motions, key=lambda n: float(np.linalg.norm(motions[n].velocity)))
         size = float(np.linalg.norm(motions[name].velocity))
         return (
-            f"System {self.eq.system.name!r}: no equilibrium was found; {name!r} would still start with {size:.3g} m/s^2. "
-            "Hold what is free to fall or to spin by a joint or a spring, check the loads, or start from a state that is "
-            "nearer to an equilibrium (initial=...)"
+            f"System {self.eq.system.name!r}: no equilibrium was found; {name!r} would still start with {size:.3g} "
+            "m/s^2. Hold what is free to fall or to spin by a joint or a spring, check the loads, or start from a "
+            "state that is nearer to an equilibrium (initial=...)"
         )
 
     # --- steps -------------------------------------------------------------------------------------------------------
 
     def _newton_step(self, place: Place, matrix: Array) -> tuple[Array, bool]:
         """The Newton step, and whether it is the last one: so short that rounding is all that is left after it."""
-        step = np.linalg.lstsq(matrix, place.load, rcond=ZERO)[0]
+        step: Array = np.linalg.lstsq(matrix, place.load, rcond=ZERO)[0].astype(float)
         rest = np.linalg.norm(place.load - matrix @ step)
         self.reference = max(self.reference, float(np.linalg.norm(place.velocities.T @ place.force)))
         rounding = 1e-13 * np.abs(matrix).max(initial=0.0) * self.inertia
@@ -304,7 +304,7 @@ class Search:
         """The state at a place that is an equilibrium."""
         hessian, size = self._hessian(place)
         n = len(hessian)
-        values = np.linalg.eigvalsh(0.5 * (hessian + hessian.T))
+        values: Array = np.linalg.eigvalsh(0.5 * (hessian + hessian.T)).astype(float)
         state = self.eq.state(self.t, np.concatenate([place.q, self.rest, place.z]))
         couples = self._matrix(place)[:n, n:]
         if np.abs(hessian - hessian.T).max(initial=0.0) > UNSYMMETRIC * size or np.any(couples):

@@ -262,4 +262,6 @@ class Follower:
             for owner, rows in eq.owned_rows().items()
             if isinstance(owner, Drive) and np.abs(here.dependencies[here.places[rows]]).max(initial=0.0) > FREE
         ]
-        return [f"{driver}: its force is not unique, because other equations hold the same motion" for driver in drivers]
+        return [
+            f"{driver}: its force is not unique, because other equations hold the same motion" for driver in drivers
+        ]

@@ -28,8 +28,8 @@ class Tire(ForceElement):
     Tire("tire", ground, wheel, radius=0.36, stiffness=2e5, profile="0.05*sin(x)", speed=20.0). The road belongs to the
     first body: it passes through `plane_point`, e is its `direction`, n its `normal`. With the centre's position r from
     there and the distance x = e . r + speed t, the tire is compressed by d = R + h(x) - n . r. Where d > 0 it pushes
-    with N = k d + c d', never pulling, and the force on the wheel is N (n - h'(x) e), at its centre: normal to the road,
-    without friction. Energy k d^2/2.
+    with N = k d + c d', never pulling, and the force on the wheel is N (n - h'(x) e), at its centre: normal to the
+    road, without friction. Energy k d^2/2.
 
     `speed` lets the road pass by under a vehicle that stands still; leave it out if the vehicle itself moves. A jump of
     h is an impact of infinite force rate: a run says so in its warnings.
@@ -41,7 +41,9 @@ class Tire(ForceElement):
     radius = parameter(kind="number", unit="m", above=0.0, help="R: radius of the unloaded tire")
     stiffness = parameter(kind="number", unit="N/m", above=0.0, help="k: radial stiffness")
     damping = parameter(0.0, unit="N s/m", minimum=0.0, help="c: radial damping")
-    profile = parameter(0.0, kind="function", variables=("x",), unit="m", help="h: height of the road at the distance x")
+    profile = parameter(
+        0.0, kind="function", variables=("x",), unit="m", help="h: height of the road at the distance x"
+    )
     speed = parameter(0.0, unit="m/s", help="speed at which the distance on the road grows under a standing vehicle")
     plane_point = parameter((0.0, 0.0, 0.0), kind="point", unit="m", help="global point from which x and h count")
     normal = parameter((0.0, 0.0, 1.0), kind="axis", help="n: global direction out of the road when described")
@@ -105,8 +107,8 @@ class Tire(ForceElement):
         way = [x - AHEAD, x + AHEAD] if self.speed == 0.0 else [x + self.speed * start, x + self.speed * end]
         for place in jumps(self.profile, min(way), max(way)):
             yield (
-                f"{self}, profile: the road jumps at x = {place:.6g} m, which no step size resolves; make it a ramp, such "
-                "as step(x, x0, h0, x1, h1)"
+                f"{self}, profile: the road jumps at x = {place:.6g} m, which no step size resolves; make it a ramp, "
+                "such as step(x, x0, h0, x1, h1)"
             )
 
     @classmethod
@@ -136,7 +138,7 @@ def jumps(function: Function, low: float, high: float) -> list[float]:
     """Where a function jumps between two places: steep parts are halved, and a jump stays as high as it was."""
     edges = np.linspace(low, high, PARTS + 1)
     values = function(edges)
-    found = []
+    found: list[float] = []
     for k in np.sort(np.argsort(-np.abs(np.diff(values)))[:STEEPEST]):
         a, b, at_a, at_b = float(edges[k]), float(edges[k + 1]), float(values[k]), float(values[k + 1])
         rise = abs(at_b - at_a)

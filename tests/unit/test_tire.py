@@ -115,7 +115,9 @@ def test_bad_parameters() -> None:
         mb.Tire("t", system.ground, wheel, radius=0.3, stiffness=1.0, direction=(1.0, 0.0, 1.0))
     with pytest.raises(mb.ModelError, match=r"Function.table, x: x\[1\] = 0.0 follows 0.0"):
         mb.Tire("t", system.ground, wheel, radius=0.3, stiffness=1.0, profile=mb.Function.table([0, 0], [0, 1], "x"))
-    with pytest.raises(mb.ModelError, match="DistanceLimit 's', upper: found 0.5; allowed is a number above lower = 1"):
+    with pytest.raises(
+        mb.ModelError, match=r"DistanceLimit 's', upper: found 0.5; allowed is a number above lower = 1"
+    ):
         mb.DistanceLimit("s", system.ground, wheel, lower=1.0, upper=0.5, stiffness=1.0)
 
 
