@@ -17,14 +17,16 @@ from .freedom import Rank
 
 Array = NDArray[np.float64]
 
-BALANCED = 1e-12  # what is left of the loads, relative to those without constraints
-SETTLED = 1e-8  # the same where rounding (large loads that cancel) does not let it become smaller
 CLOSED = 1e-13  # of the constraint residuals
-NEWTON_STEPS, DESCENT_STEPS = 50, 400
+NEWTON_STEPS, DESCENT_STEPS = 50, 200
 SHORTEST = 1.0 / 256.0  # part of a Newton step
-LARGEST_STEP = 0.5  # rad, or lengths of the model, in one step
-FARTHEST = 1e4  # lengths of the model: what moves that far falls
-NUDGE = 1e-3  # rad, or lengths of the model: off an equilibrium that is not a minimum
+# Steps and distances in rad, or lengths of the model
+NEAR = 1e-10  # a last Newton step, after which rounding is all that is left
+LARGEST_STEP = 0.5
+LARGEST_ROLL = 0.05  # the same where bodies roll: they go as far as they turn only in small steps
+FARTHEST = 50.0  # what moves that far falls
+NUDGE = 1e-3  # off an equilibrium that is not a minimum
+FREE_LOAD = 1e-8  # largest load that no motion removes, relative to all loads
 DIFFERENCE = 1e-6  # step of differences by own states
 ZERO = 1e-10  # stiffnesses below that, relative to the largest, are zero
 UNSYMMETRIC = 1e-7  # a stiffness matrix whose asymmetry exceeds that has no potential
@@ -44,7 +46,7 @@ class Equilibrium(State):
         potential" (loads that no potential energy has, such as follower forces and controllers).
     residual
         What is left of the loads: norm of the accelerations with which the mechanism would start, weighted by mass,
-        relative to that of the bodies without constraints.
+        relative to that of the largest loads met (of the bodies without constraints; at least that of gravity).
     iterations
         Steps that were needed.
     """
@@ -116,10 +118,10 @@ class Place:
 
     free
         Free velocities, a column each, with free^T M free = 1.
+    velocities
+        As many as the bodies have without constraints, with the same property.
     load
         free^T Q, then z' of the own states that are to rest.
-    scale
-        Norm of the loads without constraints, in the same measure.
     """
 
     q: Array
@@ -130,14 +132,10 @@ class Place:
     jacobian: Array
     force: Array
     load: Array
-    scale: float
 
     @property
     def unbalanced(self) -> float:
         return float(np.linalg.norm(self.load))
-
-    def balanced(self, tolerance: float) -> bool:
-        return self.unbalanced <= tolerance * self.scale
 
 
 class Search:
@@ -149,6 +147,10 @@ class Search:
         own = [np.arange(f.states.start, f.states.stop) for f in eq.tables.forces if f.force.states]
         self.own = np.concatenate([*own, np.empty(0, np.int64)])
         self.rest = np.zeros(eq.n_v)
+        self.largest_step = LARGEST_ROLL if eq.n_rows > eq.tables.n_holonomic else LARGEST_STEP
+        mass = sum(b.body.mass_properties()[0] for b in eq.tables.bodies)
+        self.inertia = float(np.sqrt(mass)) * self.assembler.size
+        self.reference = float(np.sqrt(mass) * np.linalg.norm(eq.system.gravity))  # how large loads are
         self.steps = 0
 
     def start(self) -> Place:
@@ -161,60 +163,55 @@ class Search:
         z_rate = self.eq.work.z_rate[self.own].copy()
         rank = Rank(self.eq, self.t, q, self.rest, z)
         load = np.concatenate([rank.free.T @ e.force, z_rate])
-        scale = float(np.linalg.norm(rank.velocities.T @ e.force))
         mass, jacobian = e.mass.toarray(), e.jacobian.toarray()
-        return Place(q, z, rank.free, rank.velocities, mass, jacobian, e.force, load, scale)
+        return Place(q, z, rank.free, rank.velocities, mass, jacobian, e.force, load)
 
     # --- two ways ----------------------------------------------------------------------------------------------------
 
     def newton(self, place: Place) -> Place | None:
         """Newton's method with shortened steps; None if the loads do not become smaller."""
         for _ in range(NEWTON_STEPS):
-            done = place.balanced(BALANCED)
-            matrix = self._matrix(place)
-            step = np.linalg.lstsq(matrix, place.load, rcond=ZERO)[0]
+            step, arrived = self._newton_step(place, self._matrix(place))
+            if arrived:
+                return self._better(place, step) or place
             part, better = 1.0, None
             while better is None and part >= SHORTEST:
-                trial = self._moved(place, part * step)
-                if trial is not None and trial.unbalanced < (1.0 - 1e-4 * part) * place.unbalanced:
-                    better = trial
-                part *= 0.5 if not done else 0.0  # one more step, if it helps, to end at rounding
+                better = self._better(place, part * step, 1.0 - 1e-4 * part)
+                part *= 0.5
             if better is None:
-                return place if place.balanced(SETTLED) else None
+                return None
             place = better
-            if done:
-                return place
         return None
 
     def descent(self, place: Place) -> Place:
-        """Implicit Euler steps of x' = -M^-1 grad V, z' = z', the longer the smaller the loads are."""
-        size = len(place.load)
-        if place.balanced(SETTLED) and size:
-            nudge = np.random.default_rng(0).normal(size=size) * (np.arange(size) < place.free.shape[1])
-            nudge *= NUDGE / max(self.assembler.span(place.q, place.free @ nudge[: place.free.shape[1]]), NUDGE)
-            place = self._moved(place, nudge) or place
-        damping = None
+        """Implicit Euler steps of x' = -M^-1 grad V and of the own states, the longer the smaller the loads are."""
+        place = self._off(place)
+        damping = place.unbalanced / NUDGE  # the first step goes about as far as a nudge
         for _ in range(DESCENT_STEPS):
             matrix = self._matrix(place)
+            step, arrived = self._newton_step(place, matrix)
             softest = float(np.linalg.eigvals(matrix).real.min(initial=np.inf))
-            if place.balanced(BALANCED) and softest > -ZERO * np.abs(matrix).max(initial=0.0):
-                break
-            if damping is None:
-                damping = place.unbalanced / NUDGE  # the first step goes about as far as a nudge
-            step = np.linalg.solve(matrix + max(damping, -1.5 * softest) * np.eye(size), place.load)
-            trial = self._moved(place, step)
-            if trial is None or trial.unbalanced > 2.0 * place.unbalanced + BALANCED * place.scale:
-                damping = 4.0 * max(damping, 1e-9 * np.abs(matrix).max())
-                if damping > 1e12 * np.abs(matrix).max():
-                    break
+            if arrived and softest >= -ZERO * np.abs(matrix).max(initial=0.0):
+                return self._better(place, step) or place
+            step[:] = np.linalg.solve(matrix + max(damping, -1.5 * softest) * np.eye(len(matrix)), place.load)
+            trial = self._better(place, step, 2.0)
+            if trial is None:
+                damping *= 4.0
                 continue
-            damping *= min(0.5, trial.unbalanced / place.unbalanced if place.unbalanced > 0.0 else 0.0)
+            damping *= min(0.5, trial.unbalanced / place.unbalanced)
             place = trial
             if np.linalg.norm(place.q - self.assembler.q) > FARTHEST * self.assembler.size:
                 break
-        if place.balanced(SETTLED):
-            return place
         raise AnalysisError(self._failure(place))
+
+    def _off(self, place: Place) -> Place:
+        """A place a little beside an equilibrium, which need not be a minimum; other places as they are."""
+        n = place.free.shape[1]
+        if not n or not self._newton_step(place, self._matrix(place))[1]:
+            return place
+        nudge = np.zeros(len(place.load))
+        nudge[:n] = np.random.default_rng(0).normal(size=n)
+        return self._moved(place, nudge * NUDGE / self.assembler.span(place.q, place.free @ nudge[:n])) or place
 
     def _failure(self, place: Place) -> str:
         acceleration = place.free @ place.load[: place.free.shape[1]]
@@ -222,12 +219,26 @@ class Search:
         name = max(motions, key=lambda n: float(np.linalg.norm(motions[n].velocity)))
         size = float(np.linalg.norm(motions[name].velocity))
         return (
-            f"System {self.eq.system.name!r}: no equilibrium was found; {name!r} would still start with {size:.3g} m/s^2. "
-            "Hold what is free to fall or to spin by a joint or a spring, check the loads, or start from a state that is "
-            "nearer to an equilibrium (initial=...)"
+            f"System {self.eq.system.name!r}: no equilibrium was found; {name!r} would still start with {size:.3g} "
+            "m/s^2. Hold what is free to fall or to spin by a joint or a spring, check the loads, or start from a "
+            "state that is nearer to an equilibrium (initial=...)"
         )
 
     # --- steps -------------------------------------------------------------------------------------------------------
+
+    def _newton_step(self, place: Place, matrix: Array) -> tuple[Array, bool]:
+        """The Newton step, and whether it is the last one: so short that rounding is all that is left after it."""
+        step: Array = np.linalg.lstsq(matrix, place.load, rcond=ZERO)[0].astype(float)
+        rest = np.linalg.norm(place.load - matrix @ step)
+        self.reference = max(self.reference, float(np.linalg.norm(place.velocities.T @ place.force)))
+        rounding = 1e-13 * np.abs(matrix).max(initial=0.0) * self.inertia
+        short = self.assembler.span(place.q, place.free @ step[: place.free.shape[1]]) <= NEAR
+        return step, bool(short and rest <= FREE_LOAD * self.reference + rounding)
+
+    def _better(self, place: Place, step: Array, factor: float = 1.0) -> Place | None:
+        """The place after a step, if the loads there are smaller than a factor times those here."""
+        moved = self._moved(place, step)
+        return moved if moved is not None and moved.unbalanced < factor * place.unbalanced else None
 
     def _matrix(self, place: Place) -> Array:
         """Minus the derivative of the loads by free motions and own states."""
@@ -276,7 +287,7 @@ class Search:
         d = place.free @ step[:n]
         if not np.all(np.isfinite(step)):
             return None
-        shorter = LARGEST_STEP / max(self.assembler.span(place.q, d), LARGEST_STEP)
+        shorter = self.largest_step / max(self.assembler.span(place.q, d), self.largest_step)
         q, gap = self.assembler.close(self.eq.displaced(place.q, shorter * d))
         if gap > self.assembler.enough(q):
             return None
@@ -293,7 +304,7 @@ class Search:
         """The state at a place that is an equilibrium."""
         hessian, size = self._hessian(place)
         n = len(hessian)
-        values = np.linalg.eigvalsh(0.5 * (hessian + hessian.T))
+        values: Array = np.linalg.eigvalsh(0.5 * (hessian + hessian.T)).astype(float)
         state = self.eq.state(self.t, np.concatenate([place.q, self.rest, place.z]))
         couples = self._matrix(place)[:n, n:]
         if np.abs(hessian - hessian.T).max(initial=0.0) > UNSYMMETRIC * size or np.any(couples):
@@ -304,5 +315,5 @@ class Search:
             kind = "minimum"
         else:
             kind = "maximum" if np.all(values < 0.0) else "saddle"
-        residual = place.unbalanced / place.scale if place.scale > 0.0 else 0.0
+        residual = place.unbalanced / self.reference if self.reference > 0.0 else 0.0
         return Equilibrium(state.t, state.motions, state.element_states, values, kind, residual, self.steps)

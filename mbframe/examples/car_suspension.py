@@ -43,16 +43,17 @@ LEAF_DEFLECTION, LEAF_SUPPORT = 0.08, 0.35
 def car_suspension() -> System:
     """The right front suspension of [MarquesSoutoFlores2017], section 4: one freedom, 17 equations.
 
-    An A-arm below and a transverse leaf spring above carry the wheel; a tie rod keeps its direction. The car moves along
-    x with 5 m/s: here it stands still and the road passes by, with a bump of 0.2 m between 15 and 20 m, after 3 s.
+    An A-arm below and a transverse leaf spring above carry the wheel; a tie rod keeps its direction. The car moves
+    along x with 5 m/s: here it stands still and the road passes by, with a bump of 0.2 m between 15 and 20 m, after
+    3 s.
 
     Masses, centres, rotations and force laws are those of the paper. The figure with the joints is lost, so these are
     chosen: arm, leaf and tie rod are straight and joined at their ends, which lie symmetrically about the tabulated
-    centres, 0.145 m (arm) and 0.24 m (leaf, tie rod) from them; arm and leaf turn about x on the car. The tie rod, which
-    has no mass in the paper, is a distance joint, and the leaf has 0.5 kg. The shock absorber acts between a point of the
-    arm 46 mm outside its centre and (0, -0.36, 0.663) m of the car; it is 0.42 m long as described. The leaf's stiffness
-    acts vertically at its outer end, which is deflected by 80 mm as described; its stop is a second spring there, beyond
-    145 mm. The tire pushes normal to the road.
+    centres, 0.145 m (arm) and 0.24 m (leaf, tie rod) from them; arm and leaf turn about x on the car. The tie rod,
+    which has no mass in the paper, is a distance joint, and the leaf has 0.5 kg. The shock absorber acts between a
+    point of the arm 46 mm outside its centre and (0, -0.36, 0.663) m of the car; it is 0.42 m long as described. The
+    leaf's stiffness acts vertically at its outer end, which is deflected by 80 mm as described; its stop is a second
+    spring there, beyond 145 mm. The tire pushes normal to the road.
     """
     system = System("car suspension")
     wheel = system.add(

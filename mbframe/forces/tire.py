@@ -28,8 +28,8 @@ class Tire(ForceElement):
     Tire("tire", ground, wheel, radius=0.36, stiffness=2e5, profile="0.05*sin(x)", speed=20.0). The road belongs to the
     first body: it passes through `plane_point`, e is its `direction`, n its `normal`. With the centre's position r from
     there and the distance x = e . r + speed t, the tire is compressed by d = R + h(x) - n . r. Where d > 0 it pushes
-    with N = k d + c d', never pulling, and the force on the wheel is N (n - h'(x) e), at its centre: normal to the road,
-    without friction. Energy k d^2/2.
+    with N = k d + c d', never pulling, and the force on the wheel is N (n - h'(x) e), at its centre: normal to the
+    road, without friction. Energy k d^2/2.
 
     `speed` lets the road pass by under a vehicle that stands still; leave it out if the vehicle itself moves. A jump of
     h is an impact of infinite force rate: a run says so in its warnings.
@@ -107,8 +107,8 @@ class Tire(ForceElement):
         way = [x - AHEAD, x + AHEAD] if self.speed == 0.0 else [x + self.speed * start, x + self.speed * end]
         for place in jumps(self.profile, min(way), max(way)):
             yield (
-                f"{self}, profile: the road jumps at x = {place:.6g} m, which no step size resolves; make it a ramp, such "
-                "as step(x, x0, h0, x1, h1)"
+                f"{self}, profile: the road jumps at x = {place:.6g} m, which no step size resolves; make it a ramp, "
+                "such as step(x, x0, h0, x1, h1)"
             )
 
     @classmethod
@@ -138,7 +138,7 @@ def jumps(function: Function, low: float, high: float) -> list[float]:
     """Where a function jumps between two places: steep parts are halved, and a jump stays as high as it was."""
     edges = np.linspace(low, high, PARTS + 1)
     values = function(edges)
-    found = []
+    found: list[float] = []
     for k in np.sort(np.argsort(-np.abs(np.diff(values)))[:STEEPEST]):
         a, b, at_a, at_b = float(edges[k]), float(edges[k + 1]), float(values[k]), float(values[k + 1])
         rise = abs(at_b - at_a)
@@ -149,6 +149,6 @@ def jumps(function: Function, low: float, high: float) -> list[float]:
                 b, at_b = middle, at_middle
             else:
                 a, at_a = middle, at_middle
-        if rise > 0.0 and abs(at_b - at_a) > 0.5 * rise:
+        if rise > 0.0 and abs(at_b - at_a) > 0.5 * rise and not (found and b - found[-1] < 1e-9 * max(1.0, abs(b))):
             found.append(b)
     return found

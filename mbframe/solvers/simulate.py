@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import combinations
 from numbers import Real
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..bodies.formulations import Formulation
+from ..constraints.relations import MeasureTerm
 from ..equations.equations import Equations, Strategy
 from ..equations.workspace import Record
 from ..errors import ModelError, Problem, SimulationError
@@ -305,18 +307,21 @@ def refuse_ambiguous_friction(eq: Equations, t: float, y: Array) -> None:
 
 def refuse_conflicting_drivers(eq: Equations, start: float, end: float) -> None:
     """Drivers of the same measure must ask for the same; sampled, because functions cannot be compared otherwise."""
-    terms = [c for c in eq.tables.constraints if isinstance(c.owner, Drive)]
+    driven: list[tuple[Drive, str, Any, tuple[int, int]]] = []
+    for c in eq.tables.constraints:
+        if isinstance(c.owner, Drive) and isinstance(c.constraint, MeasureTerm):
+            field = next(name for name, f in c.owner.functions().items() if f == c.constraint.motion)
+            driven.append((c.owner, field, c.constraint, (c.i, c.j)))
     times = np.linspace(start, end, SAMPLES)
     problems = []
-    for k, one in enumerate(terms):
-        for other in terms[:k]:
-            a, b = one.constraint, other.constraint
-            if type(a) is type(b) and (one.i, one.j) == (other.i, other.j):
-                gap = np.abs(a.motion(times) + a.start - b.motion(times) - b.start)  # type: ignore[attr-defined]
-                if gap.max() > CLOSED * (1.0 + np.abs(a.motion(times)).max()):  # type: ignore[attr-defined]
-                    t = times[np.argmax(gap > 0.5 * gap.max())]
-                    message = f"contradicts {other.owner} (by t = {t:.3g} s at the latest); remove one of them"
-                    problems.append(one.owner.problem(next(iter(one.owner.functions())), message))
+    for (one, field, a, at), (other, _, b, there) in combinations(reversed(driven), 2):
+        if type(a) is type(b) and at == there:
+            wanted = a.start + a.motion(times)
+            gap = np.abs(wanted - b.start - b.motion(times))
+            if gap.max() > CLOSED * (1.0 + np.abs(wanted).max()):
+                t = times[np.argmax(gap > 0.5 * gap.max())]
+                message = f"contradicts {other} (by t = {t:.3g} s at the latest); remove one of them"
+                problems.append(one.problem(field, message))
     if problems:
         raise ModelError(problems)
 

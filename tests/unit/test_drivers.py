@@ -26,7 +26,11 @@ def hinged(**values: object) -> tuple[mb.System, mb.RigidBody, mb.Joint]:
     [
         (mb.RevoluteJoint, "displacement", r"RevoluteJoint 'joint' has no free displacement .*; it has angle="),
         (mb.TranslationalJoint, "angle", r"TranslationalJoint 'joint' has no free angle .*; it has displacement="),
-        (mb.SphericalJoint, "angle", r".* has no free angle .*; drive a revolute, translational, cylindrical or screw joint"),
+        (
+            mb.SphericalJoint,
+            "angle",
+            r".* has no free angle .*; drive a revolute, translational, cylindrical or screw joint",
+        ),
     ],
 )
 def test_a_joint_without_that_freedom(kind: type[mb.Joint], driven: str, said: str) -> None:
@@ -58,11 +62,13 @@ def test_what_cannot_be_driven() -> None:
     for wrong in (body, "hinge", motor, None):
         with pytest.raises(mb.ModelError, match=r"Driver 'd', joint: found .*; allowed is a joint; pass the one"):
             mb.Driver("d", wrong, angle="t")
-    with pytest.raises(mb.ModelError, match=r"Prescribed 'p', measure: .* allowed is a Distance, Displacement or Angle"):
+    with pytest.raises(
+        mb.ModelError, match=r"Prescribed 'p', measure: .* allowed is a Distance, Displacement or Angle"
+    ):
         mb.Prescribed("p", hinge, value="t")
     with pytest.raises(mb.ModelError, match=r"PointDriver 'p', x: found nothing; give at least one of x=, y= and z="):
         mb.PointDriver("p", system.ground, body, at=(0.0, 0.0, 0.0))
-    with pytest.raises(mb.ModelError, match="hinge.*which is not in system 'other'"):
+    with pytest.raises(mb.ModelError, match=r"hinge.*which is not in system 'other'"):
         mb.System("other").add(motor)
 
 
@@ -91,7 +97,7 @@ def test_contradiction_through_a_mechanism() -> None:
     screw = system.add(mb.ScrewJoint("screw", system.ground, nut, at=(0.0, 0.0, 0.0), axis=Z, pitch=0.1))
     system.add(mb.Driver("turn", screw, angle="2*t**2"))
     system.add(mb.Driver("push", screw, displacement="0.2*t**2"))
-    with pytest.raises(mb.SimulationError, match="cannot be closed again.*check drivers"):
+    with pytest.raises(mb.SimulationError, match=r"cannot be closed again.*check drivers"):
         mb.simulate(system, 1.0, dt=1e-2)
 
 
@@ -153,9 +159,9 @@ def test_a_callable_that_raises_is_the_cause_of_the_error() -> None:
 def test_a_function_without_a_value() -> None:
     system, _, hinge = hinged()
     system.add(mb.Driver("motor", hinge, angle="1 - sqrt(0.5 - t)*sqrt(2)"))
-    with pytest.raises(mb.SimulationError, match="Driver 'motor': the .* at t = .* is not finite"):
+    with pytest.raises(mb.SimulationError, match=r"Driver 'motor': the .* at t = .* is not finite"):
         mb.simulate(system, 1.0, dt=1e-2)
-    with pytest.raises(mb.SimulationError, match="Driver 'motor': the .* at t = .* is not finite"):
+    with pytest.raises(mb.SimulationError, match=r"Driver 'motor': the .* at t = .* is not finite"):
         mb.kinematics(system, [0.0, 0.7])
 
 
@@ -196,7 +202,7 @@ def test_driving_force_of_something_else() -> None:
 def test_instants_must_increase(wrong: object) -> None:
     system, _, hinge = hinged()
     system.add(mb.Driver("motor", hinge, angle="t"))
-    with pytest.raises(mb.ModelError, match="kinematics, t_eval: found .*; allowed are increasing instants"):
+    with pytest.raises(mb.ModelError, match=r"kinematics, t_eval: found .*; allowed are increasing instants"):
         mb.kinematics(system, wrong)
 
 

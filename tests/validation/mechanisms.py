@@ -21,7 +21,7 @@ def bar(system: mb.System, name: str, start: complex, end: complex, mass: float)
     return system.add(body)
 
 
-def slider_crank(r: float = 0.1, l: float = 0.3) -> mb.System:  # noqa: E741
+def slider_crank(r: float = 0.1, l: float = 0.3) -> mb.System:
     """Crank along x, turning about the joint A; the slider moves along the x axis."""
     system = mb.System("slider-crank", gravity=(0.0, -9.81, 0.0))
     crank = bar(system, "crank", 0.0, r, 0.5)
@@ -94,7 +94,12 @@ class FourBar:
         crank = bar(system, "crank", points["A"], points["B"], self.masses[0])
         coupler = bar(system, "coupler", points["B"], points["C"], self.masses[1])
         rocker = bar(system, "rocker", points["D"], points["C"], self.masses[2])
-        pairs = {"A": (system.ground, crank), "B": (crank, coupler), "C": (coupler, rocker), "D": (system.ground, rocker)}
+        pairs = {
+            "A": (system.ground, crank),
+            "B": (crank, coupler),
+            "C": (coupler, rocker),
+            "D": (system.ground, rocker),
+        }
         for name, (i, j) in pairs.items():
             p = points[name]
             system.add(mb.RevoluteJoint(name, i, j, at=(p.real, p.imag, 0.0), axis=Z))

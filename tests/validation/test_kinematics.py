@@ -25,7 +25,7 @@ def assert_exact(found: np.ndarray, expected: np.ndarray, tolerance: float = 1e-
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=lambda f: type(f).__name__)
 def test_driven_slider_crank(formulation: mb.Formulation) -> None:
-    r, l = 0.1, 0.3  # noqa: E741
+    r, l = 0.1, 0.3
     system = slider_crank(r, l)
     system.add(mb.Driver("motor", system["A"], angle=MOTION))
     result = mb.kinematics(system, T, formulation=formulation)
@@ -191,7 +191,9 @@ def test_dead_point_is_an_error_with_time_and_driver() -> None:
 
 def test_freedoms_that_are_left_are_refused_with_their_number() -> None:
     system = slider_crank()
-    with pytest.raises(mb.AnalysisError, match=r"leave 1 degree of freedom \('crank', 'rod' can move\); add a mb.Driver"):
+    with pytest.raises(
+        mb.AnalysisError, match=r"leave 1 degree of freedom \('crank', 'rod' can move\); add a mb.Driver"
+    ):
         mb.kinematics(system, T)
     disk = mb.examples.rolling_disk()
     with pytest.raises(mb.AnalysisError, match="leave 3 degrees of freedom"):
