@@ -1,27 +1,43 @@
 """Example mechanisms: each function returns a system, ready to be simulated."""
 
+from .andrews_squeezer import andrews_squeezer
 from .bouncing_block import bouncing_block
 from .bricard import bricard
 from .chaplygin_sleigh import chaplygin_sleigh
+from .double_inverted_pendulum import double_inverted_pendulum
 from .five_bar_pendulum import five_bar_pendulum
+from .four_bar import four_bar
+from .four_bar_marques import four_bar_marques
 from .free_body import free_body
 from .heavy_top import heavy_top
+from .n_four_bar import n_four_bar
+from .quick_return import quick_return
 from .rolling_disk import rolling_disk
 from .screw_jack import screw_jack
+from .simple_pendulum import simple_pendulum
+from .slider_crank import slider_crank
 from .sliding_block import sliding_block
 from .spatial_slider_crank import spatial_slider_crank
 from .triple_pendulum import triple_pendulum
 
 __all__ = [
+    "andrews_squeezer",
     "bouncing_block",
     "bricard",
     "chaplygin_sleigh",
+    "double_inverted_pendulum",
     "five_bar_pendulum",
+    "four_bar",
+    "four_bar_marques",
     "free_body",
     "heavy_top",
+    "n_four_bar",
     "names",
+    "quick_return",
     "rolling_disk",
     "screw_jack",
+    "simple_pendulum",
+    "slider_crank",
     "sliding_block",
     "spatial_slider_crank",
     "triple_pendulum",
@@ -31,6 +47,11 @@ __all__ = [
 def names() -> list[str]:
     """The examples, in the order of the gallery."""
     return [
+        "four_bar",
+        "slider_crank",
+        "quick_return",
+        "double_inverted_pendulum",
+        "four_bar_marques",
         "triple_pendulum",
         "five_bar_pendulum",
         "spatial_slider_crank",
@@ -42,4 +63,7 @@ def names() -> list[str]:
         "sliding_block",
         "free_body",
         "heavy_top",
+        "n_four_bar",
+        "andrews_squeezer",
+        "simple_pendulum",
     ]

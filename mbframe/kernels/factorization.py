@@ -11,6 +11,10 @@ regularized,
 with E = EPSILON diag(J M^-1 J^T), and the solve repeated (proximal iteration) until J a = gamma; accelerations are
 then exact and the multipliers those of minimum norm in these weights.
 
+A mechanism may also pass a singular position, where constraints depend on each other for an instant. The regularized
+matrix would let go of it over a range of sqrt(EPSILON) around that position, so the plain matrix is tried again at
+the following factorizations, until as many as `LASTING` in a row have lost a pivot.
+
 The functions on plain arrays (`factor_symmetric`, `factor_general`, `substitute_…`) are generic over real and complex
 numbers.
 """
@@ -25,6 +29,7 @@ from .workspace import NOT_FINITE, OK, SINGULAR, factorization, indices, vector,
 PIVOT_LOST = 1e-11  # relative pivot below which constraints count as dependent
 PIVOT_WEAK = 1e-4  # relative pivot below which a solution is refined once
 EPSILON = 1e-6
+LASTING = 50
 PROXIMAL_LIMIT = 60
 PROXIMAL_RESIDUAL = 1e-13
 
@@ -180,10 +185,13 @@ def factorize(t, work, data, entries_address):
     targets = indices(f.targets, f.n_targets)
     size = f.n + f.n_lower
     values, scale, weight = vector(f.values, size), vector(f.scale, f.n), vector(f.weight, f.n)
+    f.regularized = 1 if f.lost >= LASTING else 0
     if f.regularized != 0:
         regularize(f)
     worst, pivot = factor_symmetric(f.n, values, start, rows, targets, scale)
-    if f.regularized == 0 and not pivot > PIVOT_LOST:
+    if f.regularized == 0 and pivot > PIVOT_LOST:
+        f.lost = 0
+    elif f.regularized == 0:
         order = indices(f.order, f.n)
         total = 0.0
         for k in range(w.n_entries):
@@ -194,16 +202,20 @@ def factorize(t, work, data, entries_address):
         if order[worst] < f.n_plain:
             w.culprit = order[worst]
             return SINGULAR
-        largest = 0.0
-        for k in range(f.n):
-            if order[k] >= f.n_plain and scale[k] > largest:
-                largest = scale[k]
-        for k in range(f.n):
-            weight[k] = EPSILON * (scale[k] if scale[k] > 0.0 else largest)
-        f.regularized = 1
+        if f.dependent == 0:
+            largest = 0.0
+            for k in range(f.n):
+                if order[k] >= f.n_plain and scale[k] > largest:
+                    largest = scale[k]
+            for k in range(f.n):
+                weight[k] = EPSILON * (scale[k] if scale[k] > 0.0 else largest)
+        f.regularized = f.dependent = 1
+        f.lost += 1
         scatter(f, entries)
         regularize(f)
         worst, pivot = factor_symmetric(f.n, values, start, rows, targets, scale)
+    elif pivot > 2.0 * EPSILON:  # a pivot of dependent constraints is EPSILON itself
+        f.lost = 0
     order = indices(f.order, f.n)
     f.worst, f.worst_pivot = order[worst], pivot
     f.refine = 1 if pivot < PIVOT_WEAK else 0

@@ -99,7 +99,9 @@ FACTOR = np.dtype(
         ("scale", "i8"),  # largest contribution to each diagonal: what a pivot is compared with
         ("weight", "i8"),  # regularization of each unknown
         ("work", "i8"),
-        ("regularized", "i8"),
+        ("regularized", "i8"),  # whether the factors at hand are those of the regularized matrix
+        ("dependent", "i8"),  # whether it was needed in this run
+        ("lost", "i8"),  # how many factorizations in a row have lost a pivot
         ("valid", "i8"),  # 1: the factors belong to the current q; 0: to an earlier one; -1: there are none
         ("refine", "i8"),
         ("worst", "i8"),  # unknown with the smallest relative pivot

@@ -341,7 +341,7 @@ class Run:
         info.wall_time = time.perf_counter() - began
         info.steps, info.rejected = int(work["steps"]), int(work["rejected"])
         info.evaluations, info.factorizations = int(work["evaluations"]), int(work["factorizations"])
-        if eq.factor_record["regularized"]:
+        if eq.factor_record["dependent"]:
             info.warnings.append(
                 "constraints depend on each other (or did at some instant): the motion is unique, but reactions are "
                 "those of minimum norm"
