@@ -6,6 +6,7 @@ from .bricard import bricard
 from .chaplygin_sleigh import chaplygin_sleigh
 from .double_inverted_pendulum import double_inverted_pendulum
 from .five_bar_pendulum import five_bar_pendulum
+from .flyball_governor import flyball_governor
 from .four_bar import four_bar
 from .four_bar_marques import four_bar_marques
 from .free_body import free_body
@@ -27,6 +28,7 @@ __all__ = [
     "chaplygin_sleigh",
     "double_inverted_pendulum",
     "five_bar_pendulum",
+    "flyball_governor",
     "four_bar",
     "four_bar_marques",
     "free_body",
@@ -63,6 +65,7 @@ def names() -> list[str]:
         "sliding_block",
         "free_body",
         "heavy_top",
+        "flyball_governor",
         "n_four_bar",
         "andrews_squeezer",
         "simple_pendulum",
