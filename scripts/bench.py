@@ -47,6 +47,7 @@ from bench_peers import (
     polygon,
 )
 from bench_pictures import frame_times
+from bench_planar_peers import exudyn_planar, mujoco_planar, our_planar
 
 import mbframe as mb
 
@@ -355,6 +356,29 @@ def bricard(bench: Bench) -> Iterator[Row]:
     yield from comparisons("Bricard mechanism, RK4 step", figures, limits, note)
 
 
+def four_bar(bench: Bench) -> Iterator[Row]:
+    """RK4 step with position and velocity correction on a planar four-bar mechanism."""
+    limits = {MUJOCO: 1.0, EXUDYN: 0.6, EXUDYN_FAST: 0.6}
+    figures, note = step_cost(planar(bench, "four_bar_marques", {}), 4000, bench.repeats)
+    yield from comparisons("four-bar mechanism, RK4 step", figures, limits, note)
+
+
+def windows(bench: Bench) -> Iterator[Row]:
+    """RK4 step with position and velocity correction on a row of forty four-bar mechanisms."""
+    limits = {MUJOCO: 0.6}
+    figures, note = step_cost(planar(bench, "n_four_bar", {"n": 40}), 1000, bench.repeats)
+    yield from comparisons("row of 40 four-bar mechanisms, RK4 step", figures, limits, note)
+
+
+def planar(bench: Bench, name: str, values: dict[str, Any]) -> dict[str, Simulation]:
+    """A planar example of every contender."""
+    methods = {OURS: our_planar, MUJOCO: mujoco_planar, EXUDYN: exudyn_planar, EXUDYN_FAST: exudyn_planar}
+    return {
+        contender: partial(process, partial(methods[contender], name, values, dt=DT))
+        for contender, process in bench.processes.items()
+    }
+
+
 def build(bench: Bench) -> Iterator[Row]:
     """Describing a model of 1,000 bodies, and building its equations."""
     describing, building = fresh(time_to_build, 1000, bench.large_repeats)
@@ -542,6 +566,8 @@ MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "chain": chain,
     "revolute-chain": revolute_chain,
     "bricard": bricard,
+    "four-bar": four_bar,
+    "windows": windows,
     "build": build,
     "memory": memory,
     "streaming": streaming,

@@ -124,7 +124,7 @@ def mujoco_rk4(links: Sequence[Link], t_end: float, dt: float) -> Run:
         )
         before = link
     tip = f'<site name="tip" pos="{numbers(2 * links[-1].half_length, 0, 0)}"/>'
-    return _mujoco_run(
+    return mujoco_run(
         f'<mujoco><option integrator="RK4" timestep="{numbers(dt)}" gravity="{numbers(*GRAVITY)}">'
         '<flag constraint="disable" contact="disable" actuation="disable" sensor="disable"/></option>'
         f"<worldbody>{opened}{tip}{'</body>' * len(links)}</worldbody></mujoco>",
@@ -146,7 +146,7 @@ def mujoco_bricard(t_end: float, dt: float) -> Run:
     held = (BRICARD_CLOSURE - before, BRICARD_CLOSURE - before + LENGTH * BRICARD_CLOSURE_AXIS)
     stiffness = f'solref="{numbers(2 * dt, 1)}" solimp="0.9999 0.9999 0.001"'
     closure = "".join(f'<connect body1="last" anchor="{numbers(*point)}" {stiffness}/>' for point in held)
-    return _mujoco_run(
+    return mujoco_run(
         f'<mujoco><option integrator="RK4" timestep="{numbers(dt)}" gravity="{numbers(*BRICARD_GRAVITY)}"'
         ' jacobian="dense"><flag contact="disable" limit="disable" frictionloss="disable" actuation="disable"'
         ' sensor="disable" island="disable" warmstart="disable"/></option>'
@@ -155,11 +155,14 @@ def mujoco_bricard(t_end: float, dt: float) -> Run:
     )
 
 
-def _mujoco_run(description: str, steps: int) -> Run:
+def mujoco_run(description: str, steps: int, speeds: Sequence[float] | None = None) -> Run:
+    """`speeds`: initial velocities of the joints, by default zero."""
     import mujoco
 
     model = mujoco.MjModel.from_xml_string(description)
     data = mujoco.MjData(model)
+    if speeds is not None:
+        data.qvel[:] = speeds
     began = time.process_time()
     mujoco.mj_step(model, data, nstep=steps)
     cpu = time.process_time() - began
@@ -327,6 +330,18 @@ def _exudyn_position(system: Any, body: Any, point: np.ndarray) -> int:
             writeToFile=False,
             outputVariableType=exudyn.OutputVariableType.Position,
         )
+    )
+
+
+def exudyn_planar_run(system: Any, body: Any, t_end: float, dt: float, dense: bool) -> Run:
+    """Of planar bodies with joints."""
+    import exudyn
+
+    settings = _exudyn_settings(t_end, dt)
+    solvers = exudyn.LinearSolverType
+    settings.linearSolver.solverType = solvers.EXUdense if dense else solvers.EigenSparse
+    return _exudyn_run(
+        system, _exudyn_position(system, body, np.zeros(3)), settings, exudyn.DynamicSolverType.GeneralizedAlpha
     )
 
 

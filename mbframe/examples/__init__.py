@@ -1,17 +1,25 @@
 """Example mechanisms: each function returns a system, ready to be simulated."""
 
+from .andrews_squeezer import andrews_squeezer
 from .bouncing_block import bouncing_block
 from .bricard import bricard
 from .car_suspension import car_suspension
 from .cart_pendulum import cart_pendulum
 from .chaplygin_sleigh import chaplygin_sleigh
+from .double_inverted_pendulum import double_inverted_pendulum
 from .five_bar_pendulum import five_bar_pendulum
 from .flyball_governor import flyball_governor
+from .four_bar import four_bar
+from .four_bar_marques import four_bar_marques
 from .free_body import free_body
 from .heavy_top import heavy_top
 from .mass_spring_damper_chain import mass_spring_damper_chain
+from .n_four_bar import n_four_bar
+from .quick_return import quick_return
 from .rolling_disk import rolling_disk
 from .screw_jack import screw_jack
+from .simple_pendulum import simple_pendulum
+from .slider_crank import slider_crank
 from .sliding_block import sliding_block
 from .spatial_slider_crank import spatial_slider_crank
 from .triple_pendulum import triple_pendulum
@@ -19,19 +27,27 @@ from .watt_governor import watt_governor
 from .whipple_bicycle import whipple_bicycle
 
 __all__ = [
+    "andrews_squeezer",
     "bouncing_block",
     "bricard",
     "car_suspension",
     "cart_pendulum",
     "chaplygin_sleigh",
+    "double_inverted_pendulum",
     "five_bar_pendulum",
     "flyball_governor",
+    "four_bar",
+    "four_bar_marques",
     "free_body",
     "heavy_top",
     "mass_spring_damper_chain",
+    "n_four_bar",
     "names",
+    "quick_return",
     "rolling_disk",
     "screw_jack",
+    "simple_pendulum",
+    "slider_crank",
     "sliding_block",
     "spatial_slider_crank",
     "triple_pendulum",
@@ -46,6 +62,11 @@ DURATIONS = {"car_suspension": 6.0, "flyball_governor": 2.0}
 def names() -> list[str]:
     """The examples, in the order of the gallery."""
     return [
+        "four_bar",
+        "slider_crank",
+        "quick_return",
+        "double_inverted_pendulum",
+        "four_bar_marques",
         "triple_pendulum",
         "five_bar_pendulum",
         "spatial_slider_crank",
@@ -63,4 +84,8 @@ def names() -> list[str]:
         "sliding_block",
         "free_body",
         "heavy_top",
+        "flyball_governor",
+        "n_four_bar",
+        "andrews_squeezer",
+        "simple_pendulum",
     ]

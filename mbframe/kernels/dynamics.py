@@ -201,6 +201,7 @@ CORRECTION = np.dtype(
 
 ROUNDING = 16 * np.finfo(np.float64).eps
 JUMP = 10.0  # by which factor a model may grow in one step
+STAGNANT = 0.9  # a velocity correction that leaves more than this of the violation cannot remove it
 SLOW = 0.2  # a chord iteration that gains less than this per turn gets new factors
 
 
@@ -311,9 +312,14 @@ def correct(t, work, data, n):
     rate, v = vector(w.constraint_rate, w.n_rows), part(w.y, w.n_q, w.n_v)
     floor = ROUNDING * max(1.0, norm(v, w.n_v)) * np.sqrt(1.0 + w.n_rows)
     enough = floor
+    before = np.inf
     for _ in range(c.limit):
-        if norm(rate, w.n_rows) <= enough:
+        now = norm(rate, w.n_rows)
+        if now <= enough:
             return OK
+        if factorization(w.factor).dependent != 0 and not now < STAGNANT * before:
+            return OK  # what is left lies where constraints depend on each other: no velocities change it
+        before = now
         enough = max(c.velocity_tolerance, floor)
         status = remove(w, c, t, work, rate, w.n_rows)
         if status != OK:

@@ -11,7 +11,7 @@ class AugmentedFormulation(Acceleration):
     """Accelerations and multipliers from one linear system, [M J^T; J 0] [v'; lambda] = [Q; gamma].
 
     [PappalardoGuida2018b], eqs. 24-27. Solved by a static sparse LDL^T factorization; dependent constraints are
-    recognized by a lost pivot, and the system is then solved in regularized form: accelerations stay exact,
+    recognized by a lost pivot and left out, which changes nothing in the motion: accelerations stay exact,
     multipliers are those of minimum norm.
     """
 
