@@ -18,6 +18,7 @@ from .workspace import (
     integers,
     marker_table,
     part,
+    state_changed,
     vector,
     workspace,
 )
@@ -44,6 +45,7 @@ def displace(w, t, work):
         status = call(stages[s], t, work, tables[s], counts[s])
         if status != OK:
             return status
+    state_changed(w)
     return OK
 
 
@@ -225,11 +227,9 @@ def largest_row(values, n):
 @inner
 def correction_factors(w, c, t, work):
     """Factors for the correction at the current q (evaluates everything)."""
-    status = call(w.evaluate, t, work, 0, DYNAMICS)
+    status = evaluate_if_stale(w, t, work)
     if status != OK:
         return status
-    f = factorization(w.factor)
-    f.valid = 0
     status = factor_if_stale(w, t, work)
     if status != OK or c.factor == w.factor:
         return status
@@ -271,7 +271,8 @@ def correct_directly(t, work, data, n):
             return status
         fresh = True
     for turn in range(c.limit + 1):
-        status = call(w.evaluate, t, work, 0, POSITION)
+        # One correction is enough as a rule: then everything is evaluated in the place that it leads to.
+        status = call(w.evaluate, t, work, 0, POSITION if turn == 0 else DYNAMICS)
         if status != OK:
             return status
         now = norm(residual, w.n_holonomic)
