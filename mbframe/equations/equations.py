@@ -103,8 +103,8 @@ class Equations:
         self._strategies: dict[str, Strategy] = {}
         self.work["evaluate"] = dynamics.evaluate.address
         self.work["settle"] = dynamics.settle_friction.address if self.stages.reactive else 0
-        self.work["factorize"], self.work["solve"] = factorization.factorize.address, factorization.solve.address
-        self.work["share"] = factorization.share.address
+        for stage in ("eliminate", "factorize", "solve", "share"):
+            self.work[stage] = getattr(factorization, stage).address
         self.work["weigh"], self.work["bodywise"] = bodywise.weigh.address, bodywise_record(t)
         self.work["augmented"] = dynamics.accelerate_augmented.address
         self.bind("accelerate", Strategy(dynamics.accelerate_augmented.address))

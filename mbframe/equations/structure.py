@@ -9,7 +9,8 @@ eliminated
   velocities as freedoms, each eliminated equation uses one; bodies joined by eliminated constraints share theirs.
 
 On a tree this is the elimination from the leaves to the root, with cost linear in the number of bodies; loops need no
-special case.
+special case. The intrinsic constraints of a body come directly after it: they never depend on others, so that if
+equations do, joints have the lost pivots.
 """
 
 from __future__ import annotations
@@ -58,8 +59,9 @@ def elimination_order(blocks: list[Block], edges: list[set[int]]) -> list[int]:
             return False
         return sum(capacity[r] for r in {root(x) for x in bodies}) >= sizes[b]
 
-    def degree(b: int) -> int:
-        return sum(sizes[n] for n in neighbours[b])
+    def degree(b: int) -> tuple[bool, int]:
+        """Small for what is to be eliminated early."""
+        return not blocks[b].intrinsic, sum(sizes[n] for n in neighbours[b])
 
     heap = [(degree(b), b) for b in range(len(blocks)) if blocks[b].bodies is None]
     heapq.heapify(heap)

@@ -354,6 +354,7 @@ class Tables:
             own = LINK_FIELDS if simple else fields(members[0].constraint.equations)
             links = [
                 {"i": c.i, "j": c.j, "row": c.row, "block_i": c.block_i, "block_j": c.block_j, "z": c.z}
+                | {"numbers": 12 if c.constraint.uses_axes else 3}
                 for c in members
             ]
             elements = [c.constraint for c in members]

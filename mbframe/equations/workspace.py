@@ -49,7 +49,7 @@ def factor_record(structure: Structure) -> Record:
     record = Record(FACTOR)
     record["n"], record["n_plain"] = structure.n, structure.n_plain
     record["n_lower"], record["n_targets"] = len(structure.rows), len(structure.targets)
-    record["n_sources"] = len(structure.source)
+    record["n_sources"], record["n_entries"] = len(structure.source), int(structure.source.max(initial=0)) + 1
     record["values"] = np.zeros(structure.n + len(structure.rows))
     for field in ("start", "rows", "targets", "order", "source", "slot", "source_row", "source_column"):
         record[field] = getattr(structure, field)

@@ -19,6 +19,7 @@ from .workspace import (
     integers,
     marker_table,
     part,
+    state_changed,
     vector,
     workspace,
 )
@@ -45,6 +46,7 @@ def displace(w, t, work):
         status = call(stages[s], t, work, tables[s], counts[s])
         if status != OK:
             return status
+    state_changed(w)
     return OK
 
 
@@ -236,10 +238,9 @@ def largest_row(values, n):
 @inner
 def prepare(w, c, t, work, n):
     """Evaluate everything at the current state and take up J for a correction of the first n rows."""
-    status = call(w.evaluate, t, work, 0, DYNAMICS)
+    status = evaluate_if_stale(w, t, work)
     if status != OK:
         return status
-    factorization(w.factor).valid = min(factorization(w.factor).valid, 0)
     c.valid = 1
     return call(c.prepare, t, work, c.data, n)
 
@@ -275,7 +276,8 @@ def correct(t, work, data, n):
             return status
         fresh = True
     for turn in range(c.limit + 1):
-        status = call(w.evaluate, t, work, 0, POSITION)
+        # One correction is enough as a rule: then everything is evaluated in the place that it leads to.
+        status = call(w.evaluate, t, work, 0, POSITION if turn == 0 else DYNAMICS)
         if status != OK:
             return status
         now = norm(residual, w.n_holonomic)

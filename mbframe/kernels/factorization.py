@@ -4,13 +4,13 @@ The pattern, the order of elimination and the list of updates are worked out onc
 numbers move. There is no pivoting: the order makes every pivot regular unless constraints depend on each other, and
 each pivot is compared with the largest contribution it was summed from. An equation whose pivot is lost in rounding
 follows from the ones before it and is left out, its multiplier being zero: the motion is that of all equations. An
-equation that was left out comes back when its pivot has clearly recovered. Off the constraints by a distance |C|,
-where the stages of an integrator are, pivots of dependent equations are of the size |C|^2 instead of zero; they do not
-count as recovered.
+equation that was left out comes back when its pivot has clearly recovered and the others stay clear of rounding. Off
+the constraints by a distance |C|, where the stages of an integrator are, pivots of dependent equations are of the size
+|C|^2 instead of zero; they do not count as recovered.
 
 That leaves the load to some of the equations that could carry it. Where multipliers are asked for, the load J^T l is
-shared: among all multipliers that exert it, those of minimum norm, sum E l^2 with E = EPSILON diag(J M^-1 J^T), are the
-limit of the proximal iteration
+shared: among all multipliers that exert it, those of minimum norm, sum E l^2 with E = EPSILON diag(J diag(M)^-1 J^T),
+are the limit of the proximal iteration
 
     [ M   J^T ] [ x ]   [ load        ]
     [ J   -E  ] [ l ] = [ -E l_before ]
@@ -28,59 +28,93 @@ from .compile import Stage, call, inner
 from .workspace import NOT_FINITE, OK, SINGULAR, factorization, indices, vector, workspace
 
 PIVOT_LOST = 1e-11  # relative pivot below which a constraint depends on others
-PIVOT_REGAINED = 1e-9  # relative pivot above which it no longer does
+PIVOT_REGAINED = 1e-7  # relative pivot above which it no longer does
 DISTANCE = 1e3  # from the constraints, in units of |C|: of a mechanism that measures millimetres
 PIVOT_WEAK = 1e-4  # relative pivot below which a solution is refined once
+LOSS = 10.0  # factor by which pivots may become weaker when an equation comes back
 EPSILON = 1e-6
 PROXIMAL_LIMIT = 60
 PROXIMAL_RESIDUAL = 1e-13
 
 
 @inner
-def weaker(worst, k, size, reference):
-    """The weaker of two pivots, each given as (place, size, what it is compared with)."""
-    return (k, size, reference) if size * worst[2] < worst[1] * reference else worst
+def invert_pivot(k, values, scale, threshold, weakest):
+    """Replace the k-th pivot by its inverse, or by zero if it is lost; returns that and the weakest pivot so far.
+
+    A pivot is lost if it does not exceed `threshold` relative to `scale`, the largest contribution to it. The weakest
+    one is (size, scale).
+    """
+    d = values[k]
+    size = abs(d)
+    scale[k] = max(scale[k], size)
+    inverse = values.dtype.type(0.0)
+    if size > threshold[k] * scale[k]:
+        inverse = 1.0 / d
+        if size * weakest[1] < weakest[0] * scale[k]:
+            weakest = (size, scale[k])
+    values[k] = inverse
+    return inverse, weakest
+
+
+@inner
+def subtract(values, scale, row, contribution):
+    """Subtract from the diagonal."""
+    scale[row] = max(scale[row], abs(contribution))
+    values[row] -= contribution
 
 
 @inner
 def factor_symmetric(n, values, start, rows, targets, scale, threshold):
-    """L D L^T in place. Returns the place and size of the smallest relative pivot, and the number of lost ones.
+    """L D L^T in place. Returns the smallest relative pivot and the number of lost ones.
 
     `values` holds D (on return its inverse), then L by columns; `targets` lists for each pivot the entries updated by
-    the pairs of its column. A pivot is lost if it does not exceed `threshold` relative to its `scale`; its inverse and
-    its column are then zero, which leaves its equation and its unknown out.
+    the pairs of its column. A lost pivot has a column of zeros, which leaves its equation and its unknown out. Two
+    columns with the same rows are eliminated together: one pass over what both update costs less than two.
     """
-    worst = (np.uint64(0), 1.0, 1.0)
+    weakest = (1.0, 1.0)
     lost = 0
     p = np.uint64(0)
-    one = np.uint64(1)
+    one, two = np.uint64(1), np.uint64(2)
     shift = np.uint64(n)
-    for k in range(shift):
-        d = values[k]
-        size = abs(d)
-        reference = max(scale[k], size)
-        scale[k] = reference
-        inverse = values.dtype.type(0.0)
-        if size > threshold[k] * reference:
-            inverse = 1.0 / d
-            worst = weaker(worst, k, size, reference)
-        else:
-            lost += 1
-        values[k] = inverse
-        last = start[k + one]
-        for a in range(start[k], last):
-            column = values[a]
+    k = np.uint64(0)
+    while k < shift:
+        inverse, weakest = invert_pivot(k, values, scale, threshold, weakest)
+        lost += inverse == 0.0
+        first, last = np.uint64(start[k]), np.uint64(start[k + one])
+        count = last - first
+        # The rows of a column, the first one excepted, are among those of the column that this one belongs to.
+        if count > 0 and rows[first - shift] == k + one and np.uint64(start[k + two]) - last == count - one:
+            p += count * (count + one) // two
+            beside = count - one  # from an entry of this column to that of the next one in the same row
+            column = values[first]
             factor = column * inverse
-            contribution = factor * column
-            row = rows[a - shift]
-            scale[row] = max(scale[row], abs(contribution))
-            values[row] -= contribution
-            p += one
-            for b in range(a + one, last):
-                values[targets[p]] -= factor * values[b]
+            values[first] = factor
+            subtract(values, scale, k + one, factor * column)
+            first += one
+            for a in range(first, last):
+                values[a + beside] -= factor * values[a]
+            second, weakest = invert_pivot(k + one, values, scale, threshold, weakest)
+            lost += second == 0.0
+            for a in range(first, last):
+                factor, other = values[a] * inverse, values[a + beside] * second
+                subtract(values, scale, rows[a - shift], factor * values[a] + other * values[a + beside])
                 p += one
-            values[a] = factor
-    return worst[0], worst[1] / worst[2], lost
+                for b in range(a + one, last):
+                    values[targets[p]] -= factor * values[b] + other * values[b + beside]
+                    p += one
+                values[a], values[a + beside] = factor, other
+            k += two
+        else:
+            for a in range(first, last):
+                factor = values[a] * inverse
+                subtract(values, scale, rows[a - shift], factor * values[a])
+                p += one
+                for b in range(a + one, last):
+                    values[targets[p]] -= factor * values[b]
+                    p += one
+                values[a] = factor
+            k += one
+    return weakest[0] / weakest[1], lost
 
 
 @inner
@@ -88,43 +122,31 @@ def factor_general(n, values, upper, start, rows, targets, scale, threshold):
     """L U in place on the symmetric pattern; `values` holds D (on return its inverse) and L, `upper` holds U
     at the places of L's transpose. Returns as `factor_symmetric` does.
     """
-    worst = (np.uint64(0), 1.0, 1.0)
+    weakest = (1.0, 1.0)
     lost = 0
     p = np.uint64(0)
     one = np.uint64(1)
     shift = np.uint64(n)
     for k in range(shift):
-        d = values[k]
-        size = abs(d)
-        reference = max(scale[k], size)
-        scale[k] = reference
-        inverse = values.dtype.type(0.0)
-        if size > threshold[k] * reference:
-            inverse = 1.0 / d
-            worst = weaker(worst, k, size, reference)
-        else:
-            lost += 1
-        values[k] = inverse
+        inverse, weakest = invert_pivot(k, values, scale, threshold, weakest)
+        lost += inverse == 0.0
         first, last = start[k], start[k + one]
         for a in range(first, last):
             values[a] *= inverse
         for a in range(first, last):
-            contribution = values[a] * upper[a - shift]
-            row = rows[a - shift]
-            scale[row] = max(scale[row], abs(contribution))
-            values[row] -= contribution
+            subtract(values, scale, rows[a - shift], values[a] * upper[a - shift])
             p += one
             for b in range(a + one, last):
                 values[targets[p]] -= values[b] * upper[a - shift]
                 upper[targets[p] - shift] -= values[a] * upper[b - shift]
                 p += one
-    return worst[0], worst[1] / worst[2], lost
+    return weakest[0] / weakest[1], lost
 
 
 @inner
 def substitute_symmetric(n, values, start, rows, x):
     """x := (L D L^T)^-1 x, in elimination order."""
-    one = np.uint64(1)
+    one, two = np.uint64(1), np.uint64(2)
     shift = np.uint64(n)
     for k in range(shift):
         xk = x[k]
@@ -132,10 +154,15 @@ def substitute_symmetric(n, values, start, rows, x):
             x[rows[a - shift]] -= values[a] * xk
     for step in range(shift):
         k = shift - one - step
-        s = x[k] * values[k]
-        for a in range(start[k], start[k + one]):
+        a, last = np.uint64(start[k]), np.uint64(start[k + one])
+        s, other = x[k] * values[k], 0.0 * x[k]  # two sums at a time: an addition need not wait for the one before
+        while a + one < last:
             s -= values[a] * x[rows[a - shift]]
-        x[k] = s
+            other -= values[a + one] * x[rows[a + one - shift]]
+            a += two
+        if a < last:
+            s -= values[a] * x[rows[a - shift]]
+        x[k] = s + other
 
 
 @inner
@@ -175,22 +202,31 @@ def scatter(f, entries):
 
 
 @inner
-def demand(w, f):
-    """Set what the pivots of equations that are left out must exceed to come back."""
-    residual, threshold = vector(w.residual, w.n_holonomic), vector(f.threshold, f.n)
-    square = 0.0
-    for k in range(w.n_holonomic):
-        square += residual[k] * residual[k]
+def require(f, pivot):
+    """Let equations that are left out come back only with a larger relative pivot than this."""
+    threshold = vector(f.threshold, f.n)
     for k in range(f.n):
         if threshold[k] != PIVOT_LOST:
-            threshold[k] = max(PIVOT_REGAINED, DISTANCE * DISTANCE * square)
+            threshold[k] = pivot
 
 
 @inner
-def leave_out(w, f, entries, lost):
+def demand(w, f):
+    """Set the relative pivot with which equations come back: clear of rounding and of the distance from C = 0."""
+    residual = vector(w.residual, w.n_holonomic)
+    square = 0.0
+    for k in range(w.n_holonomic):
+        square += residual[k] * residual[k]
+    needed = max(PIVOT_REGAINED, DISTANCE * DISTANCE * square)
+    require(f, needed)
+    return needed
+
+
+@inner
+def leave_out(w, f, entries):
     """Note the equations whose pivots are lost; a lost pivot of the mass matrix is an error."""
     values, threshold, order = vector(f.values, f.n), vector(f.threshold, f.n), indices(f.order, f.n)
-    if lost != f.left_out:
+    if f.lost != f.left_out:
         total = 0.0
         for k in range(w.n_entries):
             total += abs(entries[k])
@@ -206,25 +242,29 @@ def leave_out(w, f, entries, lost):
             return SINGULAR
         else:
             threshold[k] = PIVOT_REGAINED
-    f.left_out = lost
+    f.left_out = f.lost
     f.dependent = 1
     return OK
 
 
-@Stage
-def factorize(t, work, data, entries_address):
-    """Factor the matrix [M J^T; J 0], or [M J^T; J -E], from its entries.
+@inner
+def doubtful(f, needed, before):
+    """Whether an equation has come back and the weakest pivot is now one that rounding may have made."""
+    if f.weakest_pivot >= min(needed, before / LOSS):
+        return False
+    values, threshold = vector(f.values, f.n), vector(f.threshold, f.n)
+    back = 0
+    for k in range(f.n):
+        back += threshold[k] != PIVOT_LOST and values[k] != 0.0
+    return back > 0
 
-    `data` is the record of the factorization, `entries_address` that of the entries.
-    """
-    w = workspace(work)
+
+@Stage
+def eliminate(t, work, data, entries_address):
+    """The factors of the matrix with these entries, for the thresholds at hand."""
     f = factorization(data)
-    entries = vector(entries_address, w.n_entries)
-    w.factorizations += 1
-    scatter(f, entries)
-    if f.left_out > 0:
-        demand(w, f)
-    worst, pivot, lost = factor_symmetric(
+    scatter(f, vector(entries_address, f.n_entries))
+    f.weakest_pivot, f.lost = factor_symmetric(
         f.n,
         vector(f.values, f.n + f.n_lower),
         indices(f.start, f.n + 1),
@@ -233,12 +273,29 @@ def factorize(t, work, data, entries_address):
         vector(f.scale, f.n),
         vector(f.threshold, f.n),
     )
-    if lost > 0 or f.left_out > 0:
-        status = leave_out(w, f, entries, lost)
+    return OK
+
+
+@Stage
+def factorize(t, work, data, entries_address):
+    """Factor the matrix [M J^T; J 0], or [M J^T; J -E], from its entries, and decide which equations are left out.
+
+    `data` is the record of the factorization, `entries_address` that of the entries.
+    """
+    w = workspace(work)
+    f = factorization(data)
+    w.factorizations += 1
+    before = f.weakest_pivot
+    needed = demand(w, f) if f.left_out > 0 else 0.0
+    call(w.eliminate, t, work, data, entries_address)
+    if f.left_out > 0 and doubtful(f, needed, before):
+        require(f, np.inf)
+        call(w.eliminate, t, work, data, entries_address)
+    if f.lost > 0 or f.left_out > 0:
+        status = leave_out(w, f, vector(entries_address, w.n_entries))
         if status != OK:
             return status
-    f.worst, f.worst_pivot = indices(f.order, f.n)[worst], pivot
-    f.refine = 1 if pivot < PIVOT_WEAK else 0
+    f.refine = 1 if f.weakest_pivot < PIVOT_WEAK else 0
     f.valid = 1
     return OK
 
@@ -325,7 +382,7 @@ def share(t, work, data, entries_address):
     for k in range(f.n):
         right[k] = load[k]
         size = max(size, abs(load[k]))
-    status = regularize(f, w, t, work, entries_address)
+    status = regularize(w, t, work, entries_address)
     if status != OK:
         return status
     before = np.inf
@@ -348,15 +405,15 @@ def share(t, work, data, entries_address):
 
 
 @inner
-def regularize(f, w, t, work, entries_address):
+def regularize(w, t, work, entries_address):
     """Factors of the matrix with -E on the diagonal of the multipliers; E = EPSILON diag(J M^-1 J^T)."""
     status = call(w.weigh, t, work, w.bodywise, 0)
     if status != OK:
         return status
     s = factorization(w.sharing)
-    weight, order = vector(s.weight, f.n), indices(f.order, f.n)
-    for k in range(f.n):
-        if order[k] >= f.n_plain:
-            weight[k] = EPSILON * row_weight(w, np.int64(order[k]) - f.n_plain)
+    weight, order = vector(s.weight, s.n), indices(s.order, s.n)
+    for k in range(s.n):
+        if order[k] >= s.n_plain:
+            weight[k] = EPSILON * row_weight(w, np.int64(order[k]) - s.n_plain)
     s.regularized = 1
     return call(w.factorize, t, work, w.sharing, entries_address)

@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from .bodywise import BODY, BODYWISE, TOUCH, solve_bodies
-from .compile import Stage, inner, records
+from .compile import Stage, call, inner, records
 from .dense import cholesky, factor_semidefinite, solve_cholesky
 from .dynamics import settle_forces
-from .factorization import PIVOT_LOST, factor_symmetric, substitute_symmetric
+from .factorization import PIVOT_LOST, substitute_symmetric
 from .workspace import (
     NOT_FINITE,
     OK,
@@ -97,25 +97,6 @@ def acceleration_errors(w, g, s):
 
 
 @inner
-def factor_gram(g):
-    """Static factorization of K; returns its smallest relative pivot."""
-    f = factorization(g.factor)
-    size = f.n + f.n_lower
-    values, scale, gram = vector(f.values, size), vector(f.scale, f.n), vector(g.gram, g.n_gram)
-    source, slot = indices(f.source, f.n_sources), indices(f.slot, f.n_sources)
-    for k in range(size):
-        values[k] = 0.0
-    for k in range(np.uint64(f.n_sources)):
-        values[slot[k]] += gram[source[k]]
-    for k in range(f.n):
-        scale[k] = 0.0
-    start, rows = indices(f.start, f.n + 1), indices(f.rows, f.n_lower)
-    threshold = vector(f.threshold, f.n)
-    _, pivot, lost = factor_symmetric(f.n, values, start, rows, indices(f.targets, f.n_targets), scale, threshold)
-    return 0.0 if lost > 0 else pivot
-
-
-@inner
 def solve_gram(g, n):
     """error := K^-1 error."""
     f = factorization(g.factor)
@@ -185,8 +166,10 @@ def accelerate_by_gauss(t, work, data, n):
         return status
     gram_matrix(w, g, s)
     acceleration_errors(w, g, s)
-    if g.dependent == 0 and not factor_gram(g) > PIVOT_LOST:
-        g.dependent = factorization(w.factor).dependent = 1
+    if g.dependent == 0:
+        call(w.eliminate, t, work, g.factor, g.gram)
+        if factorization(g.factor).lost > 0:
+            g.dependent = factorization(w.factor).dependent = 1
     if g.dependent == 0:
         solve_gram(g, w.n_rows)
     else:

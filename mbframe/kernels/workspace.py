@@ -57,12 +57,16 @@ def marker_dtype(scalar: str) -> np.dtype:
 
 
 MARKER = marker_dtype("f8")
+MARKER_SIZE = MARKER.itemsize
+assert MARKER.fields is not None
+RATE_AT, BIAS_AT = MARKER.fields["velocity"][1], MARKER.fields["bias"][1]  # where the 12 numbers of x' and x'' begin
 
 # The fields with which the row of every constraint and force begins.
 LINK_FIELDS = [
     ("i", "i8"),  # markers
     ("j", "i8"),
     ("row", "i8"),  # first constraint row
+    ("numbers", "i8"),  # of each marker that a constraint depends on: 3, its point, or all 12
     ("block_i", "i8"),  # where the blocks of its Jacobian start in the entries
     ("block_j", "i8"),
     ("z", "i8"),  # first own state
@@ -89,6 +93,7 @@ FACTOR = np.dtype(
         ("n_plain", "i8"),  # the first n_plain unknowns are velocities, the rest multipliers
         ("n_lower", "i8"),
         ("n_sources", "i8"),
+        ("n_entries", "i8"),  # numbers that they are read from
         ("n_targets", "i8"),
         ("values", "i8"),  # D, then the columns of L
         ("upper", "i8"),  # U, in the unsymmetric case
@@ -109,8 +114,8 @@ FACTOR = np.dtype(
         ("dependent", "i8"),  # 1: there have been such rows
         ("valid", "i8"),  # 1: the factors belong to the current q; 0: to an earlier one; -1: there are none
         ("refine", "i8"),
-        ("worst", "i8"),  # unknown with the smallest relative pivot
-        ("worst_pivot", "f8"),
+        ("lost", "i8"),  # number of lost pivots
+        ("weakest_pivot", "f8"),  # smallest relative pivot
     ],
     align=True,
 )
@@ -165,6 +170,7 @@ WORK = np.dtype(
         ("weigh", "i8"),
         ("bodywise", "i8"),  # record of M^-1 J^T and of the weights of rows
         ("augmented", "i8"),  # the acceleration by which forces that depend on reactions are found
+        ("eliminate", "i8"),
         ("factorize", "i8"),
         ("solve", "i8"),
         ("share", "i8"),
@@ -254,3 +260,15 @@ def integers(address, n):
 @inner
 def marker_table(w):
     return carray(pointer(w.markers), w.n_markers, MARKER)
+
+
+@inner
+def marker_rate(w, m):
+    """x' of the m-th marker in one piece: `velocity` and the rows of `axes_rate`."""
+    return carray(pointer(w.markers + m * MARKER_SIZE + RATE_AT), 12, np.float64)
+
+
+@inner
+def marker_bias(w, m):
+    """x'' of the m-th marker for v' = 0, in one piece."""
+    return carray(pointer(w.markers + m * MARKER_SIZE + BIAS_AT), 12, np.float64)

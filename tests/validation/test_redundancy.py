@@ -112,3 +112,80 @@ def test_four_bar_without_redundancy_moves_the_same_way(formulation: mb.Formulat
         one, other = redundant.reaction(joint), independent.reaction(joint)
         np.testing.assert_allclose(one.force, other.force, rtol=0.0, atol=1e-6)
         np.testing.assert_allclose(one.torque, 0.0, atol=1e-6)
+
+
+def error_after_two_seconds(system: mb.System, dt: float, stabilization: mb.Stabilization) -> float:
+    """Of the Bricard mechanism's third rod (m), with fixed steps."""
+    result = mb.simulate(system, 2.0, dt=dt, integrator=mb.RungeKutta4(), stabilization=stabilization, t_eval=[2.0])
+    exact = mb.simulate(mb.examples.bricard(), 2.0, **PRECISE, t_eval=[2.0])
+    return float(np.linalg.norm(result.position("rod 3") - exact.position("rod 3")))
+
+
+@pytest.mark.parametrize("stabilization", [mb.DirectCorrection(), mb.NoStabilization()], ids=repr)
+def test_stages_away_from_the_constraints_do_not_disturb(stabilization: mb.Stabilization) -> None:
+    """There the redundant equation of the mechanism is independent, but must not count: order four remains."""
+    coarse, fine = (error_after_two_seconds(mb.examples.bricard(), dt, stabilization) for dt in (0.04, 0.02))
+    assert 1e-9 < fine < 1e-6
+    assert np.log2(coarse / fine) > 3.7
+
+
+def parallelogram(angle: float, joints: tuple[type[mb.Joint], ...]) -> mb.System:
+    """Two cranks of 1 m, 2 m apart, at `angle` from the line between their pivots, turning with 1 rad/s; no weight."""
+    system = mb.System("parallelogram", gravity=(0.0, 0.0, 0.0))
+    spin, across, base = np.array([0.0, -1.0, 0.0]), np.array([0.0, 1.0, 0.0]), np.array([2.0, 0.0, 0.0])
+    arm = np.array([np.cos(angle), 0.0, np.sin(angle)])
+    end_velocity = np.cross(spin, arm)
+    points = [0.0 * arm, arm, arm + base, base]
+    bodies = [system.ground]
+    for name, one, two, velocity, omega in (
+        ("crank", points[0], points[1], end_velocity / 2.0, spin),
+        ("coupler", points[1], points[2], end_velocity, 0.0 * spin),
+        ("rocker", points[2], points[3], end_velocity / 2.0, spin),
+    ):
+        along = (two - one) / np.linalg.norm(two - one)
+        body = mb.RigidBody(name, mass=1.0, inertia=(0.01, 0.3, 0.3), position=(one + two) / 2.0)
+        body.update(rotation=np.column_stack([along, across, np.cross(along, across)]))
+        body.update(velocity=velocity, angular_velocity=omega)
+        bodies.append(system.add(body))
+    bodies.append(system.ground)
+    for name, kind, i, j, at in zip("ABCD", joints, bodies, bodies[1:], points, strict=False):
+        system.add(kind(name, i, j, at=at, axis=across))
+    return system
+
+
+@pytest.mark.parametrize("joints", [REVOLUTES, INDEPENDENT], ids=["redundant", "independent"])
+@pytest.mark.parametrize("miss", [0.0, 1e-6, 1e-3])
+def test_through_the_flat_position(joints: tuple[type[mb.Joint], ...], miss: float) -> None:
+    """A step ends `miss` (rad) before the position in which a further equation becomes dependent, for an instant only.
+
+    Without weight the cranks turn uniformly, and every point of the coupler goes round a circle of 1 m.
+    """
+    start = np.pi - 1.0 - miss
+    result = mb.simulate(
+        parallelogram(start, joints),
+        2.0,
+        dt=1e-2,
+        integrator=mb.RungeKutta4(),
+        stabilization=mb.DirectCorrection(),
+    )
+    angle = start + result.t
+    circle = np.column_stack([np.cos(angle), 0.0 * angle, np.sin(angle)])
+    np.testing.assert_allclose(result.position("coupler"), circle + np.array([1.0, 0.0, 0.0]), rtol=0.0, atol=2e-8)
+    np.testing.assert_allclose(result.acceleration("coupler"), -circle, rtol=0.0, atol=1e-6)
+    # Half of the coupler's 1 kg m/s^2 and the 1/2 of a crank, whose centre is halfway; both cranks alike until flat.
+    np.testing.assert_allclose(result.reaction("A").force[:90], -circle[:90], rtol=0.0, atol=1e-6)
+
+
+class TwoRods(mb.DistanceJoint):
+    """Two rods between the same points, one of them too long."""
+
+    def constraints(self) -> list[mb.BasicConstraint]:
+        return [mb.FixedDistance(self.i, self.j, distance=length) for length in (1.0, 1.001)]
+
+
+def test_a_contradiction_is_no_redundancy() -> None:
+    system = mb.System("contradiction")
+    body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(0.0, 0.0, -1.0)))
+    system.add(TwoRods("rods", system.ground, body, at_i=(0.0, 0.0, 0.0), at_j=(0.0, 0.0, -1.0)))
+    with pytest.raises(mb.ModelError, match="TwoRods 'rods': the initial state cannot be made consistent"):
+        mb.simulate(system, 0.1)

@@ -761,6 +761,42 @@ class Renormalize(mb.Stabilization):
         return q, v - np.linalg.pinv(e.jacobian.toarray()) @ e.constraint_rate
 
 
+called: list[str] = []
+
+
+class Delegating(mb.Stabilization):
+    """Hands its work to a strategy of the library."""
+
+    def correct(self, eq, t, q, v):
+        called.append("correct")
+        return mb.DirectCorrection().correct(eq, t, q, v)
+
+
+class Extended(mb.DirectCorrection):
+    """Calls the class above it."""
+
+    def correct(self, eq, t, q, v):
+        called.append("correct")
+        return super().correct(eq, t, q, v)
+
+
+class Observed(mb.AugmentedFormulation):
+    def solve(self, eq, t, q, v):
+        called.append("solve")
+        return super().solve(eq, t, q, v)
+
+
+@pytest.mark.parametrize("stabilization", [Delegating(), Extended()], ids=repr)
+def test_strategies_that_call_others_stay_in_use(stabilization: mb.Stabilization) -> None:
+    called.clear()
+    settings = {"dt": 1e-3, "integrator": mb.RungeKutta4()}
+    users = mb.simulate(hinged_bar(), 0.02, stabilization=stabilization, acceleration=Observed(), **settings)
+    assert called.count("correct") == 20
+    assert called.count("solve") == 80
+    ours = mb.simulate(hinged_bar(), 0.02, stabilization=mb.DirectCorrection(), **settings)
+    np.testing.assert_allclose(users.position("bar"), ours.position("bar"), rtol=0.0, atol=1e-14)
+
+
 def hinged_bar() -> mb.System:
     system, bar = bar_system()
     system.add(mb.RevoluteJoint("hinge", system.ground, bar, at=(0, 0, 0), axis=(0, 1, 0)))

@@ -11,8 +11,8 @@ class AugmentedFormulation(Acceleration):
     """Accelerations and multipliers from one linear system, [M J^T; J 0] [v'; lambda] = [Q; gamma].
 
     [PappalardoGuida2018b], eqs. 24-27. Solved by a static sparse LDL^T factorization; dependent constraints are
-    recognized by a lost pivot and left out, which changes nothing in the motion: accelerations stay exact,
-    multipliers are those of minimum norm.
+    recognized by a lost pivot and left out: accelerations stay exact. Multipliers, where asked for, are those of
+    minimum norm.
     """
 
     def stage(self, eq: Equations) -> Strategy:
