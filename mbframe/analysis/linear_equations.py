@@ -108,12 +108,13 @@ class OperatingPoint:
     z: Array
     v_rate: Array
     multipliers: Array
+    z_rate: Array
 
     @classmethod
     def at(cls, eq: Equations, state: State) -> OperatingPoint:
         q, v, z = eq.split(eq.coordinates(state))
         v_rate, multipliers = eq.accelerate(state.t, q, v, z)
-        return cls(eq, state, q, v, z, v_rate, multipliers)
+        return cls(eq, state, q, v, z, v_rate, multipliers, eq.work.z_rate.copy())
 
     @cached_property
     def accelerations(self) -> dict[str, tuple[Array, Array]]:

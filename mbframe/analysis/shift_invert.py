@@ -110,7 +110,7 @@ def _solver(A: Any, E: Any, shift: float, e: LinearEquations) -> Callable[[Array
     soft = sparse.diags_array(
         np.concatenate([np.zeros(A.shape[0] - rows), np.full(rows, SOFTENING / stiff)]), format="csc"
     )
-    probe = np.random.default_rng(1).normal(size=A.shape[0])
+    probe = E @ np.random.default_rng(1).normal(size=A.shape[0])
     for candidate in (matrix, matrix + soft):
         try:
             factors = splu(candidate)

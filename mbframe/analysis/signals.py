@@ -66,7 +66,7 @@ def input_signals(system: System, state: State, places: Mapping[str, slice], inp
             end = marker_state(element.j, state)
             axes = end.axes if element.axes == "body" else element.i.axes
             for letter, direction in zip("xyz", axes.T, strict=True):
-                names.append(f"{element.name}.{letter}")
+                names.append(f"{element.name} {letter}")
                 none = np.zeros(3)
                 force, torque = (direction, none) if isinstance(element, PointForce) else (none, direction)
                 rows.append(_row(places, {element.body_j.name: (force, torque + np.cross(end.arm, force))}))
@@ -97,8 +97,7 @@ def output_signals(
             blocks.append((row, none, none) if kind == "value" else (none, row, none))
         elif kind in QUANTITIES and getattr(element, "name", None) in places:
             local = converted(POINT, more[0] if more else np.zeros(3), "linearize", "outputs")
-            label = f"{element.name} {kind}" + (f" {tuple(local.tolist())}" if more else "")
-            names += [f"{label}.{letter}" for letter in "xyz"]
+            names += [f"{element.name} {kind} {letter}" for letter in "xyz"]
             blocks.append(_in_frame(_body_rows(point, element.name, places, kind, local), places, frame))
         else:
             message = (

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..equations.equations import Equations
+from ..equations.tables import functions_of
 from ..errors import AnalysisError
 from ..plane import lifted
 from ..rotations import skew
@@ -19,6 +20,7 @@ CLOSED = 1e-7  # largest violation of a constraint, and of its rate, relative to
 STEADY = 1e-6  # largest unsteady acceleration, relative to gravity and the accelerations of the motion
 CONSTANT = 1e-7  # largest relative change of the coefficients along the motion
 TURN = 1.0  # rad: how far the fastest wheel turns until the coefficients are compared
+LATER = 0.777  # s; no part of a period that anyone would choose
 LISTED = 5  # bodies named in a message
 
 
@@ -55,6 +57,12 @@ def check_steady(point: OperatingPoint, frame: TurningFrame) -> None:
     """Refuse a state that is neither an equilibrium nor part of a motion that is steady in the frame."""
     limits = _limits(point, frame)
     found = unsteadiness(point, frame)
+    for f in point.eq.tables.forces:
+        if f.force.states and np.abs(rates := point.z_rate[f.states]).max() > STEADY:
+            raise AnalysisError(
+                f"the own states of {f.force} are not at rest, they change with {rates.tolist()} per second; set them "
+                "in state.element_states, or simulate until they have settled"
+            )
     unsteady = {
         name: sizes for name, sizes in found.items() if sizes[0] > STEADY * limits[0] or sizes[1] > STEADY * limits[1]
     }
@@ -137,7 +145,9 @@ def check_constant(point: OperatingPoint, frame: TurningFrame, here: LinearEquat
     """
     duration = until_turned(point.eq, point.state, frame)
     if duration == 0.0:
-        return
+        if not functions_of([*point.eq.system.forces, *point.eq.system.joints]):
+            return
+        duration = LATER  # at rest, but perhaps not for long: something may be a function of time
     later = OperatingPoint.at(point.eq, advanced(point.state, frame, duration))
     check_closed(point.eq, later.state)
     check_steady(later, frame)

@@ -237,7 +237,7 @@ class Trim:
         load = e.mass @ v_rate - e.force
         multipliers = np.linalg.lstsq(e.jacobian.T, -load, rcond=1e-12)[0]
         self.balance = float(np.abs(load + e.jacobian.T @ multipliers).max() / max(np.abs(e.force).max(), 1e-300))
-        return OperatingPoint(eq, state, q, v, z, v_rate, multipliers)
+        return OperatingPoint(eq, state, q, v, z, v_rate, multipliers, 0.0 * z)
 
     def _equations(self, left_only: bool = False) -> tuple[Array, Array, Array]:
         """Independent directions (columns: displacement, change of c), linear equations along them, what is left."""

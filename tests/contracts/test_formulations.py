@@ -269,6 +269,45 @@ def test_accelerations_are_those_of_the_marker_table(s: Specimen, rng: np.random
     assert_close(found[1], alpha[None], EXACT)
 
 
+def test_variation_is_how_small_motions_change_velocities(s: Specimen, rng: np.random.Generator) -> None:
+    """Bodies that move a little differently, r + h dr and exp(h phi~) A, have the velocities v + h dv, v' + h dv'."""
+    f = s.formulation
+    v_rate = rng.normal(size=f.n_v)
+    if f.n_intrinsic:  # accelerations of a motion, not of coordinates that leave their constraints
+        rate, gamma, jacobian = np.zeros(f.n_intrinsic), np.zeros(f.n_intrinsic), np.zeros((f.n_intrinsic, f.n_v))
+        f.intrinsic(s.q, s.v, np.zeros(f.n_intrinsic), rate, gamma, jacobian, 1)
+        v_rate += np.linalg.lstsq(jacobian, gamma - jacobian @ v_rate, rcond=None)[0]
+    P, P_rate, Z, Z_rate = (part[0] for part in f.variation(s.q[None], s.v[None], v_rate[None]))
+    motion, speed, change = rng.normal(size=(3, P.shape[1]))  # xi, xi', xi''
+    (acceleration,), (alpha,) = f.accelerations(s.q[None], s.v[None], v_rate[None])
+    m = s.motion
+
+    def displaced(h: float) -> tuple[np.ndarray, np.ndarray]:
+        """v, and v' by the change of v along the displaced motion, both to second order in the time tau."""
+
+        def coordinates(tau: float) -> np.ndarray:
+            xi = h * (motion + tau * speed + 0.5 * tau**2 * change)
+            r = m.position + tau * m.velocity + 0.5 * tau**2 * acceleration + xi[:3]
+            u = m.velocity + tau * acceleration + h * (speed + tau * change)[:3]
+            turn = Rotation.from_matrix(m.rotation)
+            omega = m.angular_velocity + tau * alpha
+            if P.shape[1] == 6:
+                # exp of the rotation vector to second order: w tau + w' tau^2 / 2
+                turn = Rotation.from_rotvec(m.angular_velocity * tau + 0.5 * alpha * tau**2) * turn
+                phi, phi_rate = xi[3:], h * (speed + tau * change)[3:]
+                turn = Rotation.from_rotvec(phi) * turn
+                omega = omega + phi_rate + np.cross(phi, omega)
+            return f.coordinates(r, turn.as_matrix(), u, omega)[1]
+
+        step = 1e-4
+        return coordinates(0.0), (coordinates(step) - coordinates(-step)) / (2.0 * step)
+
+    h = 1e-5
+    (v_plus, a_plus), (v_minus, a_minus) = displaced(h), displaced(-h)
+    assert_close((v_plus - v_minus) / (2 * h), P @ speed + Z @ motion, 1e-7)
+    assert_close((a_plus - a_minus) / (2 * h), P @ change + (P_rate + Z) @ speed + Z_rate @ motion, 1e-5)
+
+
 def test_normalizing_does_not_move_the_body(s: Specimen, rng: np.random.Generator) -> None:
     q = s.q + 0.1 * rng.normal(size=len(s.q))
     before = place_of(s.place(q, s.v)[0])

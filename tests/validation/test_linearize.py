@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -173,3 +175,52 @@ def test_governor_in_its_turning_frame(formulation: mb.Formulation) -> None:
     assert_same_roots(balance_roots(lin), expected)
     assert lin.stability == "marginal"
     assert sorted(group.explanation.split(":")[0] for group in lin.ignorable) == ["heading", "speed"]
+
+
+# --- steady turns of a disk -------------------------------------------------------------------------------------------
+
+PRECISE = {"integrator": mb.DormandPrince(rtol=1e-12, atol=1e-13), "stabilization": mb.DirectCorrection()}
+
+
+def lean(state: mb.State) -> float:
+    return float(np.arcsin(state.motion("disk").rotation[2, 2]))
+
+
+@cache
+def turning_disk() -> tuple[mb.System, mb.SteadyMotion]:
+    system = mb.examples.rolling_disk(speed=3.0, lean=0.2)
+    return system, mb.steady(system, given=[(lean, 0.35), (lambda s: float(np.linalg.norm(s.velocity("disk"))), 2.0)])
+
+
+def test_steady_turn_of_a_disk_has_the_known_rate() -> None:
+    """W^2 = g tan(lean) / (3/2 radius + R sin(lean) / 4) of a thin disk whose centre runs in a circle."""
+    _, motion = turning_disk()
+    speed = np.linalg.norm(motion.velocity("disk"))
+    rate = abs(motion.frame.rate)
+    assert lean(motion) == pytest.approx(0.35, abs=1e-10)
+    assert speed == pytest.approx(2.0, abs=1e-10)
+    expected = GRAVITY * np.tan(0.35) / (1.5 * speed / rate + 0.25 * RADIUS * np.sin(0.35))
+    assert rate**2 == pytest.approx(expected, rel=1e-9)
+
+
+def test_roots_of_a_turning_disk_are_those_of_its_motion() -> None:
+    """The lean of a slightly disturbed turn oscillates with the frequency of the root, which stays the same."""
+    system, motion = turning_disk()
+    lin = mb.linearize(system, motion)
+    wobble = next(mode for mode in lin.modes if mode.eigenvalue.imag > 0 and not mode.ignorable)
+    assert lin.stability == "marginal"
+    assert len(lin.eigenvalues) == 8
+    carried = sorted(mode.eigenvalue.imag for mode in lin.modes if mode.explanation.startswith("path"))
+    assert carried == pytest.approx([-abs(motion.frame.rate), abs(motion.frame.rate)], rel=1e-12)
+
+    t = np.linspace(0.0, 2.0, 81)
+    result = mb.simulate(system, 2.0, initial=wobble.state(1e-4), t_eval=t, **PRECISE)
+    found = np.array([lean(result.state(k)) for k in range(len(t))]) - lean(motion)
+    columns = np.column_stack([np.cos(wobble.eigenvalue.imag * t), np.sin(wobble.eigenvalue.imag * t), np.ones(len(t))])
+    rest = found - columns @ np.linalg.lstsq(columns, found, rcond=None)[0]
+    assert np.abs(rest).max() <= 1e-3 * np.ptp(found)
+    assert np.ptp(found) > 1e-6
+
+    later = mb.simulate(system, 1.3, initial=motion, **PRECISE).state(-1)
+    again = mb.linearize(system, later, frame=motion.frame)
+    assert_same_roots(balance_roots(again), balance_roots(lin), 1e-8)

@@ -1,0 +1,217 @@
+"""Linearization: what is refused and why, frames, inputs and outputs, own states of elements."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import mbframe as mb
+from mbframe.analysis.linear_equations import TurningFrame
+from mbframe.examples.cart_pendulum import CART_MASS, POLE_LENGTH, POLE_MASS
+from mbframe.rotations import matrix_from_vector
+
+Array = NDArray[np.float64]
+X, Y, Z = np.eye(3)
+GRAVITY = 9.81
+
+
+def pendulum(angle: float = 0.0, **joint: object) -> mb.System:
+    """A bar of 2 m and 1.5 kg, hinged at the origin about y, at an angle to the vertical."""
+    system = mb.System("pendulum")
+    down = np.array([np.sin(angle), 0.0, -np.cos(angle)])
+    bar = system.add(mb.RigidBody("bar", mass=1.5, inertia=(0.5, 0.5, 0.01), position=down))
+    system.add(mb.RevoluteJoint("hinge", system.ground, bar, at=(0, 0, 0), axis=Y))
+    return system
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_state_without_equilibrium_is_refused_by_body_with_a_remedy() -> None:
+    with pytest.raises(mb.AnalysisError, match=r"neither an equilibrium .* 'bar' .* m/s\^2 .*mb\.equilibrium"):
+        mb.linearize(pendulum(0.4))
+
+
+def test_an_open_joint_is_refused() -> None:
+    system = pendulum()
+    state = mb.assemble(system)
+    m = state.motions["bar"]
+    moved = mb.State(0.0, {"bar": type(m)(m.position + 0.01 * X, m.rotation, m.velocity, m.angular_velocity)})
+    with pytest.raises(mb.AnalysisError, match=r"positions violate .*hinge.* 0\.01 .*mb\.assemble"):
+        mb.linearize(system, moved)
+    moved = mb.State(0.0, {"bar": type(m)(m.position, m.rotation, m.velocity + 0.3 * Y, m.angular_velocity)})
+    with pytest.raises(mb.AnalysisError, match=r"velocities violate .*hinge.* 0\.3"):
+        mb.linearize(system, moved)
+
+
+def test_the_frame_of_a_turn_is_proposed() -> None:
+    governor = mb.examples.watt_governor(6.0)
+    with pytest.raises(mb.AnalysisError, match=r"pass frame=mb\.TurningFrame\(axis=.*, rate=6\)"):
+        mb.linearize(governor)
+
+
+def test_an_unsymmetric_spinning_body_needs_floquet_theory() -> None:
+    """Two bodies on one shaft through a free joint: the slender one's spin makes the coefficients periodic."""
+    system = mb.System("unsymmetric rotor", gravity=(0, 0, 0))
+    carrier = system.add(mb.RigidBody("carrier", mass=3.0, inertia=(0.4, 0.5, 0.6)))
+    rotor = system.add(mb.RigidBody("rotor", mass=1.0, inertia=(0.05, 0.15, 0.2), angular_velocity=(0, 0, 30)))
+    system.add(mb.RevoluteJoint("shaft", carrier, rotor, at=(0, 0, 0), axis=Z))
+    bearing = system.add(mb.Bushing("bearing", system.ground, carrier, at=(0, 0, 0)))
+    bearing.stiffness = (1e3, 1e3, 1e3, 50, 60, 70)
+    with pytest.raises(mb.AnalysisError, match=r"change along the motion.*'rotor'.*Floquet"):
+        mb.linearize(system)
+    rotor.inertia = (0.1, 0.1, 0.2)
+    assert mb.linearize(system).stable
+
+
+def test_a_load_that_changes_with_time_is_noticed() -> None:
+    system = pendulum()
+    system.add(mb.PointForce("shaker", system["bar"], force=("5*sin(2*pi*t)", 0, 0)))
+    with pytest.raises(mb.AnalysisError, match="neither an equilibrium"):
+        mb.linearize(system)
+
+
+def test_wrong_arguments_are_named() -> None:
+    system = pendulum()
+    for arguments, match in [
+        ({"state": "here"}, "state"),
+        ({"frame": (0, 0, 1)}, "frame"),
+        ({"inputs": ["hinge"]}, "inputs"),
+        ({"outputs": [("colour", "bar")]}, "outputs"),
+        ({"n_modes": 0}, "n_modes"),
+    ]:
+        with pytest.raises(mb.ModelError, match=f"linearize, {match}"):
+            mb.linearize(system, **arguments)
+    with pytest.raises(mb.AnalysisError, match="n_modes"):
+        _ = mb.linearize(system, n_modes=1).A
+
+
+def test_friction_with_reactions_is_refused() -> None:
+    system = pendulum()
+    system.add(mb.Friction("rub", system["hinge"], coefficient=0.2, radius=0.05))
+    with pytest.raises(mb.AnalysisError, match="friction"):
+        mb.linearize(system)
+
+
+# --- frames -----------------------------------------------------------------------------------------------------------
+
+
+def test_turning_frame_carries_points_along() -> None:
+    """The path is the integral of the turned velocity, here by a fine midpoint rule."""
+    frame, velocity = TurningFrame(axis=(1.0, 2.0, -0.5), rate=1.7), np.array([0.3, -1.0, 2.0])
+    steps, duration = 4000, 0.9
+    instants = (np.arange(steps) + 0.5) * duration / steps
+    expected = sum(frame.turned(t) @ velocity for t in instants) * duration / steps
+    np.testing.assert_allclose(frame.path(velocity, duration), expected, rtol=1e-7)
+    np.testing.assert_allclose(TurningFrame(rate=0.0).path(velocity, 2.0), 2.0 * velocity, rtol=1e-15)
+    np.testing.assert_allclose(frame.turned(0.4), matrix_from_vector(0.4 * frame.angular_velocity), atol=1e-15)
+
+
+# --- inputs and outputs -----------------------------------------------------------------------------------------------
+
+
+def cart_matrices() -> tuple[Array, Array]:
+    """Of M (x, theta)'' = K (x, theta) + (force, 0), theta positive towards +x."""
+    half, inertia = 0.5 * POLE_LENGTH, POLE_MASS * POLE_LENGTH**2 / 3.0
+    M = np.array([[CART_MASS + POLE_MASS, POLE_MASS * half], [POLE_MASS * half, inertia]])
+    return M, np.diag([0.0, POLE_MASS * GRAVITY * half])
+
+
+def test_frequency_response_of_the_cart() -> None:
+    system = mb.examples.cart_pendulum()
+    lin = mb.linearize(
+        system,
+        inputs=["push", "angle"],
+        outputs=["position", "angle", ("rate", "angle"), ("acceleration", "cart"), ("velocity", "pole", (0, 0, 0.6))],
+    )
+    assert lin.inputs == ["push x", "push y", "push z", "angle"]
+    assert lin.outputs[3:6] == ["cart acceleration x", "cart acceleration y", "cart acceleration z"]
+    M, K = cart_matrices()
+    frequencies = np.array([0.2, 1.0, 3.0])
+    found = lin.frequency_response(frequencies)
+    for k, s in enumerate(2j * np.pi * frequencies):
+        by_force, by_torque = np.linalg.solve(s**2 * M - K, np.eye(2)).T
+        for column, expected in ((0, by_force), (3, by_torque)):
+            x, theta = expected
+            tip = s * (x + POLE_LENGTH * theta)
+            rows = found[k, [0, 1, 2, 3, 6], column]
+            np.testing.assert_allclose(rows, [x, theta, s * theta, s**2 * x, tip], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found[:, :, 1:3], 0.0, atol=1e-12)  # the rail takes up forces across it
+
+
+def test_state_space_objects_of_other_packages() -> None:
+    system = mb.examples.cart_pendulum()
+    lin = mb.linearize(system, inputs=["push"], outputs=["position", "angle"])
+    space = lin.to_scipy()
+    np.testing.assert_array_equal(space.A, lin.A)
+    assert space.D.shape == (2, 3)
+    control = pytest.importorskip("control")
+    named = lin.to_control()
+    assert isinstance(named, control.StateSpace)
+    assert named.input_labels == ["push x", "push y", "push z"]
+    assert named.output_labels == ["position", "angle"]
+
+
+def test_outputs_in_a_turning_frame_are_derivatives_of_each_other() -> None:
+    """Velocity is s times position, seen from axes that turn: s + Omega x."""
+    rate = 6.0
+    system = mb.examples.watt_governor(rate)
+    point = (0.1, 0.2, -0.1)
+    kinds = [(kind, "left ball", point) for kind in ("position", "velocity", "acceleration")]
+    spins = [(kind, "left ball") for kind in ("rotation", "angular_velocity", "angular_acceleration")]
+    load = mb.PointForce("gust", system["right ball"], force=(0, 0, 0))
+    system.add(load)
+    lin = mb.linearize(system, frame=mb.TurningFrame(axis=Z, rate=rate), inputs=[load], outputs=kinds + spins)
+    frequency = 0.8
+    found = lin.frequency_response(frequency)[0].reshape(6, 3, 3)
+    turn = 2j * np.pi * frequency * np.eye(3) + rate * np.array([[0, -1, 0], [1, 0, 0], [0, 0, 0]])
+    np.testing.assert_allclose(found[1], turn @ found[0], atol=1e-10)
+    np.testing.assert_allclose(found[2], turn @ found[1], atol=1e-9)
+    spin = np.cross(found[3], rate * Z, axis=0)  # phi x w
+    np.testing.assert_allclose(found[4], turn @ found[3] + spin, atol=1e-10)
+    np.testing.assert_allclose(found[5], turn @ found[4], atol=1e-9)
+
+
+# --- own states -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("formulation", [mb.NewtonEuler(), mb.EulerParameters(), mb.NaturalAbsolute()], ids=repr)
+def test_controller_with_an_own_state(formulation: mb.Formulation) -> None:
+    """I theta'' + D theta' + (P + m g l) theta = I_gain z, z' = -theta."""
+    system = pendulum()
+    motor = mb.PIDActuator("motor", system.ground, system["bar"], at=(0, 0, 0), axis=Y)
+    motor.update(proportional=6.0, integral=4.0, derivative=2.5)
+    system.add(motor)
+    lin = mb.linearize(system, formulation=formulation)
+    expected = np.roots([0.5 + 1.5, 2.5, 6.0 + 1.5 * GRAVITY, 4.0])
+    np.testing.assert_allclose(np.sort_complex(lin.eigenvalues), np.sort_complex(expected), atol=1e-10)
+    assert lin.residuals.max() < 1e-13
+    assert lin.stability == "asymptotic"
+
+
+# --- large systems ----------------------------------------------------------------------------------------------------
+
+
+def test_lowest_modes_are_those_of_the_full_analysis() -> None:
+    system = mb.examples.mass_spring_damper_chain(8, damping=0.2)
+    full, some = mb.linearize(system), mb.linearize(system, n_modes=3)
+    lowest = full.eigenvalues[np.argsort(np.abs(full.eigenvalues))[:6]]
+    np.testing.assert_allclose(np.sort_complex(some.eigenvalues), np.sort_complex(lowest), atol=1e-9)
+    assert some.residuals.max() < 1e-13
+    free = mb.linearize(mb.examples.cart_pendulum(False), n_modes=1)
+    assert [mode.ignorable for mode in free.modes].count(True) == 2
+    assert free.eigenvalues.imag.max() == pytest.approx(
+        mb.linearize(mb.examples.cart_pendulum(False)).eigenvalues.imag.max()
+    )
+
+
+def test_redundant_constraints_do_no_harm() -> None:
+    """A bar on two hinges with the same axis: five equations depend on the others."""
+    system = pendulum()
+    system.add(mb.RevoluteJoint("second hinge", system.ground, system["bar"], at=(0, 1, 0), axis=Y))
+    expected = np.sqrt(1.5 * GRAVITY / 2.0)
+    np.testing.assert_allclose(np.sort(mb.linearize(system).eigenvalues.imag), [-expected, expected], rtol=1e-10)
+    np.testing.assert_allclose(
+        np.sort(mb.linearize(system, n_modes=1).eigenvalues.imag), [-expected, expected], rtol=1e-8
+    )
