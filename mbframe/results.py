@@ -252,6 +252,7 @@ class Result:
 
     def _open(self, states: States, info: Info, events: list[EventRecord]) -> None:
         self._states, self.info, self.events = states, info, events
+        self._reactions: dict[str, Reaction] = {}
 
     @property
     def system(self) -> Any:
@@ -458,8 +459,11 @@ class Result:
         element = self.system[joint if isinstance(joint, str) else joint.name]
         if element.name not in self._states.tables.joint_points:
             raise ModelError([element.problem("", "has no reaction: it is not a joint")])
-        states = self._states
-        return Reaction(*states.equations.reactions(element.name, self.t, states.whole(), self.multipliers))
+        if element.name not in self._reactions:
+            states = self._states
+            loads = states.equations.reactions(element.name, self.t, states.whole(), self.multipliers)
+            self._reactions[element.name] = Reaction(*loads)
+        return self._reactions[element.name]
 
     @cached_property
     def violation(self) -> Violation:
