@@ -264,6 +264,7 @@ class Result(Displayed):
 
     def _open(self, states: States, info: Info, events: list[EventRecord]) -> None:
         self._states, self.info, self.events = states, info, events
+        self._reactions: dict[str, Reaction] = {}
 
     @property
     def system(self) -> Any:
@@ -487,9 +488,13 @@ class Result(Displayed):
         element = self.system[joint if isinstance(joint, str) else joint.name]
         if element.name not in self._states.tables.joint_points:
             raise ModelError([element.problem("", "has no reaction: it is not a joint")])
-        states = self._states
-        force, torque = states.equations.reactions(element.name, self.t, states.whole(), self.multipliers)
-        return Reaction(lowered(force, self.dimension), lowered_axial(torque, self.dimension))
+        if element.name not in self._reactions:
+            states = self._states
+            force, torque = states.equations.reactions(element.name, self.t, states.whole(), self.multipliers)
+            self._reactions[element.name] = Reaction(
+                lowered(force, self.dimension), lowered_axial(torque, self.dimension)
+            )
+        return self._reactions[element.name]
 
     def driving_force(self, driver: Any) -> Array:
         """The force (N), or torque (N m) for an angle, with which a driver drives its measure, (n,).
