@@ -46,12 +46,13 @@ def invert_pivot(k, values, scale, threshold, weakest):
     """
     d = values[k]
     size = abs(d)
-    scale[k] = max(scale[k], size)
+    reference = max(scale[k], size)
+    scale[k] = reference
     inverse = values.dtype.type(0.0)
-    if size > threshold[k] * scale[k]:
+    if size > threshold[k] * reference:
         inverse = 1.0 / d
-        if size * weakest[1] < weakest[0] * scale[k]:
-            weakest = (size, scale[k])
+        if size * weakest[1] < weakest[0] * reference:
+            weakest = (size, reference)
     values[k] = inverse
     return inverse, weakest
 
