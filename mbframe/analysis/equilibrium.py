@@ -104,7 +104,7 @@ def equilibrium(
     eq = Equations(system, formulation or NewtonEuler())
     start = initial.checked(system.bodies) if initial is not None else eq.described()
     still = {name: Motion(m.position, m.rotation, np.zeros(3), np.zeros(3)) for name, m in start.motions.items()}
-    search = Search(eq, State(start.t, still, start.element_states))
+    search = Search(eq, State(start.t, still, start.element_states, start.dimension))
     place = search.start()
     found = None if minimum else search.newton(place)
     if found is None or (minimum and not search.equilibrium(found).minimum):
@@ -316,4 +316,6 @@ class Search:
         else:
             kind = "maximum" if np.all(values < 0.0) else "saddle"
         residual = place.unbalanced / self.reference if self.reference > 0.0 else 0.0
-        return Equilibrium(state.t, state.motions, state.element_states, values, kind, residual, self.steps)
+        return Equilibrium(
+            state.t, state.motions, state.element_states, state.dimension, values, kind, residual, self.steps
+        )

@@ -124,7 +124,7 @@ def advanced(state: State, frame: TurningFrame, duration: float) -> State:
             R @ m.velocity,
             R @ m.angular_velocity,
         )
-    return State(state.t + duration, motions, state.element_states)
+    return State(state.t + duration, motions, state.element_states, state.dimension)
 
 
 def until_turned(eq: Equations, state: State, frame: TurningFrame) -> float:
