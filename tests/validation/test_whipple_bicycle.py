@@ -207,7 +207,7 @@ def test_pencil_has_the_finite_roots() -> None:
     lin = mb.linearize(mb.examples.whipple_bicycle(speed=5.0))
     E, A = lin.pencil
     assert E.shape == (2 * 24 + 17 + 4,) * 2
-    roots = eigvals(A, E)
+    roots = eigvals(A.toarray(), E.toarray())
     finite = roots[np.abs(roots) < 1e3]
     for root in balance_roots(lin):
         assert np.abs(finite - root).min() <= 1e-6
