@@ -22,6 +22,7 @@ from .spatial_slider_crank import spatial_slider_crank
 from .triple_pendulum import triple_pendulum
 
 __all__ = [
+    "DURATIONS",
     "andrews_squeezer",
     "bouncing_block",
     "bricard",
@@ -44,6 +45,9 @@ __all__ = [
     "spatial_slider_crank",
     "triple_pendulum",
 ]
+
+DURATIONS = {"andrews_squeezer": 0.03}
+"""Time in s after which an example has shown what it does, where 5 s are not the right one."""
 
 
 def names() -> list[str]:

@@ -23,6 +23,7 @@ DEFAULT_DURATION = 5.0
 """Simulated time in s of an example that `mbframe.examples.DURATIONS` does not list."""
 
 INSTANTS_PER_SECOND = 200
+FEWEST_INSTANTS = 300
 
 SMALLEST_SHOWN = 1e-17
 """Floor of the logarithmic axis, below the rounding of numbers near one, so that an exact zero can be drawn."""
@@ -51,7 +52,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"[{number}/{len(names)}] {name}: simulating {duration:g} s", end=" ... ", flush=True)
         begin = time.perf_counter()
         system = getattr(examples, name)()
-        t_eval = np.linspace(0.0, duration, round(duration * INSTANTS_PER_SECOND) + 1)
+        t_eval = np.linspace(0.0, duration, max(round(duration * INSTANTS_PER_SECOND), FEWEST_INSTANTS) + 1)
         result = mb.simulate(system, t_end=duration, t_eval=t_eval)
         print(f"{result.info.steps} steps", end=" ... ", flush=True)
         picture = folder / f"{name}.png"
