@@ -44,11 +44,10 @@ def main(arguments: list[str] | None = None) -> None:
     folder = options.output.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     names = options.names or examples.names()
-    durations: dict[str, float] = getattr(examples, "DURATIONS", {})
     pictures = []
     start = time.perf_counter()
     for number, name in enumerate(names, start=1):
-        duration = durations.get(name, DEFAULT_DURATION)
+        duration = examples.DURATIONS.get(name, DEFAULT_DURATION)
         print(f"[{number}/{len(names)}] {name}: simulating {duration:g} s", end=" ... ", flush=True)
         begin = time.perf_counter()
         system = getattr(examples, name)()
@@ -88,7 +87,7 @@ def plot_paths(axes: Axes, system: System, result: Result) -> None:
         axes.plot([], [], color=color, linewidth=3.0, label=body.name)
         for component, style in zip(result.position(body).T, LINE_STYLES.values(), strict=False):
             axes.plot(result.t, component, style, color=color, linewidth=1.4)
-    for coordinate, style in LINE_STYLES.items():
+    for coordinate, style in list(LINE_STYLES.items())[: system.dimension]:
         axes.plot([], [], style, color=GREY, linewidth=1.4, label=coordinate)
     axes.set_ylabel("position of the origin (m)")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
