@@ -65,10 +65,14 @@ def on_vectors(block: Array, size: int) -> Array:
     return whole
 
 
+def width(places: Mapping[str, slice]) -> int:
+    """Number of small motions of all bodies."""
+    return list(places.values())[-1].stop
+
+
 def turning(places: Mapping[str, slice], frame: TurningFrame) -> Array:
     """S: what turning the frame does to the small motions of all bodies, R' = S R."""
-    n = max(place.stop for place in places.values())
-    S = np.zeros((n, n))
+    S = np.zeros((width(places), width(places)))
     if frame.rate:
         spin = skew(frame.angular_velocity)
         for place in places.values():
@@ -78,7 +82,7 @@ def turning(places: Mapping[str, slice], frame: TurningFrame) -> Array:
 
 def collected(places: Mapping[str, slice], parts: Mapping[str, tuple[Array, Array]]) -> Array:
     """The small motions of all bodies in one vector, from dr and phi of some; a body that does not turn has no phi."""
-    whole = np.zeros(max(place.stop for place in places.values()))
+    whole = np.zeros(width(places))
     for name, (dr, phi) in parts.items():
         place = places[name]
         whole[place.start : place.start + 3] = dr
