@@ -84,7 +84,6 @@ def names() -> list[str]:
         "sliding_block",
         "free_body",
         "heavy_top",
-        "flyball_governor",
         "n_four_bar",
         "andrews_squeezer",
         "simple_pendulum",
