@@ -33,13 +33,14 @@ class System(Displayed, Element):
     ----------
     name
         Name of the system.
-    gravity
-        Acceleration of gravity, global, m/s^2.
     dimension
         3, or 2 for a planar system: its bodies are of the class `PlanarBody`, its vectors have two components, and
         what is about the normal (angles, angular velocities, torques) are numbers.
+    gravity
+        Acceleration of gravity, global, m/s^2.
     """
 
+    dimension = parameter(3, minimum=2, maximum=3, help="3: spatial, 2: planar")
     gravity = parameter(
         (0.0, 0.0, -9.81),
         kind="free vector",
@@ -47,7 +48,6 @@ class System(Displayed, Element):
         planar=(0.0, -9.81),
         help="acceleration of gravity, global",
     )
-    dimension = parameter(3, minimum=2, maximum=3, help="3: spatial, 2: planar")
 
     def __init__(self, name: str = "system", **values) -> None:
         super().__init__(name, **values)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from ..bodies import PlanarBody
 from ..forces import SpringDamper, Torque
 from ..joints import RevoluteJoint
-from ..shapes import Sphere
 from ..system import System
 
 Array = NDArray[np.float64]
@@ -68,7 +67,7 @@ def andrews_squeezer() -> System:
     ]
     system = System("Andrews' squeezing mechanism", dimension=2, gravity=(0.0, 0.0))
     k = [
-        system.add(PlanarBody(f"K{n}", mass=m, inertia=i, position=centre, angle=angle, shapes=[Sphere(radius=2e-3)]))
+        system.add(PlanarBody(f"K{n}", mass=m, inertia=i, position=centre, angle=angle))
         for n, (m, i, centre, angle) in enumerate(zip(MASSES, INERTIAS, centres, turns, strict=True), 1)
     ]
     ground = system.ground

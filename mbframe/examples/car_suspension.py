@@ -11,7 +11,7 @@ from ..forces import DistanceLimit, SpringDamper, Tire
 from ..functions import Function
 from ..joints import DistanceJoint, RevoluteJoint, SphericalJoint
 from ..rotations import matrix_from_quaternion
-from ..shapes import Box, Cylinder
+from ..shapes import Box
 from ..system import System
 
 # [MarquesSoutoFlores2017], Table 5: masses in kg, moments of inertia in kg m^2
@@ -56,14 +56,7 @@ def car_suspension() -> System:
     spring there, beyond 145 mm. The tire pushes normal to the road.
     """
     system = System("car suspension")
-    wheel = system.add(
-        RigidBody(
-            "wheel",
-            **WHEEL,
-            position=WHEEL_CENTER,
-            shapes=[Cylinder(radius=TIRE["radius"], length=0.2, rotation=((1, 0, 0), (0, 0, 1), (0, -1, 0)))],
-        )
-    )
+    wheel = system.add(RigidBody("wheel", **WHEEL, position=WHEEL_CENTER))
     arm_axes, leaf_axes, rod_axes = (tilted(e1) for e1 in (ARM_TILT, LEAF_TILT, TIE_ROD_TILT))
     arm = system.add(
         RigidBody(

@@ -99,7 +99,6 @@ def _wheel(
             position=center,
             velocity=(speed, 0.0, 0.0),
             angular_velocity=(0.0, speed / radius, 0.0),
-            shapes=[Cylinder(radius=radius, length=0.03, rotation=frame_with_axis((0.0, 1.0, 0.0)))],
         )
     )
 

@@ -149,13 +149,15 @@ def _positional(cls: type[Any]) -> list[inspect.Parameter]:
 
 
 @remembered
-def fields(cls: type[Any]) -> dict[str, Any]:
-    """The declared parameters that describe an element, by their names in files: by position, required, optional.
+def fields(cls: type[Any], dimension: int = 3) -> dict[str, Any]:
+    """The declared parameters that describe an element in a system of that dimension, by their names in files: by
+    position, required, optional.
 
     The bodies of an element that takes them from elsewhere (a gear from its joints, a load from the ground) are left
-    out.
+    out. A body has the dimension of its class, whatever system it is put into.
     """
-    declared = cls.parameters()
+    own = cls.dimension if issubclass(cls, Body) else dimension
+    declared = {name: p.of(own) for name, p in cls.parameters().items()}
     by_position = arguments(cls)
     implied = {"body_i", "body_j"} - set(by_position.values())
     first = {argument: declared[name] for argument, name in by_position.items()}

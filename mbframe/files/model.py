@@ -22,6 +22,7 @@ from ..constraints.base import BasicConstraint
 from ..errors import ModelError, Problem
 from ..markers import Marker
 from ..parameters import Element
+from ..plane import lowered
 from ..system import System
 from .atomic import FilePath, refused, write_text
 from .catalogue import Catalogue, fields, name_of, takes_formulation
@@ -99,15 +100,16 @@ def document(system: System, settings: Mapping[str, Any] | None = None) -> dict[
     """A model, and settings of its simulation, in plain JSON values; everything that cannot be stored is a problem."""
     problems: list[Problem] = []
     content: dict[str, Any] = {"format": FORMAT, "version": VERSION, "name": system.name}
-    content |= _parameters(system, problems, always=("gravity",))
-    ground = _parameters(system.ground, problems)
+    content |= _parameters(system, system.dimension, problems, always=("gravity",))
+    ground = _parameters(system.ground, system.dimension, problems)
     if system.ground.name != GROUND.name:
         ground = {"name": system.ground.name, **ground}
     if ground:
         content["ground"] = ground
     elements = [element for element in system if element is not system.ground]
     references = {element.name: [other.name for other in _references(element)] for element in elements}
-    content["elements"] = [_element(system[name], problems) for name in by_dependency(references)[0]]
+    order = by_dependency(references)[0]
+    content["elements"] = [_element(system[name], system.dimension, problems) for name in order]
     if settings is not None:
         content["simulation"] = _settings(settings, problems)
     problems += faults(content)
@@ -116,12 +118,14 @@ def document(system: System, settings: Mapping[str, Any] | None = None) -> dict[
     return content
 
 
-def _parameters(element: Element, problems: list[Problem], always: tuple[str, ...] = ()) -> dict[str, Any]:
+def _parameters(
+    element: Element, dimension: int, problems: list[Problem], always: tuple[str, ...] = ()
+) -> dict[str, Any]:
     """The parameters that are not the default, and those of `always`."""
     stored = {}
     cls: Any = type(element)
     try:
-        described = fields(cls)
+        described = fields(cls, dimension)
     except TypeError as error:
         problems.append(element.problem("", f"cannot be stored: {error}"))
         return {}
@@ -138,9 +142,9 @@ def _parameters(element: Element, problems: list[Problem], always: tuple[str, ..
     return stored
 
 
-def _element(element: Element, problems: list[Problem]) -> dict[str, Any]:
+def _element(element: Element, dimension: int, problems: list[Problem]) -> dict[str, Any]:
     cls: Any = type(element)
-    stored = {"type": name_of(cls), "name": element.name, **_parameters(element, problems)}
+    stored = {"type": name_of(cls), "name": element.name, **_parameters(element, dimension, problems)}
     if isinstance(element, BasicConstraint) and (markers := element.given_markers):
         stored |= {side: _marker(marker) for side, marker in zip("ij", markers, strict=True)}
         if stored["at"] == stored["j"]["at"]:
@@ -154,7 +158,7 @@ def _element(element: Element, problems: list[Problem]) -> dict[str, Any]:
 
 
 def _marker(marker: Marker) -> dict[str, Any]:
-    stored = {"body": marker.body.name, "at": marker.at.tolist()}
+    stored = {"body": marker.body.name, "at": lowered(marker.at, marker.body.dimension).tolist()}
     return stored if np.array_equal(marker.axes, np.eye(3)) else stored | {"axes": marker.axes.tolist()}
 
 
@@ -194,6 +198,7 @@ def used_classes(system: System) -> list[type[Any]]:
     """The classes of a system's elements, formulations and shapes that are not built in."""
     found: dict[type[Any], None] = {}
     for element in system:
-        parts = [element, *getattr(element, "shapes", ()), getattr(element, "formulation", None)]
+        made = element if element is not system.ground else None  # the ground comes with its system
+        parts = [made, *getattr(element, "shapes", ()), getattr(element, "formulation", None)]
         found |= {type(part): None for part in parts if part is not None}
     return [cls for cls in found if name_of(cls) != cls.__name__]

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Final
 
+from ..bodies.base import Ground
 from ..errors import ModelError, Problem
 from ..parameters import Parameter
 from ..shapes import Shape
 from ..system import System
 from .catalogue import ADDED, Catalogue, arguments, fields, name_of
 from .model import document, used_classes
-from .values import FUNCTION_KINDS
+from .values import FUNCTION_KINDS, SEVERAL_FUNCTIONS
 
 WIDTH: Final = 100
 LONG: Final = 12
@@ -135,14 +136,14 @@ class _Writer:
         ground = content.get("ground", {})
         self._variables[ground.get("name", "ground")] = "ground"
         used = {other for data in content["elements"] for other in self._references(data)}
-        parameters = {key: self._value(p, content[key]) for key, p in fields(System).items() if key in content}
+        parameters = self._given(fields(System), content)
         head = [f'"""{self._title(content["name"])}"""', "", *self._imports(), ""]
         head += _call("mb.System", _text(content["name"]), **parameters).lines("system = ", 0)
         if self._variables.keys() & used or ground:
             head.append("ground = system.ground")
         if "name" in ground:
             head.append(f"ground.name = {_text(ground['name'])}")
-        looks = self._given(fields(type(System().ground)), ground)
+        looks = self._given(fields(Ground), ground)
         if looks:
             head += _call("ground.update", **looks).lines("", 0)
         body: list[str] = []
@@ -207,9 +208,9 @@ class _Writer:
             return "None"
         if p.kind == "reference":
             return self._marker(value) if isinstance(value, dict) else self._variables[value]
-        if p.kind == "function":
+        if p.kind == "function" or (p.kind in SEVERAL_FUNCTIONS and not isinstance(value, list)):
             return self._function(value, p.variables)
-        if p.kind == "functions":
+        if p.kind in SEVERAL_FUNCTIONS:
             return Group("(", tuple(("", self._function(part, p.variables)) for part in value), ")")
         if p.kind == "shape":
             return self._shape(value)

@@ -22,7 +22,7 @@ from ..system import System
 from .catalogue import ADDED, Catalogue, arguments, fields, settings_of, strategy_base, takes_formulation
 from .json_text import child
 from .order import by_dependency
-from .values import FUNCTION_KINDS, MAX_POINTS
+from .values import FUNCTION_KINDS, MAX_POINTS, SEVERAL_FUNCTIONS
 
 FORMAT: Final = "mbframe model"
 VERSION: Final = 1
@@ -77,6 +77,7 @@ class Reader:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
+        self.dimension = 3  # of the system, until its document says otherwise
         self.problems: list[Problem] = []
 
     # --- what is asked for -------------------------------------------------------------------------------------------
@@ -156,16 +157,17 @@ class Reader:
     def _system(self, document: Any) -> System | None:
         if not self._checked(document):
             return None
+        self.dimension = 2 if document.get("dimension") == 2 else 3
         self.keys(document, (*_TOP, *fields(System)), "$", "")
         if "simulation" in document:
             self._settings_of(document["simulation"])
         name = self._name(document, "$", "")
-        values = self._values(fields(System), document, "$", "", {})
+        values = self._values(fields(System, self.dimension), document, "$", "", {})
         try:
-            system = System(name or "system", **values)
+            system = System(name or "system", **values | {"dimension": self.dimension})
         except ModelError as error:
             self.take_over(error, "$", "", {})
-            system = System(name or "system")
+            system = System(name or "system", dimension=self.dimension)
         self._ground(system, document.get("ground", {}))
         self._elements(system, document.get("elements"))
         return system
@@ -255,7 +257,7 @@ class Reader:
 
     def _element(self, entry: Entry, built: Mapping[str, Element | None]) -> Element | None:
         label, path, data, before = str(entry), entry.path, entry.data, len(self.problems)
-        known = fields(entry.cls)
+        known = fields(entry.cls, self.dimension)
         optional = ("formulation",) if takes_formulation(entry.cls) else ()
         self.keys(data, ("type", "name", *known, *optional), path, label)
         if issubclass(entry.cls, BasicConstraint) and any(isinstance(data.get(side), dict) for side in "ij"):
@@ -275,7 +277,7 @@ class Reader:
         before, markers = len(self.problems), []
         for side in "ij":
             markers.append(self._marker(entry.data.get(side), child(entry.path, side), str(entry), built))
-        known = {key: p for key, p in fields(entry.cls).items() if key not in ("i", "j")}
+        known = {key: p for key, p in fields(entry.cls, self.dimension).items() if key not in ("i", "j")}
         values = self._values(known, entry.data, entry.path, str(entry), built)
         if len(self.problems) > before or None in markers:
             return None
@@ -342,10 +344,10 @@ class Reader:
         """A JSON value as the parameter takes it; a `ValueError` says why it does not."""
         if p.kind in _NUMERIC and not _is_numeric(value) and not (value is None and p.optional):
             raise p.refuse(value, "give plain numbers in brackets: [...]")
-        if p.kind == "function":
-            return _function(p, value)
-        if p.kind == "functions" and isinstance(value, list):
+        if p.kind in SEVERAL_FUNCTIONS and isinstance(value, list):
             return [_function(p, part) for part in value]
+        if p.kind in ("function", "axial functions"):
+            return _function(p, value)
         if p.kind in ("shape", "shapes") and value is not None:
             several = p.kind == "shapes" and isinstance(value, list)
             parts = [(f"{path}[{n}]", part) for n, part in enumerate(value)] if several else [(path, value)]

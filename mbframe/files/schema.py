@@ -45,7 +45,7 @@ def schema() -> dict[str, Any]:
         "format": {"const": FORMAT},
         "version": {"const": VERSION},
         "name": NAME,
-        **{key: _property(p) for key, p in fields(System).items()},
+        **_properties(System),
         "ground": _object(ground, description="the fixed frame, if it has another name or looks like something"),
         "elements": {"type": "array", "items": _one_of(elements, "bodies, joints, constraints, forces, measures")},
         "simulation": _object(settings, description="arguments of simulate"),
@@ -76,17 +76,15 @@ def _one_of(classes: Mapping[str, Any], description: str) -> dict[str, Any]:
 
 
 def _element(cls: Any) -> dict[str, Any]:
-    known = fields(cls)
-    properties: dict[str, Any] = {"type": {"const": cls.__name__}, "name": NAME}
-    properties |= {key: _property(p) for key, p in known.items()}
-    required = [key for key, p in known.items() if p.default is REQUIRED]
+    properties: dict[str, Any] = {"type": {"const": cls.__name__}, "name": NAME, **_properties(cls)}
+    required = [key for key, p in fields(cls).items() if p.default is REQUIRED]
     if takes_formulation(cls):
         properties["formulation"] = {"$ref": "#/$defs/formulation"}
     if issubclass(cls, BasicConstraint):
         # made from two markers it needs no point of its own
         properties |= {side: {"anyOf": [NAME, {"$ref": "#/$defs/marker"}]} for side in "ij"}
         required.remove("at")
-    return _object(properties, ("type", "name", *required), _first_line(cls))
+    return _object(properties, ("type", "name", *required), _first_paragraph(cls))
 
 
 def _shape(cls: Any) -> dict[str, Any]:
@@ -96,39 +94,49 @@ def _shape(cls: Any) -> dict[str, Any]:
     for name, field in known.items():
         p = field.metadata.get("parameter")
         properties[name] = _property(p) if p is not None else _SHAPE_FIELDS.get(name, {})
-    return _object(properties, ("type", *required), _first_line(cls))
+    return _object(properties, ("type", *required), _first_paragraph(cls))
 
 
 def _strategies(base: type[Any]) -> dict[str, Any]:
     """A strategy may be given by its name alone, with its default parameters."""
-    found = _one_of(built_in(base), _first_line(base))
+    found = _one_of(built_in(base), _first_paragraph(base))
     return found | {"anyOf": [{"enum": list(built_in(base))}, USER_CLASS, *found["anyOf"]]}
 
 
 def _strategy(cls: Any) -> dict[str, Any]:
     properties: dict[str, Any] = {"type": {"const": cls.__name__}}
     if issubclass(cls, Element):
-        properties |= {key: _property(p) for key, p in fields(cls).items()}
+        properties |= _properties(cls)
     else:
         properties |= {key: {} for key in settings_of(cls)}
-    return _object(properties, ("type",), _first_line(cls))
+    return _object(properties, ("type",), _first_paragraph(cls))
 
 
-def _first_line(cls: type[Any]) -> str:
-    return (inspect.getdoc(cls) or cls.__name__).partition("\n")[0]
+def _first_paragraph(cls: type[Any]) -> str:
+    return " ".join((inspect.getdoc(cls) or cls.__name__).partition("\n\n")[0].split())
 
 
-def _property(p: Parameter) -> dict[str, Any]:
-    """What a parameter allows, with its help, unit and default."""
-    found = dict(_KINDS.get(p.kind, lambda p: {})(p))
+def _properties(cls: Any) -> dict[str, Any]:
+    """What the parameters of a class allow, in space and, if it has a meaning there, in the plane."""
+    in_plane = fields(cls, 2 if getattr(cls, "planar", True) else 3)
+    return {key: _property(p, in_plane[key]) for key, p in fields(cls).items()}
+
+
+def _property(p: Parameter, in_plane: Parameter | None = None) -> dict[str, Any]:
+    """What a parameter allows, with its help, unit and default; another form in the plane has a default of its own."""
+    both = (p, in_plane or p)
+    forms = [dict(_KINDS.get(one.kind, lambda p: {})(one)) for one in both]
+    defaults = [{} if one.default is REQUIRED else {"default": encoded(one, one.default)} for one in both]
+    if defaults[0] != defaults[1]:
+        forms = [form | default for form, default in zip(forms, defaults, strict=True)]
+    forms = forms[:1] if forms[0] == forms[1] else forms
     if p.optional:
-        found = {"anyOf": [found, {"type": "null"}]}
+        forms.append({"type": "null"})
+    found = forms[0] if len(forms) == 1 else {"anyOf": forms}
     words = f"{p.help}{f' ({p.unit})' if p.unit else ''}".strip()
     if words:
         found["description"] = words
-    if p.default is not REQUIRED:
-        found["default"] = encoded(p, p.default)
-    return found
+    return found | (defaults[0] if defaults[0] == defaults[1] else {})
 
 
 def _bounds(p: Parameter) -> dict[str, Any]:
@@ -161,9 +169,14 @@ def _function(p: Parameter) -> dict[str, Any]:
     return {"$ref": "#/$defs/function"}
 
 
+def _functions(p: Parameter) -> dict[str, Any]:
+    return _array(_function(p), (p.shape or (None,))[0])
+
+
 _ROTATION: Final = {"anyOf": [_array(NUMBER, 4), _array(_array(NUMBER, 3), 3)]}
 _KINDS: Final[dict[str, Callable[[Parameter], Mapping[str, Any]]]] = {
     "number": lambda p: NUMBER | _bounds(p),
+    "angle": lambda p: NUMBER | _bounds(p),
     "integer": lambda p: {"type": "integer"} | _bounds(p),
     "flag": lambda p: {"type": "boolean"},
     "choice": lambda p: {"enum": list(p.choices or ())},
@@ -175,7 +188,9 @@ _KINDS: Final[dict[str, Callable[[Parameter], Mapping[str, Any]]]] = {
     "rotation": lambda p: _ROTATION,
     "inertia": _inertia,
     "function": _function,
-    "functions": lambda p: _array(_function(p), (p.shape or (None,))[0]),
+    "functions": _functions,
+    "vector functions": _functions,
+    "axial functions": lambda p: _function(p) if p.shape == (2,) else _functions(p),
     "reference": lambda p: NAME,
     "shape": lambda p: {"$ref": "#/$defs/shape"},
     "shapes": lambda p: _array({"$ref": "#/$defs/shape"}),

@@ -19,6 +19,8 @@ from .json_text import one_line, text_fault
 
 FUNCTION_KINDS: Final = ("constant", "expression", "polynomial", "table", "piecewise_linear")
 """Kinds of functions that files hold. Python callables are code, which they do not."""
+SEVERAL_FUNCTIONS: Final = ("functions", "vector functions", "axial functions")
+"""Kinds of parameters that are several functions; axial ones are a single function in a planar system."""
 MAX_POINTS: Final = 100_000
 """Most numbers in a list of a table or polynomial."""
 
@@ -87,8 +89,8 @@ def _function(p: Parameter, f: Function) -> Any:
     return data if f.kind in ("constant", "expression") else {f.kind: data}
 
 
-def _functions(p: Parameter, values: tuple[Function, ...]) -> Any:
-    return [_function(p, f) for f in values]
+def _functions(p: Parameter, value: Function | tuple[Function, ...]) -> Any:
+    return _function(p, value) if isinstance(value, Function) else [_function(p, f) for f in value]
 
 
 def _reference(p: Parameter, value: Element) -> str:
@@ -113,7 +115,7 @@ _ENCODERS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "matrix": _matrix,
     "inertia": _inertia,
     "function": _function,
-    "functions": _functions,
+    **dict.fromkeys(SEVERAL_FUNCTIONS, _functions),
     "reference": _reference,
     "shape": _shape,
     "shapes": _shapes,

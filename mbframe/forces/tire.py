@@ -11,6 +11,7 @@ from ..errors import Problem
 from ..functions import Function, bend, evaluate, slope
 from ..markers import Marker
 from ..parameters import parameter
+from ..plane import lifted
 from ..vectors import column, cross, dot, minus, plus, scaled, triple, unit
 from .base import ForceElement
 
@@ -46,19 +47,23 @@ class Tire(ForceElement):
     )
     speed = parameter(0.0, unit="m/s", help="speed at which the distance on the road grows under a standing vehicle")
     plane_point = parameter((0.0, 0.0, 0.0), kind="point", unit="m", help="global point from which x and h count")
-    normal = parameter((0.0, 0.0, 1.0), kind="axis", help="n: global direction out of the road when described")
-    direction = parameter((1.0, 0.0, 0.0), kind="axis", help="e: global direction along the road when described")
+    normal = parameter(
+        (0.0, 0.0, 1.0), kind="axis", planar=(0.0, 1.0), help="n: global direction out of the road when described"
+    )
+    direction = parameter(
+        (1.0, 0.0, 0.0), kind="axis", planar=(1.0, 0.0), help="e: global direction along the road when described"
+    )
 
     def check(self) -> Iterator[Problem]:
         yield from super().check()
         size = np.linalg.norm(self.direction) * np.linalg.norm(self.normal)
-        if abs(self.direction @ self.normal) > 1e-6 * size:
+        if abs(lifted(self.direction) @ lifted(self.normal)) > 1e-6 * size:
             yield self.problem("direction", "is not perpendicular to the normal of the road; make it so")
 
     @property
     def i(self) -> Marker:
         """At the beginning of the road: x along it, z out of it."""
-        x, z = (axis / np.linalg.norm(axis) for axis in (self.direction, self.normal))
+        x, z = (lifted(axis) / np.linalg.norm(axis) for axis in (self.direction, self.normal))
         return Marker(self.body_i, at=self.plane_point, axes=np.column_stack([x, np.cross(z, x), z]))
 
     @property

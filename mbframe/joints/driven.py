@@ -21,6 +21,7 @@ from ..functions import Function
 from ..markers import Marker
 from ..measures import Angle, Displacement, Distance, Measure
 from ..parameters import parameter
+from ..rotations import frame_with_axis
 from .base import Joint
 from .library import RevoluteJoint
 
@@ -158,6 +159,8 @@ class PointDriver(Drive):
         yield from super().check()
         if not self.functions():
             yield self.problem("x", "found nothing; give at least one of x=, y= and z= as a function of time")
+        if self.z is not None and self.body_j.dimension == 2:
+            yield self.problem("z", "has no meaning in a planar system; give x= or y=")
 
     @property
     def i(self) -> Marker:
@@ -170,7 +173,9 @@ class PointDriver(Drive):
     def constraints(self) -> list[MeasureTerm]:
         # The displacement of a term is along the z axis of its first marker.
         return [
-            displacement_term(Marker(self.body_i, at=self.at, axis=self.frame[:, k]), self.j, 1.0, component)
+            displacement_term(
+                Marker(self.body_i, at=self.at, axes=frame_with_axis(self.frame[:, k])), self.j, 1.0, component
+            )
             for k, component in enumerate((self.x, self.y, self.z))
             if component is not None
         ]

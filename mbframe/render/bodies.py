@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ModelError, Problem
-from ..forces import SpherePlaneContact, SphereSphereContact
+from ..forces import SpherePlaneContact, SphereSphereContact, Tire
 from ..joints import GearJoint, RackAndPinionJoint, RollingDisk, RollingSphere
 from ..rotations import frame_with_axis
 from ..shapes import Arrow, Box, Cone, Cylinder, Mesh, Shape, Sphere
@@ -20,7 +20,7 @@ from .style import RUBBER, STEEL, Color, rgb
 
 Array = NDArray[np.float64]
 
-ROUND = (RollingDisk, RollingSphere, SpherePlaneContact, SphereSphereContact)
+ROUND = (RollingDisk, RollingSphere, SpherePlaneContact, SphereSphereContact, Tire)
 
 
 def body_parts(body: Any, sketch: Sketch) -> list[Part]:
@@ -172,9 +172,29 @@ def _round(port: Port, sketch: Sketch, color: Color) -> list[tuple[s.Surface, Co
     element: Any = port.element
     if isinstance(element, RollingDisk):
         return [(piece.moved(port.point, port.axes), shade) for piece, shade in wheel(element, color)]
+    if isinstance(element, Tire):
+        road, _ = sketch.ports[element.name]
+        turn = sketch.described.of(port.body)[1].T @ sketch.described.of(road.body)[1]
+        axes = frame_with_axis(turn @ road.axes[:, 1])  # the axle is across the road
+        return [(piece.moved(port.point, axes), shade) for piece, shade in car_wheel(element.radius, color)]
     radius = radius_at(port, sketch)
     band = s.tube(1.004 * radius, 0.9 * radius, 0.12 * radius, 0.0, 64)  # shows that it turns
     return [(s.sphere(radius, 48).moved(port.point), color), (band.moved(port.point, port.axes), STEEL)]
+
+
+def car_wheel(radius: float, color: Color) -> list[tuple[s.Surface, Color]]:
+    """A disk wheel about z with a wide tire."""
+    rim, width = 0.62 * radius, 0.55 * radius
+    bolt = s.cylinder(0.05 * radius, 0.06 * radius, 0.01 * radius, 16)
+    bolts = [
+        bolt.moved((0.2 * radius * np.cos(a), 0.2 * radius * np.sin(a), 0.0)) for a in 2.0 * np.pi * np.arange(5) / 5
+    ]
+    disk = s.joined([s.cylinder(0.95 * rim, 0.04 * radius), *bolts])
+    return [
+        (s.tube(radius, rim, width, 0.13 * radius, 72), RUBBER),
+        (s.tube(rim, 0.9 * rim, 0.9 * width, 0.02 * radius, 72), STEEL),
+        (s.joined([disk.moved((0, 0, side * 0.25 * width)) for side in (-1.0, 1.0)]), color),
+    ]
 
 
 def wheel(element: Any, color: Color) -> list[tuple[s.Surface, Color]]:

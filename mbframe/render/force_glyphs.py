@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from . import surfaces as s
 from .glyphs import at_port, between, distance, glyph_parts, motor, sides
 from .parts import Part, Sketch, unit_vector
 from .placement import Fixed, point3
-from .style import ARROWS, BRASS, DAMPER, IRON, MOTOR, ROD, RUBBER, SPRING, STEEL, UNKNOWN
+from .style import ARROWS, BRASS, DAMPER, GROUND, IRON, MOTOR, ROD, RUBBER, SPRING, STEEL, UNKNOWN
 from .supports import anchor_foot
 
 Array = NDArray[np.float64]
@@ -131,6 +132,43 @@ def _(element: forces.Torque, sketch: Sketch) -> list[Part]:
 def _(element: Any, sketch: Sketch) -> list[Part]:
     """Belongs to a joint that is drawn already."""
     return []
+
+
+@glyph_parts.register
+def _(element: forces.DistanceLimit, sketch: Sketch) -> list[Part]:
+    """A strap between its points, with a buffer of rubber at each if it keeps them apart."""
+    i, j, r = sides(element, sketch)
+    strap = s.cylinder(0.12 * sketch.bar, 1.0, sides=16).moved((0, 0, 0.5))
+    buffer = s.cylinder(0.6 * r, 0.9 * r, 0.2 * r, 24)
+    parts = [between(i, j, strap, RUBBER, "strap")]
+    if element.lower > 0.0:
+        parts += [between(i, j, buffer.moved((0, 0, 0.45 * r)), RUBBER, "first buffer", stretches=False)]
+        parts += [between(j, i, buffer.moved((0, 0, 0.45 * r)), RUBBER, "second buffer", stretches=False)]
+    return parts
+
+
+@glyph_parts.register
+def _(element: forces.Tire, sketch: Sketch) -> list[Part]:
+    """The road with its profile, which passes by under a wheel that stands still; the wheel is the body's."""
+    i, j = sketch.ports[element.name]
+    low, high = sketch.reach(i, j, axis=0)
+    margin, half_width = 3.0 * element.radius, 0.7 * element.radius
+    across = float(i.axes[:, 1] @ (sketch.described.point(j.body, j.point) - sketch.described.point(i.body, i.point)))
+    x = np.linspace(low - margin, high + margin, int(np.clip((high - low) / element.radius, 0, 2000)) * 4 + 101)
+    y = across + half_width * np.array([-1.0, 1.0])
+
+    def vertices(t: float) -> Array:
+        z = np.array([float(element.profile(at)) for at in x + element.speed * t])
+        return np.stack([np.repeat(x, 2), np.tile(y, len(x)), np.repeat(z, 2)], axis=-1)
+
+    rest = vertices(0.0)
+    slope = np.gradient(rest[::2, 2], x)
+    normals = np.repeat(np.column_stack([-slope, 0.0 * slope, 1.0 + 0.0 * slope]), 2, axis=0)
+    corner = 2 * np.arange(len(x) - 1)[:, None]
+    faces = np.vstack([corner + np.array(triangle) for triangle in ((0, 2, 1), (1, 2, 3))])
+    road = s.Surface.of(rest, normals / np.linalg.norm(normals, axis=1)[:, None], faces)
+    part = replace(at_port(i, road, GROUND, "road"), role="road")
+    return [replace(part, deformed=lambda state: vertices(state.t)) if element.speed != 0.0 else part]
 
 
 @glyph_parts.register(joints.RollingDisk)

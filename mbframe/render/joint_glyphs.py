@@ -10,21 +10,20 @@ from .. import joints
 from ..connections import Connection
 from ..constraints import BasicConstraint
 from ..joints import Joint
+from ..measures import Distance
 from ..shapes import Cylinder
 from . import surfaces as s
-from .glyphs import at_port, between, glyph_parts, held, motor, sides, towards_body
+from .glyphs import at_port, between, distance, glyph_parts, held, motor, sides, towards_body
 from .parts import Part, Port, Sketch, unit_vector
-from .placement import point3, rotation3
+from .placement import Fixed, point3, rotation3
 from .style import BRASS, GROUND, IRON, MOTOR, ROD, STEEL
 from .supports import bracket, foot, pedestal
 
 
 @glyph_parts.register
 def _(element: Joint, sketch: Sketch) -> list[Part]:
-    """A joint that nothing is known about: a ball with its axis; what acts in another joint is a motor."""
-    i, j, r = sides(element, sketch)
-    if isinstance(getattr(element, "joint", None), Joint):
-        return [at_port(i, motor(r), MOTOR, "motor")]
+    """A joint that nothing is known about: a ball with its axis."""
+    _, j, r = sides(element, sketch)
     ball = s.joined([s.sphere(1.2 * r, 32), s.cylinder(0.3 * r, 4.0 * r, 0.05 * r, 20)])
     return [at_port(j, ball, BRASS, "joint"), *held(element, sketch, pedestal, r)]
 
@@ -33,6 +32,41 @@ def _(element: Joint, sketch: Sketch) -> list[Part]:
 def _(element: BasicConstraint, sketch: Sketch) -> list[Part]:
     _, j, r = sides(element, sketch)
     return [at_port(j, s.sphere(0.9 * r, 8), BRASS, "constraint")]
+
+
+@glyph_parts.register
+def _(element: joints.Driver, sketch: Sketch) -> list[Part]:
+    i, _, r = sides(element, sketch)
+    return [at_port(i, motor(r), MOTOR, "motor")]
+
+
+@glyph_parts.register
+def _(element: joints.Prescribed, sketch: Sketch) -> list[Part]:
+    """A jack that keeps two points at their distance; what drives another measure is a motor."""
+    i, j, r = sides(element, sketch)
+    if not isinstance(element.measure, Distance):
+        return [at_port(i, motor(r), MOTOR, "motor")]
+    length = distance(i, j, sketch)
+    barrel = s.cylinder(0.9 * r, 0.6 * length, 0.1 * r, 32).moved((0, 0, 0.3 * length))
+    piston = s.cylinder(0.45 * r, 0.7 * length, 0.05 * r, 24).moved((0, 0, 0.35 * length))
+    parts = [at_port(port, s.sphere(1.1 * r, 24), IRON, f"{side} eye") for port, side in ((i, "first"), (j, "second"))]
+    parts.append(between(i, j, barrel, MOTOR, "barrel", stretches=False))
+    parts.append(between(j, i, piston, ROD, "piston", stretches=False))
+    return parts
+
+
+@glyph_parts.register
+def _(element: joints.PointDriver, sketch: Sketch) -> list[Part]:
+    """A ball with an arrow along each direction in which its way is given."""
+    i, j, r = sides(element, sketch)
+    arrow = s.arrow(4.0 * r, 0.25 * r, 1.2 * r)
+    arrows = [arrow.along(np.eye(3)["xyz".index(name)]) for name in element.functions()]
+    return [
+        at_port(j, s.sphere(1.0 * r, 32), MOTOR, "point"),
+        replace(
+            at_port(j, s.joined(arrows), MOTOR, "directions", i.axes), placement=Fixed(j.anchor, i.axes, turns=False)
+        ),
+    ]
 
 
 @glyph_parts.register

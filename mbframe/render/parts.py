@@ -39,7 +39,7 @@ class Part:
     color, opacity
         Red, green, blue between 0 and 1; 1 is solid.
     role
-        "body", "joint", "force" or "ground".
+        "body", "joint", "force", "ground", or "road", on which shadows fall.
     deformed
         For a body that deforms: its vertices at a state; the placement stays that of its frame.
     """
@@ -194,11 +194,11 @@ class Sketch:
         """Half the thickness of the thickest body that an element holds, m: the radius of its pin or ball."""
         return 0.5 * max([self.thickness(port.body) for port in self.ports[element.name]] + [0.7 * self.bar])
 
-    def reach(self, i: Port, j: Port) -> tuple[float, float]:
-        """The lowest and highest displacement of the second port along the first one's z axis, m."""
+    def reach(self, i: Port, j: Port, axis: int = 2) -> tuple[float, float]:
+        """The lowest and highest displacement of the second port along an axis of the first, by default z, m."""
         poses = self.motion or self.described
         _, rotation = poses.of(i.body)
-        along = rotation @ i.axes[:, 2]
+        along = rotation @ i.axes[:, axis]
         shift = np.sum(along * (poses.point(j.body, j.point) - poses.point(i.body, i.point)), axis=-1)
         return float(np.min(shift)), float(np.max(shift))
 

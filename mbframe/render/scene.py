@@ -127,7 +127,7 @@ class Scene:
         matrices = self._placements.matrices(poses)
         place_all(self._actors, matrices)
         if self._shadows:
-            place_all(self._shadows, self._projection @ matrices)
+            place_all(self._shadows, self._projection @ matrices[self._casting])
         for spot, body, point in self._labels:
             spot.SetValue(*poses.point(body, point))
 
@@ -259,9 +259,10 @@ class Scene:
 
     def _add_shadows(self) -> None:
         self._projection = self.floor.shadow_matrix(1e-3 * self.sketch.extent)
+        self._casting = [k for k, part in enumerate(self.parts) if part.role != "road"]
         self._shadows = [
-            SurfaceActor(self.plotter, actor.mapper, self.theme.shadow, lit=False, pickable=False)
-            for actor in self._actors
+            SurfaceActor(self.plotter, self._actors[k].mapper, self.theme.shadow, lit=False, pickable=False)
+            for k in self._casting
         ]
 
     def _add_grid(self) -> None:

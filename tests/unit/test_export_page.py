@@ -119,7 +119,6 @@ def test_signals_that_cannot_be_plotted_are_refused(result, tmp_path, wrong):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.skipif(not hasattr(mb.Result, "quantity"), reason="results have no quantities by name")
 def test_signals_by_name(result, tmp_path):
     (path,) = mb.render.export(result, tmp_path / "motion.html", signals=["bar 3.position.x"])
     (signal,) = Page(path.read_text(encoding="utf-8")).settings["signals"]

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import mbframe as mb
-from mbframe.files.catalogue import ADDED, arguments, built_in, settings_of, strategy_base, takes_formulation
+from mbframe.files.catalogue import ADDED, arguments, built_in, fields, settings_of, strategy_base, takes_formulation
 from mbframe.files.reader import STRATEGY_SETTINGS
 from mbframe.parameters import Parameter
 
 BODIES = list(built_in(mb.Body).values())
 CONNECTIONS = [cls for base in ADDED if base is not mb.Body for cls in built_in(base).values()]
+IN_PLANE = [cls for cls in CONNECTIONS if cls.planar]
 SHAPES = list(built_in(mb.Shape).values())
 
 names = st.text(min_size=1, max_size=8).filter(lambda name: name.strip() and name != "ground")
@@ -86,7 +87,7 @@ def _values(p: Parameter) -> st.SearchStrategy:
     size = tuple(n or 3 for n in p.shape or ())
     count = int(np.prod(size))
     match p.kind:
-        case "number":
+        case "number" | "angle":
             return number
         case "integer":
             return st.integers(int(p.minimum or 0), int(p.maximum or 3))
@@ -100,7 +101,9 @@ def _values(p: Parameter) -> st.SearchStrategy:
             return st.sampled_from([(0.3, 0.4, 0.5), (1 / 3, 0.5, 0.6, 0.02, -0.03, -0.0), np.diag([2.0, 3.0, 4.0])])
         case "function":
             return functions(p.variables)
-        case "functions":
+        case "axial functions" if p.shape == (2,):
+            return functions(p.variables)
+        case "functions" | "vector functions" | "axial functions":
             return st.tuples(*[functions(p.variables)] * count)
         case "shapes":
             return st.lists(shapes(), max_size=2)
@@ -123,9 +126,10 @@ def strategies(draw: st.DrawFn, setting: str) -> Any:
     return chosen
 
 
-def draw_parameters(draw: st.DrawFn, element: Any) -> None:
+def draw_parameters(draw: st.DrawFn, element: Any, dimension: int = 3) -> None:
     """Change parameters to random values; those that do not go with the others are left."""
     for name, p in element.parameters().items():
+        p = p.of(dimension)
         if p.kind != "reference" and draw(st.integers(0, 2)) == 0:
             try:
                 element.update(**{name: draw(values(p))})
@@ -143,26 +147,63 @@ def example(cls: Any, bodies: list[Any], joints: list[Any]) -> Any:
     raise AssertionError(f"{cls.__name__} has no example between two bodies or two joints")
 
 
+def planar_example(cls: Any, bodies: list[Any]) -> Any:
+    """An example of a class between bodies of the plane: that of space, without third components."""
+    stand_ins = [mb.RigidBody(name, mass=1.0, inertia=(1.0, 1.0, 1.0)) for name in ("first", "second")]
+    twins = dict(zip(("first", "second"), bodies, strict=True))
+    return flat(example(cls, stand_ins, guides(cls, stand_ins)), twins)
+
+
+def flat(element: Any, twins: dict[str, Any]) -> Any:
+    """A copy of an element of space in the plane, between the twins of its bodies and copies of what it refers to."""
+    cls, values = type(element), {}
+    for key, p in fields(cls).items():
+        value = getattr(element, p.name)
+        if p.kind == "reference":
+            value = twins.get(value.name) or flat(value, twins)
+        elif p.kind == "axis" and not np.any(value[:2]):
+            continue
+        elif p.kind in ("point", "axis", "free vector", "vector functions") and value is not None:
+            value = value[:2]
+        elif p.kind == "axial functions":
+            value = value[2]
+        values[key] = value
+    if cls.planar_axis == "normal":
+        values.pop("axis", None)
+    if cls is mb.KnifeEdge:
+        del values["normal"]
+    if cls is mb.Tire:
+        values["direction"] = (2.0, -1.0)  # along the road, whose normal is (1, 2)
+    if cls is mb.PointDriver:
+        del values["z"]
+    if (markers := getattr(element, "given_markers", None)) is None:
+        return cls(element.name, **values)
+    sides = [mb.Marker(twins[marker.body.name], at=marker.at[:2]) for marker in markers]
+    return cls(*sides, **{key: value for key, value in values.items() if key not in ("i", "j", "at", "axis")})
+
+
 @st.composite
-def systems(draw: st.DrawFn) -> mb.System:
+def systems(draw: st.DrawFn, dimension: int = 3) -> mb.System:
     """One or two bodies, one to three further elements of any class."""
-    system = mb.System(draw(names), gravity=draw(st.tuples(moderate, moderate, moderate)))
+    system = mb.System(draw(names), dimension=dimension, gravity=draw(st.tuples(*[moderate] * dimension)))
     if draw(st.integers(0, 3)) == 0:
         system.ground.update(shapes=draw(st.lists(shapes(), max_size=1)))
         rename(draw, system, system.ground)
-    for cls in draw(st.lists(st.sampled_from(BODIES), min_size=1, max_size=2)):
+    kinds = [cls for cls in BODIES if cls.dimension == dimension]
+    for cls in draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=2)):
         body = cls.example()
-        draw_parameters(draw, body)
+        draw_parameters(draw, body, dimension)
         if takes_formulation(cls):
-            body.formulation = draw(st.one_of(st.none(), strategies("formulation")))
+            fitting = strategies("formulation").filter(lambda formulation: formulation.dimension == dimension)
+            body.formulation = draw(st.one_of(st.none(), fitting))
         rename(draw, system, body)
         system.add(body)
-    for cls in draw(st.lists(st.sampled_from(CONNECTIONS), min_size=1, max_size=3)):
+    for cls in draw(st.lists(st.sampled_from(CONNECTIONS if dimension == 3 else IN_PLANE), min_size=1, max_size=3)):
         pair = draw(st.permutations([system.ground, *system.bodies]))[:2]
         if pair[1] is system.ground:
             pair.reverse()
-        element = example(cls, pair, guides(cls, pair))
-        draw_parameters(draw, element)
+        element = example(cls, pair, guides(cls, pair)) if dimension == 3 else planar_example(cls, pair)
+        draw_parameters(draw, element, dimension)
         rename(draw, system, element)
         place(system, element)
     return system
