@@ -74,7 +74,10 @@ def records(address, n, dtype):
 
 
 # What has no part in compiled code: changing it keeps the cache. A name missing here only costs compilation.
-NEVER_COMPILED = {"analysis", "examples", "files", "render", "solvers", "cli.py", "errors.py", "results.py", "state.py"}
+NEVER_COMPILED = {
+    *("analysis", "examples", "files", "plots", "render", "solvers"),
+    *("cli.py", "errors.py", "results.py", "state.py"),
+}
 
 
 def source_hash(package: Path) -> str:
