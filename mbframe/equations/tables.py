@@ -47,6 +47,10 @@ BODY_FIELDS = [
 ]
 
 
+MOST_PATTERNS = 1000
+_PATTERNS: dict[Hashable, NDArray[np.bool_]] = {}  # of constraints of the same class with the same parameters
+
+
 @dataclass
 class NumberedBody:
     """A body with its formulation and its places in q, v and the rows."""
@@ -122,6 +126,7 @@ class Table:
     kept: list[Function] = field(default_factory=list)  # whose programs the rows point to
 
 
+@cache
 def given_with(cls: type, method: str, *companions: str) -> bool:
     """Whether a class gives companions of a method at the level at which it gives the method, or below.
 
@@ -424,8 +429,8 @@ class Tables:
             m: self.bodies[k].formulation.jacobian_pattern(self.markers[m]) for m, k in enumerate(owner) if k >= 0
         }
         for table in self.constraint_tables:
-            for row, c in zip(table.rows, table.elements, strict=True):
-                g = self._gradient_pattern(c.constraint, row)
+            for c in table.elements:
+                g = _gradient_pattern(c.constraint)
                 for marker, half, offset in ((c.i, g[:, :12], c.block_i), (c.j, g[:, 12:], c.block_j)):
                     if owner[marker] >= 0:
                         mask = (half.astype(int) @ jacobians[marker].astype(int)) > 0
@@ -433,19 +438,30 @@ class Tables:
         empty = np.empty(0, np.int64)
         return np.concatenate(rows or [empty]), np.concatenate(columns or [empty]), np.concatenate(sources or [empty])
 
-    @staticmethod
-    def _gradient_pattern(constraint: BasicConstraint, row: Any) -> NDArray[np.bool_]:
-        """Which of the 24 marker numbers each equation depends on: found at random markers, where nothing cancels."""
-        if not has_derivatives(type(constraint)):
-            return np.ones((constraint.equations, 24), bool)
-        markers = _random_markers()
-        if constraint.nonholonomic:
-            given = np.zeros((constraint.equations, 36))
-            constraint.velocity_gradient(0.0, markers[0], markers[1], given)  # type: ignore[attr-defined]
-            return rate_gradient(given, *markers) != 0.0
-        g = np.zeros((constraint.equations, 24))
-        constraint.gradient(0.0, markers[0], markers[1], g)  # type: ignore[attr-defined]
-        return g != 0.0
+
+def _gradient_pattern(constraint: BasicConstraint) -> NDArray[np.bool_]:
+    """Which of the 24 marker numbers each equation depends on: found at random markers, where nothing cancels."""
+    kind: Any = type(constraint)
+    if not has_derivatives(kind):
+        return np.ones((constraint.equations, 24), bool)
+    values = constraint.row_values()
+    key = (kind, *(np.asarray(value).tobytes() for value in values.values()))
+    if (known := _PATTERNS.get(key)) is None:
+        known = _PATTERNS[key] = _found_pattern(constraint)
+        while len(_PATTERNS) > MOST_PATTERNS:
+            del _PATTERNS[next(iter(_PATTERNS))]
+    return known
+
+
+def _found_pattern(constraint: Any) -> NDArray[np.bool_]:
+    markers = _random_markers()
+    if constraint.nonholonomic:
+        given = np.zeros((constraint.equations, 36))
+        constraint.velocity_gradient(0.0, markers[0], markers[1], given)
+        return rate_gradient(given, *markers) != 0.0
+    g = np.zeros((constraint.equations, 24))
+    constraint.gradient(0.0, markers[0], markers[1], g)
+    return g != 0.0
 
 
 def rate_gradient(given: Array, i: Any, j: Any) -> Array:
@@ -473,11 +489,12 @@ def _rows(kind: type, own: list[tuple], elements: list[Any], links: list[dict[st
             raise ModelError(
                 f"{kind.__name__}.{entry[0]}: this name is used by the tables; choose another parameter name"
             )
-    rows = np.zeros(len(elements), np.dtype(own + parameters, align=True)).view(np.recarray)
+    plain = np.zeros(len(elements), np.dtype(own + parameters, align=True))
     for k, (element, link) in enumerate(zip(elements, links, strict=True)):
         for name, value in (link | element.row_values()).items():
             if name in fields:
-                rows[name][k] = value
+                plain[name][k] = value
+    rows = plain.view(np.recarray)
     if functions_of(elements):
         for name, parameter in declared.items():
             if name in fields and parameter.kind in ("function", "functions"):
