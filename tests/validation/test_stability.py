@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 import mbframe as mb
 from mbframe.examples.cart_pendulum import POLE_LENGTH, POLE_MASS
+from mbframe.state import Motion
 
 Array = NDArray[np.float64]
 Y = (0.0, 1.0, 0.0)
@@ -265,7 +267,13 @@ def test_sensitivity_to_gravity_and_of_a_state_that_depends_on_it() -> None:
     ball = system.add(mb.RigidBody("ball", mass=1.0, inertia=(0.02, 0.02, 0.02), position=(0, 0, -2)))
     system.add(mb.RevoluteJoint("hinge", system.ground, ball, at=(0, 0, 0), axis=Y))
     frequency = np.sqrt(9.81 * 2.0 / 4.02)
-    found = mb.sensitivity(system, system, "gravity", state=lambda system: mb.steady(system, rate=0.0))
+
+    def hanging(system: mb.System) -> mb.State:
+        x, _, z = system.gravity
+        turn = Rotation.from_rotvec([0.0, np.arctan2(-x, -z), 0.0]).as_matrix()
+        return mb.State(0.0, {"ball": Motion(turn @ [0.0, 0.0, -2.0], turn, np.zeros(3), np.zeros(3))})
+
+    found = mb.sensitivity(system, system, "gravity", state=hanging)
     upper = found.derivatives[found.eigenvalues.imag > 0][0]
     assert found.eigenvalues.imag.max() == pytest.approx(frequency)
     assert upper == pytest.approx(np.array([0.0, 0.0, 0.5j * frequency / -9.81]), rel=1e-8, abs=1e-8)
