@@ -14,13 +14,19 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "analysis.assemble": ["Assembly", "assemble"],
+    "analysis.critical": ["CriticalValue", "critical_values"],
     "analysis.equilibrium": ["Equilibrium", "equilibrium"],
     "analysis.evaluate": ["evaluate"],
     "analysis.freedom": ["Freedom", "degrees_of_freedom"],
+    "analysis.kinematics": ["inverse_dynamics", "kinematics"],
     "analysis.linear_equations": ["TurningFrame"],
     "analysis.linearize": ["Linearization", "Mode", "linearize"],
+    "analysis.perturbation": ["PerturbedMotion", "perturb_and_simulate"],
+    "analysis.root_locus": ["RootLocus", "root_locus"],
+    "analysis.sensitivity": ["Sensitivity", "sensitivity"],
+    "analysis.stability_map": ["StabilityMap", "stability_map"],
     "analysis.steady": ["SteadyMotion", "steady"],
-    "analysis.kinematics": ["inverse_dynamics", "kinematics"],
+    "analysis.sweep": ["Failure", "sweep"],
     "bodies": [
         *("Body", "Ground", "PlanarBody", "PointMass", "RigidBody"),
         *("PlanarAngle", "PlanarEulerParameters", "PlanarNatural"),

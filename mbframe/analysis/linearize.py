@@ -244,9 +244,9 @@ class Linearization:
         self.eigenvalues: Complex = np.array([mode.eigenvalue for mode in self.modes], complex)
 
     def _shape(self, root: Root) -> dict[str, BodyShape]:
-        """The motion of each body, scaled so that the largest displacement or rotation is 1."""
+        """The motion of each body, scaled so that the largest displacement or rotation is 1, if there is any."""
         largest = root.motion[np.argmax(np.abs(root.motion))]
-        motion = root.motion / largest
+        motion = root.motion / (largest or 1.0)
         return {name: BodyShape(*parts) for name, parts in on_bodies(self.places, motion).items()}
 
     # --- stability ---------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from .symmetry import Symmetry
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
+EPSILON = float(np.finfo(float).eps)
 NEUTRAL = 1e-7  # size of a root, relative to the state matrix, up to which it belongs to a family of steady motions
 NEIGHBOURS = "speed: a neighbouring steady motion"
 CARRIED = "path: displacement of the whole, which turns against the frame"
@@ -63,7 +64,9 @@ def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry, frame: Turn
         roots.append(Root(0j, motion, abs(values[j]) / size, conditions[j], NEIGHBOURS))
     above = np.zeros((k, len(values)), complex)
     for j in rest:
-        above[:, j] = np.linalg.solve(values[j] * np.eye(k) - T[:k, :k], T[:k, k:] @ vectors[:, j])
+        # At a critical value a root comes to lie on that of a symmetry, of which its motion then has infinitely much.
+        apart = values[j] if abs(values[j]) > EPSILON * size else EPSILON * size
+        above[:, j] = np.linalg.solve(apart * np.eye(k) - T[:k, :k], T[:k, k:] @ vectors[:, j])
     states = Q[:, :k] @ above[:, rest] + Q[:, k:] @ vectors[:, rest]
     motions = r.motion @ states
     own = states[r.n_x + r.n_u :]
@@ -86,7 +89,7 @@ def ordered(roots: list[Root]) -> list[Root]:
 
 def rounding(root: Root) -> float:
     """How far rounding can have moved a root: its condition times a relative change of its matrix."""
-    return 10.0 * float(np.finfo(float).eps) * root.size * root.condition
+    return 10.0 * EPSILON * root.size * root.condition
 
 
 def _symmetric_roots(own: Array, motions: Array, found: Symmetry, frame: TurningFrame, residual: float) -> list[Root]:
@@ -116,7 +119,8 @@ def _conditions(vectors: Complex) -> Array:
         left = np.linalg.inv(vectors)
     except np.linalg.LinAlgError:
         return np.full(len(vectors), np.inf)
-    return np.linalg.norm(left, axis=1) * np.linalg.norm(vectors, axis=0)
+    with np.errstate(over="ignore"):  # infinite, where they are parallel but for rounding
+        return np.linalg.norm(left, axis=1) * np.linalg.norm(vectors, axis=0)
 
 
 def pencil_residuals(e: LinearEquations, values: Complex, motions: Complex, own: Complex) -> Array:

@@ -1,0 +1,200 @@
+"""Values of a parameter at which a system gains or loses stability."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import AnalysisError, ModelError, Problem
+from .spectrum import Spectrum, partners
+from .sweep import Executor, Failure, sweep
+
+Array = NDArray[np.float64]
+
+REAL = 1e-9  # imaginary part, relative to the size of the spectrum, up to which a root passes through zero
+CROSSED = 1e-6  # real part, relative to the size of the spectrum, up to which a root is on the imaginary axis
+ITERATIONS = 200
+SUBDIVISIONS = 12
+
+
+@dataclass(frozen=True)
+class CriticalValue:
+    """A value of a parameter at which roots pass through the imaginary axis.
+
+    Attributes
+    ----------
+    value
+        Of the parameter.
+    kind
+        "Hopf" if a pair of roots passes with a frequency, "divergence" if one passes through zero.
+    eigenvalue
+        The root there, on the imaginary axis: that of the pair with a positive imaginary part, or zero.
+    direction
+        "becomes stable" or "becomes unstable": what the mode does with a growing parameter. Others may be unstable.
+    """
+
+    value: float
+    kind: str
+    eigenvalue: complex
+    direction: str
+
+    @property
+    def frequency(self) -> float:
+        """|Im|/(2 pi), Hz; 0 for divergence."""
+        return abs(self.eigenvalue.imag) / (2.0 * np.pi)
+
+    def __str__(self) -> str:
+        at = f" with {self.frequency:.6g} Hz" if self.kind == "Hopf" else ""
+        return f"{self.value:.12g}: {self.kind}{at}, {self.direction}"
+
+
+def critical_values(
+    build: Callable[[float], Any],
+    interval: tuple[float, float],
+    points: int = 41,
+    tolerance: float = 1e-12,
+    executor: Executor | str | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+) -> list[CriticalValue]:
+    """Find the values of a parameter at which roots pass through the imaginary axis.
+
+    Ignorable roots, which stay there, are split off beforehand. What happens twice between two neighbouring points of
+    the first search may be overlooked: a root that comes and goes, for instance.
+
+    Parameters
+    ----------
+    build
+        Makes a system from a value, or its linearization; see `mb.root_locus`.
+    interval
+        Lowest and highest value.
+    points
+        Number of points, equally spaced, of the first search.
+    tolerance
+        Of the values, relative to the larger end of the interval.
+    executor, progress
+        For the first search; see `mb.sweep`.
+
+    Returns
+    -------
+    list of CriticalValue
+        With growing values; an `AnalysisError` says where a system has no linearization.
+    """
+    low, high = map(float, interval)
+    if not (np.isfinite([low, high]).all() and low < high and points >= 2):
+        message = f"found ({low:g}, {high:g}) and {points} points; allowed are low < high and at least two points"
+        raise ModelError([Problem("critical_values", "interval", message)])
+    values = np.linspace(low, high, points)
+    first = sweep(build, values.tolist(), Spectrum.of, executor, progress)
+    search = _Search(build, tolerance * max(abs(low), abs(high)))
+    for value, point in zip(values.tolist(), first, strict=True):
+        search.known[value] = search.checked(point)
+    found = [c for a, b in pairwise(values.tolist()) for c in search.between(a, b)]
+    return sorted(found, key=lambda critical: critical.value)
+
+
+class _Search:
+    """Looks for crossings between values whose spectra are known."""
+
+    def __init__(self, build: Callable[[float], Any], tolerance: float) -> None:
+        self.build, self.tolerance = build, tolerance
+        self.known: dict[float, Spectrum] = {}
+
+    def at(self, value: float) -> Spectrum:
+        """The spectrum at a value."""
+        if value not in self.known:
+            self.known[value] = self.checked(sweep(self.build, [value], Spectrum.of)[0])
+        return self.known[value]
+
+    def checked(self, point: Spectrum | Failure) -> Spectrum:
+        if isinstance(point, Failure):
+            message = f"critical_values: there are no roots {point}; choose an interval in which there are"
+            raise AnalysisError(message) from point.error
+        return point
+
+    def between(self, a: float, b: float, depth: int = 0) -> list[CriticalValue]:
+        """The crossings between two values.
+
+        A root that is off the axis at both ends and changes its side is followed. Where roots meet on the axis before
+        they leave it, as they do without damping, only the number of unstable roots tells, which is bisected.
+        """
+        first, last = self.at(a), self.at(b)
+        crossing = [
+            (i, j)
+            for i, j in partners(first, last)
+            if first.signs[i] * last.signs[j] < 0 and (first.roots[i].imag >= 0.0 or last.roots[j].imag > 0.0)
+        ]
+        found = []
+        for i, j in crossing:
+            critical = self._followed(a, b, i, j)
+            if critical is None and depth < SUBDIVISIONS:
+                middle = 0.5 * (a + b)
+                return self.between(a, middle, depth + 1) + self.between(middle, b, depth + 1)
+            found += [critical] if critical is not None else []
+        gained = sum((1 if c.direction.endswith("unstable") else -1) * (2 if c.kind == "Hopf" else 1) for c in found)
+        if last.unstable - first.unstable != gained:
+            if found and depth < SUBDIVISIONS:
+                middle = 0.5 * (a + b)
+                return self.between(a, middle, depth + 1) + self.between(middle, b, depth + 1)
+            found = list(self._counted(a, b))
+        return found
+
+    def _followed(self, a: float, b: float, i: int, j: int) -> CriticalValue | None:
+        """Where the root i of the spectrum at a, which is the root j at b, passes; None if it was mistaken."""
+        from scipy.optimize import brentq
+
+        place = {a: i, b: j}
+
+        def root(value: float) -> complex:
+            if value not in place:
+                near = min(place, key=lambda other: abs(other - value))
+                same = dict(partners(self.at(near), self.at(value)))
+                if place[near] not in same:
+                    return complex(np.nan)
+                place[value] = same[place[near]]
+            return complex(self.at(value).roots[place[value]])
+
+        value = brentq(lambda v: root(v).real, a, b, xtol=self.tolerance, rtol=4 * np.finfo(float).eps)
+        there, size = root(value), _size(self.at(value))
+        if not abs(there.real) <= CROSSED * size:
+            return None
+        growing = self.at(b).roots[j].real > 0.0
+        return _critical(value, there, size, growing)
+
+    def _counted(self, a: float, b: float) -> Iterator[CriticalValue]:
+        """Every change of the number of unstable roots that bisection meets on the way from a to b."""
+        while self.at(a).unstable != self.at(b).unstable:
+            low, high = a, b
+            for _ in range(ITERATIONS):
+                middle = 0.5 * (low + high)
+                if high - low <= self.tolerance or not low < middle < high:
+                    break
+                if self.at(middle).unstable == self.at(a).unstable:
+                    low = middle
+                else:
+                    high = middle
+            before, after = self.at(low), self.at(high)
+            growing = after.unstable > before.unstable
+            rich, poor = (after, before) if growing else (before, after)
+            # The roots that left the axis are the slowest of those that grow, but for those that grew before.
+            grown = np.sort_complex(rich.roots[rich.signs > 0])[: rich.unstable - poor.unstable]
+            yield _critical(0.5 * (low + high), grown[np.argmax(grown.imag)], _size(rich), growing)
+            a = high
+
+
+def _size(spectrum: Spectrum) -> float:
+    return float(np.abs(spectrum.roots).max())
+
+
+def _critical(value: float, root: complex, size: float, growing: bool) -> CriticalValue:
+    real = abs(root.imag) <= REAL * size
+    return CriticalValue(
+        float(value),
+        "divergence" if real else "Hopf",
+        0j if real else complex(0.0, abs(root.imag)),
+        "becomes unstable" if growing else "becomes stable",
+    )

@@ -1,0 +1,188 @@
+"""Sweeps: order, failures, executors, what cannot be sent to other processes; plots of stability."""
+
+from __future__ import annotations
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import mbframe as mb
+
+STIFFNESSES = [25.0, 100.0, 400.0]
+
+
+def oscillator(stiffness: float, damping: float = 0.0) -> mb.System:
+    return mb.examples.mass_spring_damper_chain(n=1, mass=1.0, stiffness=stiffness, damping=damping)
+
+
+def eigenvalues(system: mb.System) -> NDArray[np.complex128]:
+    return mb.linearize(system).eigenvalues
+
+
+def assert_frequencies(found: list[NDArray[np.complex128]]) -> None:
+    for roots, stiffness in zip(found, STIFFNESSES, strict=True):
+        assert roots == pytest.approx(np.array([-1j, 1j]) * np.sqrt(stiffness), abs=1e-12)
+
+
+# --- points -----------------------------------------------------------------------------------------------------------
+
+
+def test_results_are_in_the_order_of_the_values() -> None:
+    assert_frequencies(mb.sweep(oscillator, STIFFNESSES, eigenvalues))
+
+
+def test_failures_are_kept_where_they_happen() -> None:
+    found = mb.sweep(oscillator, [100.0, -1.0, 25.0], eigenvalues)
+    assert isinstance(found[1], mb.Failure)
+    assert found[1].value == -1.0
+    assert isinstance(found[1].error, mb.ModelError)
+    assert "stiffness" in str(found[1])
+    assert found[2] == pytest.approx(np.array([-5j, 5j]), abs=1e-12)
+
+
+def test_values_may_be_anything() -> None:
+    assert mb.sweep(lambda pair: pair, [("a", 2), ("b", 3)], lambda pair: pair[0] * pair[1]) == ["aa", "bbb"]
+    assert mb.sweep(str, [], len) == []
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[int, int]] = []
+    mb.sweep(str, range(3), len, progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_bar_can_be_shown() -> None:
+    assert mb.sweep(str, range(3), len, progress=True) == [1, 1, 1]
+
+
+# --- executors --------------------------------------------------------------------------------------------------------
+
+
+def test_threads() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        assert_frequencies(mb.sweep(oscillator, STIFFNESSES, eigenvalues, pool))
+
+
+def test_processes() -> None:
+    build = partial(mb.examples.mass_spring_damper_chain, 1, 1.0, damping=0.0)
+    found = mb.sweep(build, [*STIFFNESSES, -1.0], mb.linearize, "processes")
+    assert isinstance(found.pop().error, mb.ModelError)
+    assert_frequencies([lin.eigenvalues for lin in found])
+    assert found[0].modes[0].state(0.1).position("mass 1")[0] == pytest.approx(1.1)
+
+
+def test_lambdas_go_to_processes_by_cloudpickle_and_a_dead_process_is_a_failure() -> None:
+    pytest.importorskip("cloudpickle", reason="cloudpickle comes with the extra 'cluster'")
+    scale = 3
+    assert mb.sweep(lambda v: scale * v, [1, 2], lambda v: v + 1, "processes") == [4, 7]
+    found = mb.sweep(lambda v: v, [1, 2], lambda v: os._exit(v), "processes")
+    assert [failure.value for failure in found] == [1, 2]
+    assert all("__main__" in str(failure.error) for failure in found)
+
+
+def test_what_cannot_be_sent_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
+    with pytest.raises(mb.ModelError, match=r"sweep, executor: .*lambda.*top level.*cloudpickle"):
+        mb.sweep(lambda v: v, [1, 2], str, "processes")
+
+
+def test_an_unknown_executor_is_refused() -> None:
+    with pytest.raises(mb.ModelError, match=r"sweep, executor: found 'cluster'.*processes"):
+        mb.sweep(oscillator, STIFFNESSES, eigenvalues, "cluster")
+
+
+def test_interruption_cancels_what_waits() -> None:
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    class Waiting:
+        cancelled = 0
+
+        def submit(self, function, value):
+            return self
+
+        def result(self) -> int:
+            return 1
+
+        def cancel(self) -> None:
+            self.cancelled += 1
+
+    pool = Waiting()
+    with pytest.raises(KeyboardInterrupt):
+        mb.sweep(str, range(5), len, pool, progress=stop)
+    assert pool.cancelled == 5
+
+
+@pytest.mark.filterwarnings("default")
+def test_dask_cluster() -> None:
+    distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        build = partial(mb.examples.mass_spring_damper_chain, 1, 1.0, damping=0.0)
+        found = mb.sweep(build, [*STIFFNESSES, -1.0], lambda s: mb.linearize(s).eigenvalues, client.get_executor())
+        assert isinstance(found.pop().error, mb.ModelError)
+        assert_frequencies(found)
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+
+def test_a_locus_without_any_root_is_an_error() -> None:
+    with pytest.raises(mb.AnalysisError, match=r"root_locus: none of the 2 points .*stiffness"):
+        mb.root_locus(oscillator, [-1.0, -2.0])
+    with pytest.raises(mb.AnalysisError, match=r"stability_map: none .*it must return a system"):
+        mb.stability_map(lambda a, b: a, [1.0], [2.0])
+
+
+def test_critical_values_name_what_is_wrong() -> None:
+    with pytest.raises(mb.ModelError, match="critical_values, interval"):
+        mb.critical_values(oscillator, (3.0, 1.0))
+    with pytest.raises(mb.AnalysisError, match=r"no roots at -1\.0: ModelError.*stiffness"):
+        mb.critical_values(oscillator, (-1.0, 1.0), points=3)
+
+
+def test_sensitivity_lists_what_can_be_varied() -> None:
+    system = oscillator(100.0)
+    with pytest.raises(mb.ModelError, match=r"'spring 1', stifness: .*stiffness, damping"):
+        mb.sensitivity(system, "spring 1", "stifness")
+    with pytest.raises(mb.ModelError, match="rotation"):
+        mb.sensitivity(system, "mass 1", "rotation")
+
+
+def test_a_motion_cannot_be_disturbed_along_an_ignorable_mode() -> None:
+    free = mb.System("free", gravity=(0, 0, 0))
+    free.add(mb.RigidBody("body", mass=1.0, inertia=(1, 1, 1)))
+    with pytest.raises(mb.AnalysisError, match="all roots are ignorable"):
+        mb.perturb_and_simulate(free)
+    with pytest.raises(mb.ModelError, match="perturb_and_simulate, mode"):
+        mb.perturb_and_simulate(free, mb.linearize(free).modes[0])
+
+
+# --- plots ------------------------------------------------------------------------------------------------------------
+
+
+def test_plots(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    damping = np.linspace(1.0, 30.0, 9)
+    locus = mb.root_locus(lambda c: oscillator(100.0, c), damping)
+    stiffness = np.linspace(10.0, 90.0, 3)
+    pictures = [
+        locus.plot(label="damping (N s/m)"),
+        locus.plot(plane=True, theme="dark"),
+        mb.stability_map(oscillator, stiffness, damping).plot(labels=("stiffness (N/m)", "damping (N s/m)")),
+        mb.stability_map(oscillator, stiffness, [0.0, 1.0]).plot(),
+        mb.sensitivity(oscillator(100.0, 2.0), "spring 1", "damping").plot(),
+        mb.sensitivity(oscillator(100.0, 2.0), "mass 1", "inertia").plot(),
+    ]
+    for number, picture in enumerate(pictures):
+        picture.save(tmp_path / f"{number}.png")
+    real = pictures[0].axes[0]
+    assert pictures[0].axes[1].get_xlabel() == "damping (N s/m)"
+    drawn = [line for line in real.lines if len(line.get_xdata()) == len(damping)]
+    assert np.allclose(np.sort([line.get_ydata()[-1] for line in drawn]), np.sort(locus.eigenvalues[-1].real))
