@@ -150,13 +150,13 @@ class _Search:
         place = {a: i, b: j}
 
         def root(value: float) -> complex:
+            here = self.at(value)
             if value not in place:
                 near = min(place, key=lambda other: abs(other - value))
-                same = dict(partners(self.at(near), self.at(value)))
-                if place[near] not in same:
-                    return complex(np.nan)
-                place[value] = same[place[near]]
-            return complex(self.at(value).roots[place[value]])
+                before = self.at(near)
+                closest = int(np.argmin(np.abs(here.roots - before.roots[place[near]])))
+                place[value] = dict(partners(before, here)).get(place[near], closest)
+            return complex(here.roots[place[value]])
 
         value = brentq(lambda v: root(v).real, a, b, xtol=self.tolerance, rtol=4 * np.finfo(float).eps)
         there, size = root(value), _size(self.at(value))
