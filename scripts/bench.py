@@ -560,6 +560,25 @@ def export_costs(count: int) -> dict[str, tuple[float, int]]:
     return costs
 
 
+def stability(bench: Bench) -> Iterator[Row]:
+    """Root locus of the bicycle over 201 speeds, one after the other, and its two critical speeds."""
+    points = 21 if bench.quick else 201
+    locus, critical = fresh(time_of_stability, points)
+    yield Row("bicycle, root locus of 201 speeds", locus * 201 / points, "s", limit=2.0)
+    yield Row("bicycle, weave and capsize speed", critical, "s", note="to 1e-12")
+
+
+def time_of_stability(points: int) -> tuple[float, float]:
+    """CPU seconds of a root locus and of a search for critical values."""
+    build = mb.examples.whipple_bicycle
+    mb.root_locus(build, [4.0, 5.0])
+    began = time.process_time()
+    mb.root_locus(build, np.linspace(0.0, 10.0, points))
+    followed = time.process_time()
+    mb.critical_values(build, (0.0, 10.0))
+    return followed - began, time.process_time() - followed
+
+
 def linearization(bench: Bench) -> Iterator[Row]:
     points = 21 if bench.quick else 201
     bicycle, modal, lowest = fresh(time_to_linearize, points)
@@ -603,6 +622,7 @@ MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "memory": memory,
     "streaming": streaming,
     "linearization": linearization,
+    "stability": stability,
     "latency-import": latency_import,
     "latency-first-run": latency_first_run,
     "compile-library": compile_library,

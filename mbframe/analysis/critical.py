@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 REAL = 1e-9  # imaginary part, relative to the size of the spectrum, up to which a root passes through zero
 CROSSED = 1e-6  # real part, relative to the size of the spectrum, up to which a root is on the imaginary axis
-ITERATIONS = 200
+COARSE = 1e-3  # part of an interval at which a search by counting becomes one for the zero of a smooth function
 SUBDIVISIONS = 12
 
 
@@ -150,13 +150,13 @@ class _Search:
         place = {a: i, b: j}
 
         def root(value: float) -> complex:
+            here = self.at(value)
             if value not in place:
                 near = min(place, key=lambda other: abs(other - value))
-                same = dict(partners(self.at(near), self.at(value)))
-                if place[near] not in same:
-                    return complex(np.nan)
-                place[value] = same[place[near]]
-            return complex(self.at(value).roots[place[value]])
+                before = self.at(near)
+                closest = int(np.argmin(np.abs(here.roots - before.roots[place[near]])))
+                place[value] = dict(partners(before, here)).get(place[near], closest)
+            return complex(here.roots[place[value]])
 
         value = brentq(lambda v: root(v).real, a, b, xtol=self.tolerance, rtol=4 * np.finfo(float).eps)
         there, size = root(value), _size(self.at(value))
@@ -168,22 +168,41 @@ class _Search:
     def _counted(self, a: float, b: float) -> Iterator[CriticalValue]:
         """Every change of the number of unstable roots that bisection meets on the way from a to b."""
         while self.at(a).unstable != self.at(b).unstable:
-            low, high = a, b
-            for _ in range(ITERATIONS):
-                middle = 0.5 * (low + high)
-                if high - low <= self.tolerance or not low < middle < high:
-                    break
-                if self.at(middle).unstable == self.at(a).unstable:
-                    low = middle
-                else:
-                    high = middle
-            before, after = self.at(low), self.at(high)
-            growing = after.unstable > before.unstable
-            rich, poor = (after, before) if growing else (before, after)
-            # The roots that left the axis are the slowest of those that grow, but for those that grew before.
-            grown = np.sort_complex(rich.roots[rich.signs > 0])[: rich.unstable - poor.unstable]
-            yield _critical(0.5 * (low + high), grown[np.argmax(grown.imag)], _size(rich), growing)
+            low, high = self._bisected(a, b, COARSE * (b - a))
+            critical = self._change(low, high)
+            if critical.kind == "divergence" and self._product(low, low, high) * self._product(high, low, high) < 0.0:
+                critical = replace(critical, value=self._through_zero(low, high))
+            else:
+                critical = self._change(*self._bisected(low, high, self.tolerance))
+            yield critical
             a = high
+
+    def _bisected(self, low: float, high: float, width: float) -> tuple[float, float]:
+        """A short interval in which the number of unstable roots changes for the first time after `low`."""
+        before = self.at(low).unstable
+        while high - low > width and low < (middle := 0.5 * (low + high)) < high:
+            low, high = (middle, high) if self.at(middle).unstable == before else (low, middle)
+        return low, high
+
+    def _change(self, low: float, high: float) -> CriticalValue:
+        """What happens in a short interval."""
+        before, after = self.at(low), self.at(high)
+        growing = after.unstable > before.unstable
+        rich, poor = (after, before) if growing else (before, after)
+        # The roots that left the axis are the slowest of those that grow, but for those that grew before.
+        grown = np.sort_complex(rich.roots[rich.signs > 0])[: rich.unstable - poor.unstable]
+        return _critical(0.5 * (low + high), grown[np.argmax(grown.imag)], _size(rich), growing)
+
+    def _product(self, value: float, low: float, high: float) -> float:
+        """The product of all roots, smooth where a pair of them meets in zero; scaled by the sizes at both ends."""
+        sizes = np.concatenate([np.abs(self.at(end).roots) for end in (low, high)])
+        return float(np.prod(self.at(value).roots / np.exp(np.mean(np.log(sizes[sizes > 0.0])))).real)
+
+    def _through_zero(self, low: float, high: float) -> float:
+        from scipy.optimize import brentq
+
+        limits = {"xtol": self.tolerance, "rtol": 4 * np.finfo(float).eps}
+        return float(brentq(self._product, low, high, args=(low, high), **limits))
 
 
 def _size(spectrum: Spectrum) -> float:

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import mbframe as mb
 from mbframe.examples.cart_pendulum import POLE_LENGTH, POLE_MASS
+from mbframe.examples.rolling_disk import RADIUS
 from mbframe.state import Motion
 
 Array = NDArray[np.float64]
@@ -176,6 +177,13 @@ def test_divergence_of_an_inverted_pendulum_on_a_cart(damping: float) -> None:
     assert critical.frequency == 0.0
 
 
+def test_critical_speed_of_the_upright_disk() -> None:
+    """sqrt(g r/3); nothing is damped, and besides the two roots that meet there is that of the speed."""
+    (critical,) = mb.critical_values(lambda v: mb.examples.rolling_disk(v, lean=0.0), (0.5, 3.0), points=6)
+    assert critical.value == pytest.approx(np.sqrt(9.81 * RADIUS / 3.0), abs=1e-10)
+    assert (critical.kind, critical.direction) == ("divergence", "becomes stable")
+
+
 def test_hopf_by_negative_damping() -> None:
     (critical,) = mb.critical_values(excited, (0.0, 0.9), points=4)
     assert critical.value == pytest.approx(0.5, abs=1e-10)
@@ -196,7 +204,7 @@ def test_flutter_of_the_undamped_column() -> None:
     # Without moments of inertia it would be (7/2 - sqrt 2) k/l, [Ziegler1952].
     assert flutter == pytest.approx((3.5 - np.sqrt(2.0)) * SPRING, rel=0.02)
     (critical,) = mb.critical_values(ziegler, (0.0, 0.5 * (flutter + 12.0)), points=7)
-    assert critical.value == pytest.approx(flutter, abs=1e-9)
+    assert critical.value == pytest.approx(flutter, abs=1e-10)
     assert (critical.kind, critical.direction) == ("Hopf", "becomes unstable")
     frequency = np.sqrt(np.polyval(a2, flutter) / (2.0 * a0))
     assert critical.eigenvalue.imag == pytest.approx(frequency, rel=1e-5)
