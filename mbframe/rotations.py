@@ -13,14 +13,15 @@ Array = NDArray[np.float64]
 
 def matrix_from_quaternion(p: ArrayLike) -> Array:
     """Rotation matrix (..., 3, 3) of quaternions (..., 4), which need not be normalized."""
-    p = np.asarray(p, float)
-    p0, p1, p2, p3 = np.moveaxis(p / np.linalg.norm(p, axis=-1, keepdims=True), -1, 0)
+    given = np.asarray(p, float)
+    unit = given / np.sqrt(np.sum(given * given, axis=-1, keepdims=True))
+    p0, p1, p2, p3 = unit[..., 0], unit[..., 1], unit[..., 2], unit[..., 3]
     rows = [
         [1 - 2 * (p2 * p2 + p3 * p3), 2 * (p1 * p2 - p0 * p3), 2 * (p1 * p3 + p0 * p2)],
         [2 * (p1 * p2 + p0 * p3), 1 - 2 * (p1 * p1 + p3 * p3), 2 * (p2 * p3 - p0 * p1)],
         [2 * (p1 * p3 - p0 * p2), 2 * (p2 * p3 + p0 * p1), 1 - 2 * (p1 * p1 + p2 * p2)],
     ]
-    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 def quaternion_from_matrix(a: ArrayLike) -> Array:
@@ -71,6 +72,8 @@ def frame_with_axis(axis: ArrayLike) -> Array:
 
 def skew(u: ArrayLike) -> Array:
     """The matrices u~ (..., 3, 3) with u~ w = u x w, of vectors (..., 3)."""
-    x, y, z = np.moveaxis(np.asarray(u, float), -1, 0)
-    o = np.zeros_like(x)
-    return np.moveaxis(np.array([[o, -z, y], [z, o, -x], [-y, x, o]]), (0, 1), (-2, -1))
+    u = np.asarray(u, float)
+    matrices = np.zeros((*u.shape, 3))
+    matrices[..., 0, 1], matrices[..., 0, 2], matrices[..., 1, 2] = -u[..., 2], u[..., 1], -u[..., 0]
+    matrices[..., 1, 0], matrices[..., 2, 0], matrices[..., 2, 1] = u[..., 2], -u[..., 1], u[..., 0]
+    return matrices

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -560,6 +560,37 @@ def export_costs(count: int) -> dict[str, tuple[float, int]]:
     return costs
 
 
+def linearization(bench: Bench) -> Iterator[Row]:
+    points = 21 if bench.quick else 201
+    bicycle, modal, lowest = fresh(time_to_linearize, points)
+    yield Row(
+        "bicycle, linearize 201 speeds", bicycle * 201 / points, "s", limit=2.0, note="models built anew each time"
+    )
+    yield Row("chain of 100 bodies, all modes", modal, "s", limit=2.0)
+    yield Row("chain of 1,000 bodies, 20 modes", lowest, "s", limit=10.0)
+
+
+def time_to_linearize(points: int) -> tuple[float, float, float]:
+    """CPU seconds for a bicycle at many speeds, for all modes of a chain, and for the lowest modes of a long one."""
+
+    def seconds(function: Callable[[], Any]) -> float:
+        began = time.process_time()
+        function()
+        return time.process_time() - began
+
+    def bicycles(speeds: Iterable[float]) -> None:
+        for speed in speeds:
+            mb.linearize(mb.examples.whipple_bicycle(speed=float(speed)))
+
+    bicycles([5.0])
+    mb.linearize(mb.examples.mass_spring_damper_chain(2))
+    return (
+        seconds(lambda: bicycles(np.linspace(0.0, 10.0, points))),
+        seconds(lambda: mb.linearize(mb.examples.mass_spring_damper_chain(100))),
+        seconds(lambda: mb.linearize(mb.examples.mass_spring_damper_chain(1000), n_modes=20)),
+    )
+
+
 MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "pendulum-step": pendulum_step,
     "pendulum-accuracy": pendulum_accuracy,
@@ -571,6 +602,7 @@ MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "build": build,
     "memory": memory,
     "streaming": streaming,
+    "linearization": linearization,
     "latency-import": latency_import,
     "latency-first-run": latency_first_run,
     "compile-library": compile_library,

@@ -41,9 +41,9 @@ class Equilibrium(State):
         energy along the constraints, relative to the mass matrix. A positive one is the square of an angular frequency
         of undamped vibration.
     kind
-        "minimum" of the potential energy (all stiffnesses positive; there is none to be negative in a mechanism without
-        freedom), "maximum", "saddle", "indifferent" (one is zero to rounding: higher derivatives decide), or "without
-        potential" (loads that no potential energy has, such as follower forces and controllers).
+        "minimum" of the potential energy (all stiffnesses are positive, or there is no freedom), "maximum" (all are
+        negative), "saddle" (some are), "indifferent" (none is negative, but one is zero to rounding: higher derivatives
+        decide), or "without potential" (loads that no potential energy has, such as follower forces and controllers).
     residual
         What is left of the loads: norm of the accelerations with which the mechanism would start, weighted by mass,
         relative to that of the largest loads met (of the bodies without constraints; at least that of gravity).
@@ -104,12 +104,10 @@ def equilibrium(
     eq = Equations(system, formulation or NewtonEuler())
     start = initial.checked(system.bodies) if initial is not None else eq.described()
     still = {name: Motion(m.position, m.rotation, np.zeros(3), np.zeros(3)) for name, m in start.motions.items()}
-    search = Search(eq, State(start.t, still, start.element_states))
+    search = Search(eq, State(start.t, still, start.element_states, start.dimension))
     place = search.start()
     found = None if minimum else search.newton(place)
-    if found is None or (minimum and not search.equilibrium(found).minimum):
-        found = search.descent(place)
-    return search.equilibrium(found)
+    return search.equilibrium(search.descent(place) if found is None else found)
 
 
 @dataclass(frozen=True)
@@ -193,7 +191,8 @@ class Search:
             softest = float(np.linalg.eigvals(matrix).real.min(initial=np.inf))
             if arrived and softest >= -ZERO * np.abs(matrix).max(initial=0.0):
                 return self._better(place, step) or place
-            step[:] = np.linalg.solve(matrix + max(damping, -1.5 * softest) * np.eye(len(matrix)), place.load)
+            shift = max(damping, -1.5 * softest, 1e-14 * np.abs(matrix).max(initial=0.0))
+            step[:] = np.linalg.solve(matrix + shift * np.eye(len(matrix)), place.load)
             trial = self._better(place, step, 2.0)
             if trial is None:
                 damping *= 4.0
@@ -215,7 +214,7 @@ class Search:
 
     def _failure(self, place: Place) -> str:
         acceleration = place.free @ place.load[: place.free.shape[1]]
-        motions = self.assembler._state(place.q, acceleration).motions
+        motions = self.eq.state(self.t, np.concatenate([place.q, acceleration, place.z])).motions
         name = max(motions, key=lambda n: float(np.linalg.norm(motions[n].velocity)))
         size = float(np.linalg.norm(motions[name].velocity))
         return (
@@ -309,11 +308,11 @@ class Search:
         couples = self._matrix(place)[:n, n:]
         if np.abs(hessian - hessian.T).max(initial=0.0) > UNSYMMETRIC * size or np.any(couples):
             kind = "without potential"
-        elif np.any(np.abs(values) <= ZERO * size):
-            kind = "indifferent"
-        elif np.all(values > 0.0):
-            kind = "minimum"
+        elif np.any(values < -ZERO * size):
+            kind = "maximum" if np.all(values < -ZERO * size) else "saddle"
         else:
-            kind = "maximum" if np.all(values < 0.0) else "saddle"
+            kind = "minimum" if np.all(values > ZERO * size) else "indifferent"
         residual = place.unbalanced / self.reference if self.reference > 0.0 else 0.0
-        return Equilibrium(state.t, state.motions, state.element_states, values, kind, residual, self.steps)
+        return Equilibrium(
+            state.t, state.motions, state.element_states, state.dimension, values, kind, residual, self.steps
+        )

@@ -6,7 +6,7 @@ Freezing redundant coordinates gives wrong roots for everything that rolls. Here
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..equations.equations import Equations
+from ..equations.tables import NumberedBody
 from ..markers import AXIS, converted
 from ..rotations import matrix_from_vector, skew
 from ..state import State
@@ -64,10 +65,14 @@ def on_vectors(block: Array, size: int) -> Array:
     return whole
 
 
+def width(places: Mapping[str, slice]) -> int:
+    """Number of small motions of all bodies."""
+    return list(places.values())[-1].stop
+
+
 def turning(places: Mapping[str, slice], frame: TurningFrame) -> Array:
     """S: what turning the frame does to the small motions of all bodies, R' = S R."""
-    n = max(place.stop for place in places.values())
-    S = np.zeros((n, n))
+    S = np.zeros((width(places), width(places)))
     if frame.rate:
         spin = skew(frame.angular_velocity)
         for place in places.values():
@@ -77,7 +82,7 @@ def turning(places: Mapping[str, slice], frame: TurningFrame) -> Array:
 
 def collected(places: Mapping[str, slice], parts: Mapping[str, tuple[Array, Array]]) -> Array:
     """The small motions of all bodies in one vector, from dr and phi of some; a body that does not turn has no phi."""
-    whole = np.zeros(max(place.stop for place in places.values()))
+    whole = np.zeros(width(places))
     for name, (dr, phi) in parts.items():
         place = places[name]
         whole[place.start : place.start + 3] = dr
@@ -119,15 +124,19 @@ class OperatingPoint:
     @cached_property
     def accelerations(self) -> dict[str, tuple[Array, Array]]:
         """Acceleration of the origin and angular acceleration of each body, global."""
-        return {
-            b.body.name: tuple(
-                part[0]
-                for part in b.formulation.accelerations(
-                    self.q[None, b.q_slice], self.v[None, b.v_slice], self.v_rate[None, b.v_slice]
-                )
-            )
-            for b in self.eq.tables.bodies
-        }
+        found = {}
+        for table in self.eq.tables.body_tables:
+            both = table.elements[0].formulation.accelerations(*self.rows(table.elements))
+            found.update({b.body.name: (a, alpha) for b, a, alpha in zip(table.elements, *both, strict=True)})
+        return found
+
+    def rows(self, bodies: Sequence[NumberedBody]) -> tuple[Array, Array, Array]:
+        """q, v and v' of bodies of one formulation, a row each."""
+        return (
+            np.array([self.q[b.q_slice] for b in bodies]),
+            np.array([self.v[b.v_slice] for b in bodies]),
+            np.array([self.v_rate[b.v_slice] for b in bodies]),
+        )
 
 
 @dataclass(frozen=True)
@@ -225,16 +234,7 @@ def _variations(
     tables = point.eq.tables
     blocks: dict[str, list[Array]] = {}
     for table in tables.body_tables:
-        formulation = table.elements[0].formulation
-        rows = [
-            np.array([values[part] for part in places])
-            for values, places in (
-                (point.q, [b.q_slice for b in table.elements]),
-                (point.v, [b.v_slice for b in table.elements]),
-                (point.v_rate, [b.v_slice for b in table.elements]),
-            )
-        ]
-        P, P_rate, Z, Z_rate = formulation.variation(*rows)
+        P, P_rate, Z, Z_rate = table.elements[0].formulation.variation(*point.rows(table.elements))
         if frame.rate:
             S, R = (on_vectors(part, P.shape[2]) for part in (skew(frame.angular_velocity), turned))
             R[6:, 6:] = np.eye(len(R[6:]))

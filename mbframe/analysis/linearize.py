@@ -368,7 +368,7 @@ class Linearization:
                 m.velocity + dr_rate,
                 m.angular_velocity + phi_rate + np.cross(phi.real, m.angular_velocity),
             )
-        moved = State(self.state.t, motions, self.state.element_states)
+        moved = State(self.state.t, motions, self.state.element_states, self.state.dimension)
         return assemble(self.system, moved) if assembled else moved
 
     def __repr__(self) -> str:

@@ -17,7 +17,7 @@ from ..measures import Measure
 from ..rotations import skew
 from ..state import State
 from ..system import System
-from .linear_equations import OperatingPoint, TurningFrame, collected, turning
+from .linear_equations import OperatingPoint, TurningFrame, collected, turning, width
 
 Array = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ def input_signals(system: System, state: State, places: Mapping[str, slice], inp
         else:
             message = f"found {given!r}; allowed are measures, PointForce and Torque elements, or their names"
             raise ModelError([Problem("linearize", "inputs", message)])
-    position = np.array(rows).reshape(len(rows), _width(places))
+    position = np.array(rows).reshape(len(rows), width(places))
     return Signals(names, position, 0.0 * position, 0.0 * position)
 
 
@@ -85,7 +85,7 @@ def output_signals(
     An output is a measure (or its name); ("rate", measure); or a quantity of a body as in a result, ("velocity", body)
     or ("velocity", body, local_point), with three components along the axes of the frame.
     """
-    system, state, n = point.eq.system, point.state, _width(places)
+    system, state, n = point.eq.system, point.state, width(places)
     names: list[str] = []
     blocks: list[tuple[Array, Array, Array]] = []
     for given in outputs:
@@ -123,10 +123,6 @@ def measure_row(measure: Measure, state: State, places: Mapping[str, slice]) -> 
     return _row(places, loads)
 
 
-def _width(places: Mapping[str, slice]) -> int:
-    return max(place.stop for place in places.values())
-
-
 def _row(places: Mapping[str, slice], loads: Mapping[str, tuple[Array, Array]]) -> Array:
     """A row over all small motions from the parts for dr and phi of some bodies; the ground takes up any load."""
     return collected(places, {name: parts for name, parts in loads.items() if name in places})
@@ -152,7 +148,7 @@ def _body_rows(
         turn, by_spin, by_change = (np.hstack([none, x]) for x in (unit, -skew(omega), -skew(alpha)))
         orders = [(turn,), (by_spin, turn), (by_change, by_spin, turn)][QUANTITIES.index(kind) - 3]
     place = places[name]
-    whole = [np.zeros((3, _width(places))) for _ in range(3)]
+    whole = [np.zeros((3, width(places))) for _ in range(3)]
     for rows, part in zip(whole, orders, strict=False):
         rows[:, place] = part[:, : place.stop - place.start]
     return whole[0], whole[1], whole[2]

@@ -30,6 +30,8 @@ def check_closed(eq: Equations, state: State) -> None:
     size = max(1.0, extent(eq, state))
     speed = max([1.0] + [np.linalg.norm(m.velocity) for m in state.motions.values()])
     for values, scale, unit in ((residual, size, "(m, or rad)"), (rate, speed, "(m/s, or rad/s)")):
+        if np.linalg.norm(values) <= CLOSED * scale:
+            continue
         broken = [(owner, norm) for owner, norm in joint_norms(eq, values) if norm > CLOSED * scale]
         if broken:
             listed = ", ".join(f"{owner} {norm:.3g}" for owner, norm in broken[:LISTED])
@@ -42,15 +44,14 @@ def check_closed(eq: Equations, state: State) -> None:
 
 def unsteadiness(point: OperatingPoint, frame: TurningFrame) -> dict[str, tuple[float, float]]:
     """|r'' - Omega x r'| (m/s^2) and |w' - Omega x w| (rad/s^2) of each body."""
-    spin = frame.angular_velocity
-    found = {}
-    for name, (acceleration, alpha) in point.accelerations.items():
-        m = point.state.motions[name]
-        found[name] = (
-            float(np.linalg.norm(acceleration - np.cross(spin, m.velocity))),
-            float(np.linalg.norm(alpha - np.cross(spin, m.angular_velocity))),
-        )
-    return found
+    names = list(point.accelerations)
+    motions = [point.state.motions[name] for name in names]
+    turn = skew(frame.angular_velocity).T
+    left = []
+    for kind, velocities in enumerate(([m.velocity for m in motions], [m.angular_velocity for m in motions])):
+        accelerations = np.array([point.accelerations[name][kind] for name in names])
+        left.append(np.linalg.norm(accelerations - np.array(velocities) @ turn, axis=1).tolist())
+    return dict(zip(names, zip(*left, strict=True), strict=True))
 
 
 def check_steady(point: OperatingPoint, frame: TurningFrame) -> None:
@@ -124,7 +125,7 @@ def advanced(state: State, frame: TurningFrame, duration: float) -> State:
             R @ m.velocity,
             R @ m.angular_velocity,
         )
-    return State(state.t + duration, motions, state.element_states)
+    return State(state.t + duration, motions, state.element_states, state.dimension)
 
 
 def until_turned(eq: Equations, state: State, frame: TurningFrame) -> float:

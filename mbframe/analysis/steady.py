@@ -176,7 +176,7 @@ class Trim:
         check_closed(self.eq, self.state)
         check_steady(point, frame)
         s = self.state
-        return SteadyMotion(s.t, s.motions, s.element_states, frame, self.balance)
+        return SteadyMotion(s.t, s.motions, s.element_states, s.dimension, frame, self.balance)
 
     def remains(self) -> str:
         """What is not met, in words."""
@@ -208,7 +208,7 @@ class Trim:
         """A state with the velocities of the coefficients c."""
         twist = on_bodies(self.places, self._twists(state)[0] @ self.mixed @ c)
         motions = {n: Motion(m.position, m.rotation, *twist[n]) for n, m in state.motions.items()}
-        return State(state.t, motions, state.element_states)
+        return State(state.t, motions, state.element_states, state.dimension)
 
     def _closed(self, state: State, c: Array) -> tuple[State, Array]:
         """The nearest closed position, and there the nearest velocities without slip."""
@@ -297,4 +297,4 @@ def _displaced(state: State, places: dict[str, slice], x: Array) -> State:
         )
         for n, m in state.motions.items()
     }
-    return State(state.t, motions, state.element_states)
+    return State(state.t, motions, state.element_states, state.dimension)

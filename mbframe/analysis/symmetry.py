@@ -72,7 +72,7 @@ def _candidates(
 
     def add(name: str, *orders: Mapping[str, tuple[Array, Array]]) -> None:
         names.append(name)
-        columns.append([collected(e.places, parts) for parts in orders])
+        columns.append([collected(e.places, parts) if parts else np.zeros(e.size) for parts in orders])
 
     for axis, letter in zip(np.eye(3), "xyz", strict=True):
         add(f"path: displacement of the whole along {letter}", dict.fromkeys(motions, (axis, none)), {}, {})

@@ -30,18 +30,19 @@ def gauss_record(tables: Tables) -> Record:
             products.append((left, right, tables.bodies[body].formulation.n_v, places[a.row, b.row]))
 
     rows, columns, source = [], [], []
-    for (a, b), offset in places.items():
-        r, c = np.tril_indices(sizes[a]) if a == b else np.indices((sizes[a], sizes[b])).reshape(2, -1)
-        rows.append(a + r)
-        columns.append(b + c)
-        source.append(offset + r * sizes[b] + c)
-    empty = np.empty(0, np.int64)
-    entries = [np.concatenate(part or [empty]) for part in (rows, columns, source)]
+    for (first, second), offset in places.items():
+        block = np.ones((sizes[first], sizes[second]), bool)
+        r, c = np.nonzero(np.tril(block) if first == second else block)
+        rows.append(first + r)
+        columns.append(second + c)
+        source.append(offset + r * sizes[second] + c)
+    none = [np.empty(0, np.int64)]
+    at, beside, read = (np.concatenate(part or none) for part in (rows, columns, source))
     blocks = [Block(row, size) for row, size in sorted(sizes.items())]
 
     n = tables.n_rows
     data = Record(GAUSS)
-    data["factor"] = factor_record(analyze(blocks, *entries, n_plain=n))
+    data["factor"] = factor_record(analyze(blocks, at, beside, read, n_plain=n))
     data["products"], data["n_products"], data["n_gram"] = np.array(products, PRODUCT), len(products), n_gram
     rooms = {"gram": n_gram, "dense": n * n, "normal": n * n, "weight": n, "error": n, "work": n}
     for field, size in rooms.items():

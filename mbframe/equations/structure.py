@@ -16,7 +16,10 @@ equations do, joints have the lost pivots.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +35,7 @@ class Block:
     intrinsic: bool = False  # a constraint among the coordinates of one body
 
 
-def elimination_order(blocks: list[Block], edges: list[set[int]]) -> list[int]:
+def elimination_order(blocks: Sequence[Block], edges: list[set[int]]) -> list[int]:
     """Order of the blocks. `edges[b]` are the blocks that share an entry with block b."""
     neighbours = [set(e) for e in edges]
     sizes = [b.size for b in blocks]
@@ -131,8 +134,16 @@ def analyze(
 ) -> Structure:
     """Structure of the symmetric matrix whose entries stand at (rows, columns), each pair given once.
 
-    `source` says which number each entry is read from.
+    `source` says which number each entry is read from. Systems of the same structure, as in a sweep over parameters,
+    share the result.
     """
+    return _analyzed(tuple(blocks), *(part.astype(np.int64).tobytes() for part in (rows, columns, source)), n_plain)
+
+
+@lru_cache(maxsize=16)
+def _analyzed(blocks: tuple[Block, ...], *entries: Any) -> Structure:
+    rows, columns, source = (np.frombuffer(part, np.int64) for part in entries[:3])
+    n_plain: int = entries[3]
     n = sum(b.size for b in blocks)
     owner = np.empty(n, np.int64)
     for k, block in enumerate(blocks):

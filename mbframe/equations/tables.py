@@ -48,6 +48,10 @@ BODY_FIELDS = [
 ]
 
 
+MOST_PATTERNS = 1000
+_PATTERNS: dict[Hashable, NDArray[np.bool_]] = {}  # of constraints of the same class with the same parameters
+
+
 @dataclass
 class NumberedBody:
     """A body with its formulation and its places in q, v and the rows."""
@@ -123,6 +127,7 @@ class Table:
     kept: list[Function] = field(default_factory=list)  # whose programs the rows point to
 
 
+@cache
 def given_with(cls: type, method: str, *companions: str) -> bool:
     """Whether a class gives companions of a method at the level at which it gives the method, or below.
 
@@ -419,11 +424,12 @@ class Tables:
                 raise ModelError(
                     f"{kind.__name__}.{entry[0]}: this name is used by the tables; choose another parameter name"
                 )
-        rows = np.zeros(len(elements), np.dtype(own + parameters, align=True)).view(np.recarray)
+        plain = np.zeros(len(elements), np.dtype(own + parameters, align=True))
         for k, (element, link) in enumerate(zip(elements, links, strict=True)):
             for name, value in (link | element.row_values()).items():
                 if name in fields:
-                    rows[name][k] = value
+                    plain[name][k] = value
+        rows = plain.view(np.recarray)
         if functions_of(elements):
             for name, parameter in declared.items():
                 if name in fields and "function" in parameter.kind:
@@ -468,8 +474,10 @@ class Tables:
             m: self.bodies[k].formulation.jacobian_pattern(self.markers[m]) for m, k in enumerate(owner) if k >= 0
         }
         for table in self.constraint_tables:
-            for row, c in zip(table.rows, table.elements, strict=True):
-                g = self._gradient_pattern(c.constraint, row)
+            for c in table.elements:
+                kind: Any = type(c.constraint)
+                known = self.gives_derivatives(kind)
+                g = _gradient_pattern(c.constraint) if known else np.ones((c.constraint.equations, 24), bool)
                 for marker, half, offset in ((c.i, g[:, :12], c.block_i), (c.j, g[:, 12:], c.block_j)):
                     if owner[marker] >= 0:
                         mask = (half.astype(int) @ jacobians[marker].astype(int)) > 0
@@ -481,18 +489,27 @@ class Tables:
         """Whether the derivatives that a constraint class gives can be used: a user's are not those of the plane."""
         return has_derivatives(kind) and not (self.planar and users_methods(kind))
 
-    def _gradient_pattern(self, constraint: BasicConstraint, row: Any) -> NDArray[np.bool_]:
-        """Which of the 24 marker numbers each equation depends on: found at random markers, where nothing cancels."""
-        if not self.gives_derivatives(type(constraint)):
-            return np.ones((constraint.equations, 24), bool)
-        markers = _random_markers()
-        if constraint.nonholonomic:
-            given = np.zeros((constraint.equations, 36))
-            constraint.velocity_gradient(0.0, markers[0], markers[1], given)  # type: ignore[attr-defined]
-            return rate_gradient(given, *markers) != 0.0
-        g = np.zeros((constraint.equations, 24))
-        constraint.gradient(0.0, markers[0], markers[1], g)  # type: ignore[attr-defined]
-        return g != 0.0
+
+def _gradient_pattern(constraint: BasicConstraint) -> NDArray[np.bool_]:
+    """Which of the 24 marker numbers each equation depends on: found at random markers, where nothing cancels."""
+    values = constraint.row_values()
+    key = (type(constraint), *(np.asarray(value).tobytes() for value in values.values()))
+    if (known := _PATTERNS.get(key)) is None:
+        known = _PATTERNS[key] = _found_pattern(constraint)
+        while len(_PATTERNS) > MOST_PATTERNS:
+            del _PATTERNS[next(iter(_PATTERNS))]
+    return known
+
+
+def _found_pattern(constraint: Any) -> NDArray[np.bool_]:
+    markers = _random_markers()
+    if constraint.nonholonomic:
+        given = np.zeros((constraint.equations, 36))
+        constraint.velocity_gradient(0.0, markers[0], markers[1], given)
+        return rate_gradient(given, *markers) != 0.0
+    g = np.zeros((constraint.equations, 24))
+    constraint.gradient(0.0, markers[0], markers[1], g)
+    return g != 0.0
 
 
 def rate_gradient(given: Array, i: Any, j: Any) -> Array:

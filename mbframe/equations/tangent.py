@@ -218,7 +218,7 @@ class TangentAssembly:
         x, rate = (slice(0, 12), slice(24, 36)), (slice(12, 24), slice(36, 48))
         owner, bases, tangents = [], [], []
         for place, m in zip(places, markers, strict=True):
-            pool = slice(m.jacobian, m.jacobian + 12 * m.n)
+            pool = slice(m.jacobian, m.jacobian + 12 * m.n)  # empty for the ground
             bases.append(work.jacobians[pool].reshape(12, m.n))
             tangents.append(self.record.array("rate_tangents")[pool].reshape(12, m.n))
             owner.append(int(m.body))

@@ -27,6 +27,7 @@ from .watt_governor import watt_governor
 from .whipple_bicycle import whipple_bicycle
 
 __all__ = [
+    "DURATIONS",
     "andrews_squeezer",
     "bouncing_block",
     "bricard",
@@ -55,8 +56,8 @@ __all__ = [
     "whipple_bicycle",
 ]
 
-DURATIONS = {"car_suspension": 6.0, "flyball_governor": 2.0}
-"""How long to simulate what is not worth the usual time, s."""
+DURATIONS = {"andrews_squeezer": 0.03, "car_suspension": 6.0, "flyball_governor": 2.0}
+"""Time in s after which an example has shown what it does, where 5 s are not the right one."""
 
 
 def names() -> list[str]:

@@ -16,6 +16,7 @@ DEFAULT_DURATION = 5.0
 """Simulated time in s of an example that `mbframe.examples.DURATIONS` does not list."""
 
 INSTANTS_PER_SECOND = 200
+FEWEST_INSTANTS = 300
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -30,15 +31,14 @@ def main(arguments: list[str] | None = None) -> None:
     folder = options.output.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     names = options.names or examples.names()
-    durations: dict[str, float] = getattr(examples, "DURATIONS", {})
     pictures = []
     start = time.perf_counter()
     for number, name in enumerate(names, start=1):
-        duration = durations.get(name, DEFAULT_DURATION)
+        duration = examples.DURATIONS.get(name, DEFAULT_DURATION)
         print(f"[{number}/{len(names)}] {name}: simulating {duration:g} s", end=" ... ", flush=True)
         begin = time.perf_counter()
         system = getattr(examples, name)()
-        t_eval = np.linspace(0.0, duration, round(duration * INSTANTS_PER_SECOND) + 1)
+        t_eval = np.linspace(0.0, duration, max(round(duration * INSTANTS_PER_SECOND), FEWEST_INSTANTS) + 1)
         result = mb.simulate(system, t_end=duration, t_eval=t_eval)
         print(f"{result.info.steps} steps", end=" ... ", flush=True)
         picture = folder / f"{name}.png"

@@ -24,9 +24,10 @@ def flyball_governor() -> System:
     """Watt's governor, problem A05 of the benchmark library of [Gonzalez2006]: four freedoms, 20 equations.
 
     A shaft turns freely about the vertical, started with one turn per second. Two rods with balls hang on its top in
-    hinges; springs and dampers in the place of coupler rods connect their middles with a slider on the shaft. They are
-    so stiff and so strongly damped (times of 0.1 ms) that an explicit integrator takes some 10^4 steps per second. The
-    balls fall, pull the slider down, and the whole swings until the motion is lost in the dampers.
+    hinges; springs and dampers in the place of coupler rods connect their middles with a slider on the shaft. The balls
+    rise, lift the slider by a quarter of a metre, and sink again, about once a second. The couplers are so strongly
+    damped, with times of a fraction of a millisecond, that stability and not accuracy limits the steps of explicit
+    integrators.
     """
     mass, across, along = bar()
     system = System("flyball governor")

@@ -553,7 +553,13 @@ def _event_record(event: EventRecord) -> dict[str, Any]:
         for name, motion in state.motions.items()
     }
     elements = {name: np.asarray(values).tolist() for name, values in state.element_states.items()}
-    return {"name": event.name, "t": event.t, "motions": motions, "element_states": elements}
+    return {
+        "name": event.name,
+        "t": event.t,
+        "dimension": state.dimension,
+        "motions": motions,
+        "element_states": elements,
+    }
 
 
 def _read_event(record: dict[str, Any]) -> EventRecord:
@@ -562,4 +568,4 @@ def _read_event(record: dict[str, Any]) -> EventRecord:
         for name, motion in record["motions"].items()
     }
     elements = {name: np.array(values) for name, values in record["element_states"].items()}
-    return EventRecord(record["name"], record["t"], State(record["t"], motions, elements))
+    return EventRecord(record["name"], record["t"], State(record["t"], motions, elements, record["dimension"]))

@@ -25,7 +25,8 @@ class ForceElement(TwoPointConnection):
 
     `i`, `j` are marker states: `position`, `velocity`, `angular_velocity` (3,) and `axes` (3, 3; columns), all
     global. `wrench` returns force and torque on j's body at j; the opposite acts on i's body at the same point, so
-    momentum is kept. The method is compiled unchanged if it can be, and called by Python otherwise.
+    momentum is kept. The method is compiled unchanged if it can be, and called by Python otherwise. In a planar system
+    vectors have two components, axes are 2 x 2, and `angular_velocity` and the torque are numbers.
 
     Give `energy(self, t, i, j)` if the force is conservative: its potential, so that the power on the bodies is minus
     its rate.

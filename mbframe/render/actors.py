@@ -24,32 +24,46 @@ def surface_data(surface: Surface) -> Any:
     return data
 
 
+def mapper_of(data: Any) -> Any:
+    """What draws data; actors can share it. PyVista's own mapper prepares colour maps, at a hundred times the cost."""
+    from vtkmodules.vtkRenderingCore import vtkPolyDataMapper
+
+    mapper = vtkPolyDataMapper()
+    mapper.SetInputData(data)
+    mapper.ScalarVisibilityOff()
+    return mapper
+
+
 class SurfaceActor:
     """A surface in a plotter. Its matrix is owned here and copied into: five times as fast as replacing it."""
 
     def __init__(
         self,
         plotter: Any,
-        data: Any,
+        mapper: Any,
         color: Color,
         opacity: float = 1.0,
         lit: bool = True,
         pickable: bool = True,
     ) -> None:
         from vtkmodules.vtkCommonMath import vtkMatrix4x4
+        from vtkmodules.vtkRenderingCore import vtkActor
 
-        pv = pyvista()
-        self.data = data
-        mapper = pv.DataSetMapper(data)
-        mapper.scalar_visibility = False
-        self.actor = pv.Actor(mapper=mapper)
+        self.mapper = mapper
+        self.actor = vtkActor()
+        self.actor.SetMapper(mapper)
         self.matrix = vtkMatrix4x4()
         self.actor.SetUserMatrix(self.matrix)
-        prop = self.actor.prop
-        prop.color, prop.opacity, prop.lighting = color, opacity, lit
-        prop.interpolation = "Phong"
+        look = self.actor.GetProperty()
+        look.SetColor(*color)
+        look.SetOpacity(opacity)
+        look.SetLighting(lit)
         if lit:
-            prop.ambient, prop.diffuse, prop.specular, prop.specular_power = 0.22, 0.9, 0.2, 25.0
+            look.SetInterpolationToPhong()
+            look.SetAmbient(0.22)
+            look.SetDiffuse(0.9)
+            look.SetSpecular(0.2)
+            look.SetSpecularPower(25.0)
         plotter.add_actor(self.actor, reset_camera=False, render=False, pickable=pickable)
 
     def place(self, elements: Sequence[float]) -> None:
@@ -58,16 +72,17 @@ class SurfaceActor:
 
     def paint(self, color: Color) -> None:
         """Give it another colour."""
-        self.actor.prop.color = color
+        self.actor.GetProperty().SetColor(*color)
 
     def visible(self, shown: bool) -> None:
         """Show or hide it."""
-        self.actor.visibility = shown
+        self.actor.SetVisibility(shown)
 
     def deform(self, vertices: ArrayLike) -> None:
-        """Other vertices for the same triangles, also of all actors that share the data."""
-        self.data.points = np.asarray(vertices, np.float32)
-        self.data.compute_normals(cell_normals=False, split_vertices=False, consistent_normals=False, inplace=True)
+        """Other vertices for the same triangles, also of all actors that share the mapper."""
+        data = self.mapper.GetInput()
+        data.points = np.asarray(vertices, np.float32)
+        data.compute_normals(cell_normals=False, split_vertices=False, consistent_normals=False, inplace=True)
 
 
 def place_all(actors: Sequence[SurfaceActor], matrices: Array) -> None:
@@ -78,18 +93,20 @@ def place_all(actors: Sequence[SurfaceActor], matrices: Array) -> None:
 
 def add_lines(plotter: Any, points: Array, lines: Any, colors: Array, opacity: Array, width: float) -> Any:
     """Lines with a colour and an opacity at each point, unlit; returns the actor."""
-    pv = pyvista()
-    data = pv.PolyData(np.asarray(points, np.float32), lines=np.asarray(lines).ravel())
+    from vtkmodules.vtkRenderingCore import vtkActor
+
+    data = pyvista().PolyData(np.asarray(points, np.float32), lines=np.asarray(lines).ravel())
     rgba = np.column_stack([np.asarray(colors), opacity])
     data.point_data["rgba"] = np.round(255.0 * rgba).astype(np.uint8)
-    mapper = pv.DataSetMapper(data)
+    mapper = mapper_of(data)
+    mapper.ScalarVisibilityOn()
     mapper.SetScalarModeToUsePointFieldData()
     mapper.SelectColorArray("rgba")
     mapper.SetColorModeToDirectScalars()
-    mapper.scalar_visibility = True
-    actor = pv.Actor(mapper=mapper)
-    actor.prop.lighting = False
-    actor.prop.line_width = width
+    actor = vtkActor()
+    actor.SetMapper(mapper)
+    actor.GetProperty().LightingOff()
+    actor.GetProperty().SetLineWidth(width)
     plotter.add_actor(actor, reset_camera=False, render=False, pickable=False)
     return actor
 

@@ -96,7 +96,7 @@ class Frames:
 
     def __iter__(self) -> Iterator[State]:
         """The states, one per frame. Own states of elements are interpolated linearly."""
-        others = [f.name for f in fields(State) if f.name not in ("t", "motions")]
+        others = [f.name for f in fields(State) if f.name not in ("t", "motions", "dimension")]
         for n, t in enumerate(self.times):
             before, after = (self.result.state(k[n]) for k in (self._spans.before, self._spans.after))
             s = self._spans.s[n]
@@ -106,7 +106,7 @@ class Frames:
                 if (old := getattr(before, field)) is not None
             }
             motions = {name: Motion(*(values[n] for values in motion)) for name, motion in self._motions.items()}
-            yield State(float(t), motions, **mixed)
+            yield State(float(t), motions, dimension=before.dimension, **mixed)
 
     @cached_property
     def _spans(self) -> _Spans:

@@ -14,7 +14,7 @@ from ..parameters import Element
 from ..results import Result
 from ..state import State
 from . import camera as cam
-from .actors import SurfaceActor, add_lines, off_screen_plotter, place_all, surface_data
+from .actors import SurfaceActor, add_lines, mapper_of, off_screen_plotter, place_all, surface_data
 from .availability import check_drawing, pyvista
 from .geometry import parts_of
 from .parts import Sketch, swept, unit_vector
@@ -86,14 +86,12 @@ class Scene:
         self._trails: dict[str, Any] = {}
         self._arrows: dict[str, list[SurfaceActor]] = {}
         self._arrow_scales: dict[str, float] = {}
-        self._arrow = surface_data(arrow(1.0, 0.022, 0.2))
+        self._arrow = mapper_of(surface_data(arrow(1.0, 0.022, 0.2)))
         self._labels: list[tuple[Any, str | None, Array]] = []
         self._poses = self.sketch.described
         self._corners = swept(self.parts, self._passed or self.sketch.described, self.sketch.described)
         self.floor: Floor = floor_of(self.sketch, self._corners)
-        self._actors = [
-            SurfaceActor(self.plotter, surface_data(part.surface), part.color, part.opacity) for part in self.parts
-        ]
+        self._actors = self._add_parts()
         self._shadows: list[SurfaceActor] = []
         self._light()
         if shadows:
@@ -240,6 +238,17 @@ class Scene:
     def _center(self, body: str, poses: Poses) -> Array:
         return poses.point(body, self.sketch.center_of_mass(self.system[body]))
 
+    def _add_parts(self) -> list[SurfaceActor]:
+        """An actor for each part; parts with the same surface share what draws it, unless it deforms."""
+        shared: dict[int, Any] = {}
+        actors = []
+        for part in self.parts:
+            key = id(part.surface) if part.deformed is None else -id(part)
+            if key not in shared:
+                shared[key] = mapper_of(surface_data(part.surface))
+            actors.append(SurfaceActor(self.plotter, shared[key], part.color, part.opacity))
+        return actors
+
     def _light(self) -> None:
         light = pyvista().Light
         plotter, theme = self.plotter, self.theme
@@ -252,7 +261,7 @@ class Scene:
         self._projection = self.floor.shadow_matrix(1e-3 * self.sketch.extent)
         self._casting = [k for k, part in enumerate(self.parts) if part.role != "road"]
         self._shadows = [
-            SurfaceActor(self.plotter, self._actors[k].data, self.theme.shadow, lit=False, pickable=False)
+            SurfaceActor(self.plotter, self._actors[k].mapper, self.theme.shadow, lit=False, pickable=False)
             for k in self._casting
         ]
 

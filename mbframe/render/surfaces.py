@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise, product
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..rotations import frame_with_axis
 
 Array = NDArray[np.float64]
 
+alike = lru_cache(maxsize=512)  # a mechanism has many equal pins and balls: they share one surface
 SHARP = np.radians(40.0)  # a profile that bends by more has an edge there
 
 
@@ -119,12 +121,14 @@ def revolved(profile: ArrayLike, sides: int = 40) -> Surface:
     return joined(pieces)
 
 
+@alike
 def cylinder(radius: float, length: float, bevel: float = 0.0, sides: int = 40) -> Surface:
     """A cylinder about z, centred at the origin."""
     h, b = length / 2.0, min(bevel, 0.45 * radius, 0.45 * length)
     return revolved([(0, -h), (radius - b, -h), (radius, -h + b), (radius, h - b), (radius - b, h), (0, h)], sides)
 
 
+@alike
 def tube(outer: float, inner: float, length: float, bevel: float = 0.0, sides: int = 40) -> Surface:
     """A hollow cylinder about z, centred at the origin."""
     h, b = length / 2.0, min(bevel, 0.3 * (outer - inner), 0.3 * length)
@@ -132,6 +136,7 @@ def tube(outer: float, inner: float, length: float, bevel: float = 0.0, sides: i
     return revolved([*outside, (inner, -h)], sides)
 
 
+@alike
 def cone(radius: float, length: float, sides: int = 40) -> Surface:
     """A cone with its base at the origin and its tip on z."""
     return revolved([(0, 0), (radius, 0), (0, length)], sides)
@@ -143,11 +148,13 @@ def arc(radius: float, start: float, end: float, center: tuple[float, float] = (
     return np.column_stack([center[0] + radius * np.cos(angle), center[1] + radius * np.sin(angle)])
 
 
+@alike
 def sphere(radius: float, sides: int = 40) -> Surface:
     """A sphere about the origin."""
     return revolved(arc(radius, -np.pi / 2.0, np.pi / 2.0, steps=sides // 2), sides)
 
 
+@alike
 def bowl(radius: float, thickness: float, sides: int = 40) -> Surface:
     """The lower half of a spherical shell, open towards z."""
     inner = arc(radius, 0.0, -np.pi / 2.0, steps=sides // 4)
@@ -155,11 +162,13 @@ def bowl(radius: float, thickness: float, sides: int = 40) -> Surface:
     return revolved(np.vstack([outer, inner]), sides)
 
 
+@alike
 def torus(radius: float, section: float, sides: int = 48) -> Surface:
     """A ring about z with a round section."""
     return revolved(arc(section, -np.pi, np.pi, center=(radius, 0.0), steps=20), sides)
 
 
+@alike
 def arrow(length: float, radius: float, head: float | None = None) -> Surface:
     """An arrow from the origin along z; `head` is the length of its head."""
     tip = min(6.0 * radius if head is None else head, 0.6 * length)

@@ -16,7 +16,9 @@ from .style import Color, rgb
 Array = NDArray[np.float64]
 
 AXIS_COLORS: tuple[Color, Color, Color] = (rgb("#d0502f"), rgb("#2a9474"), rgb("#2f6fb0"))
-LIGHT = np.array([-0.25, 0.2, 1.0])  # where the light that makes the shadow comes from, in (right, back, up)
+# Where the light that makes the shadow comes from, in (right, back, up) of the floor: the left and the front; on the
+# wall behind a planar mechanism the left and above.
+LIGHT, LIGHT_ON_WALL = (-0.25, -0.2, 1.0), (-0.25, 0.2, 1.0)
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,12 @@ class Floor:
     point: Array
     normal: Array
     touched: bool = False
+    light: tuple[float, float, float] = LIGHT
 
     def shadow_matrix(self, lift: float) -> Array:
         """Projects along the light onto the plane, lifted a little: x -> x - l n.(x - o)/(n.l)."""
         right, back = s.frame_with_axis(self.normal).T[:2]
-        light = LIGHT[0] * right + LIGHT[1] * back + LIGHT[2] * self.normal
+        light = self.light[0] * right + self.light[1] * back + self.light[2] * self.normal
         matrix = np.eye(4)
         matrix[:3, :3] -= np.outer(light, self.normal) / (light @ self.normal)
         matrix[:3, 3] = light * (self.normal @ self.point) / (light @ self.normal) + lift * self.normal
@@ -68,7 +71,8 @@ def floor_of(sketch: Sketch, corners: Array) -> Floor:
             normal = i.axes[:, 2]
             return Floor(i.point, normal, touched=True)
     if sketch.planar:
-        return Floor(np.array([0.0, 0.0, float(corners[:, 2].min()) - 0.02 * sketch.extent]), np.array([0.0, 0.0, 1.0]))
+        behind = float(corners[:, 2].min()) - 0.02 * sketch.extent
+        return Floor(np.array([0.0, 0.0, behind]), np.array([0.0, 0.0, 1.0]), light=LIGHT_ON_WALL)
     lowest = float((corners @ sketch.up).min()) - 0.03 * sketch.extent
     return Floor(lowest * sketch.up, sketch.up)
 

@@ -181,7 +181,6 @@ def cases(classes: list[Any]) -> pytest.MarkDecorator:
 
 
 @cases([cls for cls in ELEMENTS if has_equations(cls)])
-@pytest.mark.boundscheck
 def test_rows_are_independent_derivatives_of_the_residual(cls: Any, formulation: Formulation) -> None:
     eq = mb.Equations(pair(cls).plane, formulation)
     q, v = numbers(eq, random_state(eq, 5))
@@ -204,7 +203,6 @@ def test_rows_are_independent_derivatives_of_the_residual(cls: Any, formulation:
 
 
 @cases(ELEMENTS)
-@pytest.mark.boundscheck
 def test_accelerations_and_reactions_are_those_of_space(cls: Any, formulation: Formulation) -> None:
     case = pair(cls)
     state = random_state(mb.Equations(case.plane), 6)

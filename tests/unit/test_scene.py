@@ -191,7 +191,7 @@ def test_the_camera_follows_a_body(pendulum: Scene):
 
 def test_highlight_paints_an_element_and_takes_it_back(pendulum: Scene):
     def colors() -> list[Any]:
-        return [actor.actor.prop.color.float_rgb for actor in pendulum._actors]
+        return [actor.actor.GetProperty().GetColor() for actor in pendulum._actors]
 
     plain = colors()
     pendulum.highlight(pendulum.system["bar 2"])
@@ -228,7 +228,7 @@ def test_arrows_have_the_length_and_direction_of_their_vectors(pendulum: Scene):
     assert bounds[0][4:] == pytest.approx((0.0, 1.0), abs=1e-6)
     assert bounds[1][:2] == pytest.approx((1.0, 2.5), abs=1e-6)
     pendulum.arrows("force", points[:1], [(0.0, 0.0, 2.0)], scale=0.5)
-    assert [bool(actor.actor.visibility) for actor in pendulum._arrows["force"]] == [True, False]
+    assert [bool(actor.actor.GetVisibility()) for actor in pendulum._arrows["force"]] == [True, False]
 
 
 def test_arrows_keep_their_scale(pendulum: Scene):
@@ -253,9 +253,9 @@ def test_a_part_that_deforms_takes_its_shadow_along():
         bent = part.surface.vertices + np.column_stack([0 * x, 0 * x, 0.1 * x**2])  # upwards to 0.4 m at both ends
         object.__setattr__(part, "deformed", lambda state: bent)
         scene.show(described(system))
-        np.testing.assert_allclose(actor.data.points, bent, rtol=1e-6)
+        np.testing.assert_allclose(actor.mapper.GetInput().points, bent, rtol=1e-6)
         assert actor.actor.GetBounds()[5] == pytest.approx(0.1 + 0.4, abs=0.01)  # the edges are rounded
-        assert shadow.data is actor.data
+        assert shadow.mapper is actor.mapper
 
 
 def test_the_floor_is_where_the_mechanism_rolls():

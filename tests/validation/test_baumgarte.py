@@ -69,7 +69,7 @@ def disturbed_run(
         strategies.get("acceleration", mb.AugmentedFormulation()),
         stabilization,
     )
-    return run.march(y, t[0], t[-1], strategies.get("dt"), t, [], Info(), Progress())
+    return run.march(y, t[0], {"t_end": t[-1], "dt": strategies.get("dt")}, t, [], Info(), Progress())
 
 
 def violations(eq: mb.Equations, result: mb.Result) -> tuple[Array, Array]:

@@ -87,6 +87,17 @@ def test_saddle_of_a_double_pendulum() -> None:
         assert found.kind == kind
 
 
+def test_a_bar_that_stands_in_a_ball_joint_is_a_saddle() -> None:
+    """It may fall in two directions, and turn freely about itself."""
+    system = mb.System("stick", gravity=(0.0, -9.81, 0.0))
+    body = bar(system, "bar", 0.0, 1j, 2.0)
+    system.add(mb.SphericalJoint("ball", system.ground, body, at=(0.0, 0.0, 0.0)))
+    found = mb.equilibrium(system)
+    assert found.kind == "saddle"
+    assert np.abs(found.stiffness - [-1.5 * 9.81, -1.5 * 9.81, 0.0]).max() < 1e-9
+    assert mb.equilibrium(system, minimum=True).kind == "indifferent"
+
+
 def test_mass_on_a_spring_and_as_an_initial_state() -> None:
     """Deflection m g/k, stiffness k/m along the spring, m g / l' sideways; a run from there stays at rest."""
     system = mb.System("mass")

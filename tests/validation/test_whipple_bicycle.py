@@ -207,7 +207,23 @@ def test_pencil_has_the_finite_roots() -> None:
     lin = mb.linearize(mb.examples.whipple_bicycle(speed=5.0))
     E, A = lin.pencil
     assert E.shape == (2 * 24 + 17 + 4,) * 2
-    roots = eigvals(A, E)
+    roots = eigvals(A.toarray(), E.toarray())
     finite = roots[np.abs(roots) < 1e3]
     for root in balance_roots(lin):
         assert np.abs(finite - root).min() <= 1e-6
+
+
+def test_weave_and_capsize_speeds() -> None:
+    """Where the real part of the oscillating pair, and the slow real root, pass through zero."""
+    from scipy.optimize import brentq
+
+    def weave(speed: float) -> float:
+        roots = balance_roots(mb.linearize(mb.examples.whipple_bicycle(speed=speed)))
+        return float(max(root.real for root in roots if root.imag > 0))
+
+    def capsize(speed: float) -> float:
+        roots = balance_roots(mb.linearize(mb.examples.whipple_bicycle(speed=speed)))
+        return float(max(root.real for root in roots if root.imag == 0))
+
+    assert brentq(weave, 4.2, 4.4, xtol=1e-13) == pytest.approx(WEAVE, abs=1e-9)
+    assert brentq(capsize, 5.9, 6.1, xtol=1e-13) == pytest.approx(CAPSIZE, abs=1e-9)
