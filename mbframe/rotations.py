@@ -67,7 +67,7 @@ def frame_with_axis(axis: ArrayLike) -> Array:
     frame = np.empty((3, 3))
     frame[:, 0], frame[:, 2] = x, z
     frame[:, 1] = z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0]
-    return frame
+    return frame + 0.0  # no zero is negative, so that the frame of z is the global one digit for digit
 
 
 def skew(u: ArrayLike) -> Array:

@@ -159,7 +159,8 @@ def _element(element: Element, dimension: int, problems: list[Problem]) -> dict[
 
 def _marker(marker: Marker) -> dict[str, Any]:
     stored = {"body": marker.body.name, "at": lowered(marker.at, marker.body.dimension).tolist()}
-    return stored if np.array_equal(marker.axes, np.eye(3)) else stored | {"axes": marker.axes.tolist()}
+    # Bytes, because a negative zero is another number.
+    return stored if marker.axes.tobytes() == np.eye(3).tobytes() else stored | {"axes": marker.axes.tolist()}
 
 
 def _references(element: Element) -> list[Element]:

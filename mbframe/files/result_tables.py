@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from ..results import Result
 
 ROWS: Final = 10_000  # that are turned into text at a time
-DEFAULT: Final = ("position", "quaternion", "velocity", "angular_velocity")
+DEFAULT: Final = {
+    2: ("position", "angle", "velocity", "angular_velocity"),
+    3: ("position", "quaternion", "velocity", "angular_velocity"),
+}
+"""What is written of every body if nothing is named, by the dimension of the system."""
 
 
 def export(result: Result, path: FilePath, names: Sequence[str] = ()) -> None:
@@ -23,7 +27,7 @@ def export(result: Result, path: FilePath, names: Sequence[str] = ()) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in WRITERS:
         raise refused(path, f"tables can be written as {', '.join(WRITERS)}; choose one of these suffixes")
-    chosen = names or [f"{body.name}.{kind}" for body in result.system.bodies for kind in DEFAULT]
+    chosen = names or [f"{body.name}.{kind}" for body in result.system.bodies for kind in DEFAULT[result.dimension]]
     columns = [part for quantity in select(result, ["t", *chosen]) for part in quantity.components()]
     WRITERS[suffix](path, list({column.name: column for column in columns}.values()))
 

@@ -158,7 +158,8 @@ def _(element: forces.Tire, sketch: Sketch) -> list[Part]:
     y = across + half_width * np.array([-1.0, 1.0])
 
     def vertices(t: float) -> Array:
-        z = np.array([float(element.profile(at)) for at in x + element.speed * t])
+        height = np.array([float(element.profile(at)) for at in x + element.speed * t])
+        z = height + 0.003 * sketch.extent  # over the floor's grid and shadows
         return np.stack([np.repeat(x, 2), np.tile(y, len(x)), np.repeat(z, 2)], axis=-1)
 
     rest = vertices(0.0)

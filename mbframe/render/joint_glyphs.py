@@ -52,7 +52,7 @@ def _(element: joints.Prescribed, sketch: Sketch) -> list[Part]:
     parts = [at_port(port, s.sphere(1.1 * r, 24), IRON, f"{side} eye") for port, side in ((i, "first"), (j, "second"))]
     parts.append(between(i, j, barrel, MOTOR, "barrel", stretches=False))
     parts.append(between(j, i, piston, ROD, "piston", stretches=False))
-    return parts
+    return parts + held(element, sketch, pedestal, r)
 
 
 @glyph_parts.register

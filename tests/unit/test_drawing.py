@@ -49,8 +49,9 @@ def system_with(cls: type) -> mb.System:
         system.add(cls.example(first, second))  # type: ignore[attr-defined]
         return system
     element = cls.example(one, two)  # type: ignore[attr-defined]
-    if (joint := getattr(element, "joint", None)) is not None:
-        system.add(joint)
+    for name in ("joint", "measure"):
+        if (other := getattr(element, name, None)) is not None:
+            system.add(other)
     system.add(element)
     return system
 
@@ -81,6 +82,62 @@ def test_every_element_can_be_drawn(cls: type):
         turned = np.broadcast_to(transform.rotation, (5, 3, 3))
         np.testing.assert_allclose(turned @ np.swapaxes(turned, -1, -2), np.tile(np.eye(3), (5, 1, 1)), atol=1e-12)
         np.testing.assert_allclose(np.linalg.det(turned), 1.0)
+
+
+@pytest.mark.parametrize("speed", [0.0, 2.0])
+def test_a_tire_is_a_wheel_on_a_road_that_passes_by(speed: float):
+    system = mb.System("quarter car", dimension=2)
+    wheel = system.add(mb.PlanarBody("wheel", mass=1.0, inertia=0.1, position=(0.5, 0.3), angle=0.4))
+    system.add(mb.Tire("tire", system.ground, wheel, radius=0.3, stiffness=1e4, profile="0.1*sin(4*x)", speed=speed))
+    parts = drawing(system)
+    (road,) = [part for part in parts if part.role == "road"]
+    heights = {0.0: road.surface.vertices}
+    if speed:
+        heights[1.5] = road.deformed(State(1.5, {}))
+    else:
+        assert road.deformed is None
+    for t, vertices in heights.items():
+        placed = vertices @ road.placement.axes.T
+        assert placed[:, 0].min() < 0.2
+        assert placed[:, 0].max() > 0.8  # under the whole wheel
+        np.testing.assert_allclose(placed[:, 1], 0.1 * np.sin(4.0 * (placed[:, 0] + speed * t)), atol=0.01)
+    rubber = next(part for part in parts if part.element == "wheel")
+    around = rubber.surface.vertices  # in body axes, which turn about the axle
+    np.testing.assert_allclose(np.hypot(around[:, 0], around[:, 1]).max(), 0.3, rtol=1e-6)
+
+
+def test_drives_look_like_what_they_drive():
+    system = mb.System("driven", dimension=2)
+    bar = system.add(mb.PlanarBody("bar", mass=1.0, inertia=0.1, position=(0.5, 0.0)))
+    pin = system.add(mb.RevoluteJoint("pin", system.ground, bar, at=(0, 0)))
+    system.add(mb.Driver("motor", pin, angle="t"))
+    length = system.add(mb.Distance("length", system.ground, bar, at_i=(0.5, -1.0)))
+    system.add(mb.Prescribed("jack", length, value="1 + 0.1*t"))
+    system.add(mb.PointDriver("path", system.ground, bar, at=(0.5, 0.0), y="t**2"))
+    parts = {part.name: part for part in drawing(system)}
+    assert {"motor/motor", "jack/barrel", "jack/piston", "path/point", "path/directions"} <= set(parts)
+    described = Poses.described(system)
+    start, end = (parts[f"jack/{name}"].transform(described).translation for name in ("barrel", "piston"))
+    np.testing.assert_allclose(start, (0.5, -1.0, 0.0), atol=1e-15)
+    np.testing.assert_allclose(end, (0.5, 0.0, 0.0), atol=1e-15)
+    low, high = np.ptp(parts["path/directions"].surface.vertices, axis=0)[:2]
+    assert high > 3.0 * low  # one arrow, along y
+    assert parts["motor/motor"].surface.vertices[:, 2].max() < 0.0  # behind the mechanism
+
+
+PLANAR = [name for name in mb.examples.names() if getattr(mb.examples, name)().dimension == 2]
+
+
+@pytest.mark.parametrize("name", PLANAR)
+def test_planar_examples_stay_in_their_plane(name: str):
+    """Bars lie in layers over the plane, and what holds them reaches no farther than a few of their thicknesses."""
+    sketch = Sketch(getattr(mb.examples, name)())
+    parts = drawing(sketch.system)
+    assert {part.element for part in parts} >= {body.name for body in sketch.system.bodies}
+    for part in parts:
+        transform = part.transform(sketch.described)
+        corners = (transform.rotation * transform.scale) @ part.surface.vertices.T + transform.translation[:, None]
+        assert np.abs(corners[2]).max() < 0.25 * sketch.extent, part.name
 
 
 def test_loads():
