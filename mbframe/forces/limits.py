@@ -149,5 +149,5 @@ class DistanceLimit(ForceElement):
     @classmethod
     def example(cls, *bodies: Body) -> DistanceLimit:
         stop = cls("stop", *bodies, at_i=(0.3, -0.2, 0.5), at_j=(1.1, 0.4, -0.6), stiffness=300.0, damping=0.1)
-        stop.update(lower=1.0, upper=1.2)
+        stop.update(lower=1.2, upper=1.3)
         return stop

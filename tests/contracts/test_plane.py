@@ -44,6 +44,15 @@ def planar_example(cls: Any, *bodies: Any) -> Any:
     if getattr(cls, "reactive", False):
         joint = mb.TranslationalJoint("slide", *bodies, at=(0.2, 0.1), axis=(1.0, 2.0))
         return cls("friction", joint, coefficient=0.3, velocity_scale=0.1)
+    if cls is mb.Driver:  # functions of time are not bent at t = 0, where the equations are looked at
+        return cls("motor", mb.RevoluteJoint("hinge", *bodies, at=(0.2, 0.1)), angle="0.3*sin(2*t)")
+    if cls is mb.Prescribed:
+        return cls("rope", mb.Distance("length", *bodies, at_i=(0.3, -0.2), at_j=(1.1, 0.4)), value="1 + 0.1*sin(t)")
+    if cls is mb.PointDriver:
+        return cls("path", *bodies, at=(0.2, 0.1), x="0.3*sin(2*t)", y="0.2*t**3 - 0.1*t")
+    if cls is mb.Tire:
+        values = {"at": (1.1, 0.4), "plane_point": (0.3, -0.2), "normal": (1.0, 2.0), "direction": (2.0, -1.0)}
+        return cls("tire", *bodies, radius=3.0, stiffness=20.0, damping=2.0, profile="0.4*sin(2*x)", **values)
     rng = np.random.default_rng(1)
     space = mb.System("space")
     example = cls.example(*(space.add(mb.RigidBody(f"b{k}", mass=1, inertia=(1, 1, 1))) for k in range(2)))
@@ -108,9 +117,9 @@ class Pair:
             self.space.add(cls.example(*twins))
             return
         self.element = planar_example(cls, i, j)
-        if getattr(cls, "reactive", False):
-            joint = self.plane.add(self.element.joint)
-            self._twin(joint)
+        for value in self.element.values().values():
+            if isinstance(value, mb.Joint | mb.Measure):  # that it acts on
+                self._twin(self.plane.add(value))
         self.plane.add(self.element)
         self._twin(self.element)
 
@@ -136,9 +145,10 @@ class Pair:
                 value = (0.0, 0.0, value)
             if p.kind != "reference":
                 values[name] = value
-        if getattr(cls, "reactive", False):
-            values.pop("at_i"), values.pop("at_j")
-            self.space.add(cls(element.name, self.space[element.joint.name], **values))
+        on = [v for v in element.values().values() if isinstance(v, mb.Joint | mb.Measure)]
+        if on:
+            values = {k: v for k, v in values.items() if k not in ("at", "at_i", "at_j", "axis", "frame")}
+            self.space.add(cls(element.name, self.space[on[0].name], **values))
         elif element.__dict__.get("_markers"):
             i, j = (mb.Marker(b, at=m.at, axes=m.axes) for b, m in zip(sides, (element.i, element.j), strict=True))
             values = {k: v for k, v in values.items() if k not in ("at", "axis", "frame")}
