@@ -18,13 +18,15 @@ from .formulations import Formulation, PlanarAngle
 Array = NDArray[np.float64]
 
 
-class InPlane(Body):
-    """Base of bodies in the plane: vectors have two components, rotation is an angle, angular velocity a number.
+class InPlane:
+    """What bodies in the plane have in common: vectors of two components, an angle and its rate for the rotation.
 
     `rotation` is the matrix of `angle` in space.
     """
 
     dimension = 2
+    position: Any
+    velocity: Any
 
     angle = parameter(0.0, kind="angle", unit="rad", help="from the global to the local x axis, counter-clockwise")
     angular_velocity = parameter(0.0, unit="rad/s", help="rate of the angle")
@@ -46,7 +48,7 @@ class PlanarGround(InPlane, Ground):
         return cls("ground")
 
 
-class PlanarBody(InPlane):
+class PlanarBody(InPlane, Body):
     """A rigid body that moves in the plane.
 
     `inertia` is the moment of inertia about the centre of mass. `formulation` chooses its coordinates: `PlanarAngle`
