@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bodies.formulations import Formulation, NewtonEuler
+from ..bodies.formulations import Formulation, NewtonEuler, PlanarAngle
 from ..equations.equations import Equations
 from ..errors import AnalysisError
 from ..state import Motion, State
@@ -93,7 +93,8 @@ def equilibrium(
     minimum
         Look for a minimum of the potential energy only.
     formulation
-        Coordinates to compute in, by default `NewtonEuler()`; the state found does not depend on them.
+        Coordinates to compute in, by default `NewtonEuler()`, in the plane `PlanarAngle()`; the state found does not
+        depend on them.
 
     Returns
     -------
@@ -101,7 +102,7 @@ def equilibrium(
         A state, for `simulate(..., initial=...)` and the other analyses, that says what kind of equilibrium it is. If
         there is none near, an `AnalysisError` names the body that keeps moving.
     """
-    eq = Equations(system, formulation or NewtonEuler())
+    eq = Equations(system, formulation or (NewtonEuler() if system.dimension == 3 else PlanarAngle()))
     start = initial.checked(system.bodies) if initial is not None else eq.described()
     still = {name: Motion(m.position, m.rotation, np.zeros(3), np.zeros(3)) for name, m in start.motions.items()}
     search = Search(eq, State(start.t, still, start.element_states, start.dimension))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..bodies.formulations import NewtonEuler
+from ..bodies.formulations import NewtonEuler, PlanarAngle
 from ..equations.equations import Equations
 from ..errors import AnalysisError, ModelError, Problem
 from ..markers import AXIS, converted
@@ -126,7 +126,7 @@ class Trim:
         self, system: System, start: State, axis: Array, rate: float | None, wanted: list[tuple[Function, float]]
     ) -> None:
         # With these velocities (r' and the local angular velocity) accelerations map to v' as velocities do to v.
-        self.eq = Equations(system, NewtonEuler())
+        self.eq = Equations(system, NewtonEuler() if system.dimension == 3 else PlanarAngle())
         self.axis, self.rate, self.wanted = axis, rate, wanted
         self.length = extent(self.eq, start)
         self.acceleration = float(np.linalg.norm(system.gravity)) or 1.0

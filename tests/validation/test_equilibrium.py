@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from scipy.spatial.transform import Rotation
 
 import mbframe as mb
 from mbframe.state import Motion, State
@@ -229,3 +230,43 @@ def test_an_equilibrium_is_a_state() -> None:
     assert isinstance(found, State)
     assert replace(found, t=2.0).t == 2.0
     assert mb.evaluate(system, found).acceleration("bar")[0] == pytest.approx(np.zeros(3), abs=1e-10)
+
+
+def four_bar_height(crank: complex, branch: float) -> tuple[complex, list[tuple[complex, complex, complex]]]:
+    """Potential energy of `four_bar_marques` for a crank angle, C on one side of BD; centre and angle of each bar."""
+    b = 2.0 * np.cos(crank), 2.0 * np.sin(crank)
+    reach = 2.5 - b[0], -b[1]
+    square = reach[0] ** 2 + reach[1] ** 2  # coupler and follower are equally long, so C is above the middle of BD
+    lift = branch * np.sqrt(16.0 / square - 0.25)
+    c = b[0] + 0.5 * reach[0] - lift * reach[1], b[1] + 0.5 * reach[1] + lift * reach[0]
+    bars = [((0.0, 0.0), b), (b, c), ((2.5, 0.0), c)]
+    places = [
+        ((p[0] + q[0]) / 2, (p[1] + q[1]) / 2, np.arctan2(np.real(q[1] - p[1]), np.real(q[0] - p[0]))) for p, q in bars
+    ]
+    return 9.81 * sum(m * place[1] for m, place in zip((1.00, 2.25, 2.20), places, strict=True)), places
+
+
+def four_bar_slope(crank: float, branch: float) -> float:
+    return four_bar_height(crank + 1e-30j, branch)[0].imag / 1e-30
+
+
+@pytest.mark.parametrize("branch", [1.0, -1.0])
+def test_all_equilibria_of_the_four_bar_of_marques(branch: float) -> None:
+    """On the branch on which it is described there are four, and their mirror images on the other one."""
+    turns = np.linspace(-np.pi, np.pi, 721)
+    signs = np.sign([four_bar_slope(a, branch) for a in turns])
+    exact = [brentq(four_bar_slope, turns[k], turns[k + 1], (branch,), 1e-15) for k in np.flatnonzero(np.diff(signs))]
+    assert len(exact) == 4
+    system = mb.examples.four_bar_marques()
+    kinds = []
+    for crank in exact:
+        bent = (four_bar_slope(crank + 1e-5, branch) - four_bar_slope(crank - 1e-5, branch)) / 2e-5
+        motions = {}
+        for body, (x, y, angle) in zip(system.bodies, four_bar_height(crank + 0.05, branch)[1], strict=True):
+            turned = Rotation.from_rotvec((0.0, 0.0, angle)).as_matrix()
+            motions[body.name] = Motion(np.array([np.real(x), np.real(y), 0.0]), turned, np.zeros(3), np.zeros(3))
+        found = mb.equilibrium(system, State(0.0, motions, dimension=2))
+        assert np.angle(np.exp(1j * (found.angle("crank") - crank))) == pytest.approx(0.0, abs=1e-8)
+        assert found.kind == ("minimum" if bent > 0.0 else "maximum")
+        kinds.append(found.kind)
+    assert sorted(kinds) == ["maximum", "maximum", "minimum", "minimum"]
