@@ -1,0 +1,88 @@
+"""Pictures of a comparison: work and precision, violation and energy over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ..errors import ModelError, Problem
+from ..plots import Plot, draw, figure, legend
+from ..plots.signals import SMALLEST_SHOWN
+
+if TYPE_CHECKING:
+    from .comparison import Comparison, History, Outcome
+
+MARKERS: Final = "osD^vPX*"
+LEGEND_ROWS: Final = 16
+COSTS: Final = {
+    "wall_time": "time of computation (s)",
+    "evaluations": "evaluations of the equations of motion",
+}
+
+
+def work_precision(comparison: Comparison, against: str, theme: str) -> Plot:
+    """Error over cost, both logarithmic: a line for each method, a mark for each step size or tolerance."""
+    if against not in COSTS:
+        raise ModelError([Problem("plot", "against", f"found {against!r}; allowed are {', '.join(COSTS)}")])
+    picture, (axes,) = figure(
+        ["error (m, rad)"],
+        title=f"{comparison.name}: work and precision",
+        x_label=COSTS[against],
+        theme=theme,
+        size=(11.0, 5.0),
+    )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for number, (label, outcomes) in enumerate(comparison.families().items()):
+        points = [(getattr(o, against), o.error) for o in outcomes if o.error is not None]
+        if points:
+            cost, error = np.array(sorted(points)).T
+            marker = MARKERS[number % len(MARKERS)]
+            draw(axes, cost, np.maximum(error, SMALLEST_SHOWN), number, label=label, marker=marker, markersize=5.0)
+    axes.margins(x=0.05, y=0.05)
+    legend(axes, LEGEND_ROWS)
+    return picture
+
+
+def violation(comparison: Comparison, theme: str) -> Plot:
+    """Norms of the constraints' residuals and of their rates over time, logarithmic, at the finest steps."""
+    picture, panels = figure(
+        ["position |C|", "velocity |C'|"],
+        title=f"{comparison.name}: constraint violation",
+        theme=theme,
+        size=(11.0, 6.5),
+    )
+    for axes, level in zip(panels, ("position_violation", "velocity_violation"), strict=True):
+        axes.set_yscale("log")
+        for number, (label, history) in enumerate(_finest(comparison)):
+            norms = np.maximum(getattr(history, level), SMALLEST_SHOWN)
+            draw(axes, history.t, norms, number, label=label, linewidth=1.0)
+    legend(panels[0], LEGEND_ROWS)
+    return picture
+
+
+def energy(comparison: Comparison, theme: str) -> Plot:
+    """The size of the change of the total energy since the start, over time, logarithmic, at the finest steps."""
+    picture, (axes,) = figure(
+        ["energy change |E - E(0)| (J)"],
+        title=f"{comparison.name}: mechanical energy",
+        theme=theme,
+        size=(11.0, 4.5),
+    )
+    axes.set_yscale("log")
+    for number, (label, history) in enumerate(_finest(comparison)):
+        change = np.abs(history.energy - history.energy[0])[1:]
+        draw(axes, history.t[1:], np.maximum(change, SMALLEST_SHOWN), number, label=label, linewidth=1.0)
+    legend(axes, LEGEND_ROWS)
+    return picture
+
+
+def _finest(comparison: Comparison) -> list[tuple[str, History]]:
+    """Of each method the run with most steps."""
+
+    def fineness(outcome: Outcome) -> int:
+        return outcome.steps or 0
+
+    best = {label: max(outcomes, key=fineness) for label, outcomes in comparison.families().items()}
+    return [(label, outcome.history) for label, outcome in best.items() if outcome.history is not None]
