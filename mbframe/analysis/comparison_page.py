@@ -24,7 +24,7 @@ h2 { margin: 0 0 12px; font-size: 18px; }
 p { margin: 0 0 8px; color: var(--soft); max-width: 80ch; }
 section { margin-top: 24px; padding: 20px 24px; background: #fff; border: 1px solid var(--line); border-radius: 10px; }
 .scroll { overflow-x: auto; }
-table { width: 100%; border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
+table { width: 100%; border-collapse: collapse; font-size: 12.5px; font-variant-numeric: tabular-nums; }
 th, td { padding: 5px 8px; text-align: left; white-space: nowrap; border-bottom: 1px solid var(--line); }
 th { position: sticky; top: 0; background: #fff; color: var(--soft); font-weight: 600; cursor: pointer; }
 th:hover { color: var(--accent); }
@@ -33,7 +33,7 @@ tbody tr:hover { background: #f0f6fb; }
 td.best { color: var(--accent); font-weight: 600; }
 tr.failed td { color: var(--bad); }
 td.reason { white-space: normal; min-width: 28ch; }
-svg { display: block; width: 100%; height: auto; }
+svg { display: block; width: 100%; max-width: 1080px; height: auto; margin: 0 auto; }
 footer { margin-top: 24px; color: var(--soft); font-size: 13px; }
 """
 
