@@ -13,7 +13,7 @@ from ..plots.signals import SMALLEST_SHOWN
 if TYPE_CHECKING:
     from .comparison import Comparison, History, Outcome
 
-MARKERS: Final = "osD^vPX*"
+MARKERS: Final = "osD^vPX"  # one fewer than colours, so that no line shares both with its neighbours in number
 LEGEND_ROWS: Final = 16
 COSTS: Final = {
     "wall_time": "time of computation (s)",

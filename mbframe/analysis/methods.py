@@ -38,15 +38,20 @@ from ..system import System
 
 CHOICES: Final = ("formulation", "acceleration", "stabilization", "integrator")
 AS_DESCRIBED: Final = "as described"
+BY_INTEGRATOR: Final = "by the integrator"
 TOLERANCES: Final = ("rtol", "atol")  # what takes the place of a step in an adaptive integrator
 
 
 @dataclass(frozen=True)
 class Method:
-    """One way to simulate. Without a formulation the bodies keep their own; an adaptive integrator has no step."""
+    """One way to simulate.
+
+    Without a formulation the bodies keep their own; an implicit integrator solves for the accelerations itself; an
+    adaptive one has no step.
+    """
 
     formulation: Formulation | None
-    acceleration: Acceleration
+    acceleration: Acceleration | None
     stabilization: Stabilization
     integrator: Integrator
     dt: float | None
@@ -57,18 +62,21 @@ class Method:
 
     def names(self) -> dict[str, Any]:
         """What was chosen, in words."""
-        return {name: described(getattr(self, name)) for name in CHOICES} | {"dt": self.dt}
+        return {**self._described(), "dt": self.dt}
 
     def family(self) -> tuple[str, ...]:
         """What methods have in common that differ only in how finely they step."""
-        chosen = [getattr(self, name) for name in CHOICES]
-        return tuple(described(choice, leave_out=TOLERANCES) for choice in chosen)
+        return tuple(self._described(leave_out=TOLERANCES).values())
+
+    def _described(self, leave_out: Sequence[str] = ()) -> dict[str, str]:
+        missing = {"formulation": AS_DESCRIBED, "acceleration": BY_INTEGRATOR}
+        return {name: described(getattr(self, name), leave_out) or missing[name] for name in CHOICES}
 
 
 def described(choice: Formulation | Element | None, leave_out: Sequence[str] = ()) -> str:
     """A strategy by its name, with the parameters that differ from their defaults."""
     if choice is None:
-        return AS_DESCRIBED
+        return ""
     if isinstance(choice, Element) and leave_out:
         kept = {key: value for key, value in choice.values().items() if key not in leave_out}
         choice = type(choice)(**kept)
@@ -118,5 +126,12 @@ def selection(system: System, steps: Sequence[float]) -> list[Method]:
 
 
 def stepped(methods: Sequence[Method], steps: Sequence[float]) -> list[Method]:
-    """Each method with each step; an adaptive integrator chooses its own."""
-    return [replace(method, dt=dt) for method in methods for dt in ([None] if method.integrator.adaptive else steps)]
+    """Each method once with each step, where the integrator leaves the choice of step and acceleration to others."""
+    found: dict[str, Method] = {}
+    for method in methods:
+        integrator = method.integrator
+        acceleration = None if integrator.implicit else method.acceleration
+        for dt in [None] if integrator.adaptive else steps:
+            one = replace(method, acceleration=acceleration, dt=dt)
+            found.setdefault(repr(one), one)
+    return list(found.values())

@@ -14,7 +14,7 @@ import pytest
 
 import mbframe as mb
 from mbframe.analysis.comparison import COLUMNS, Samples, Table
-from mbframe.analysis.methods import selection
+from mbframe.analysis.methods import product_of, selection
 
 T_END, DT = 0.5, 0.01
 
@@ -202,6 +202,19 @@ def test_the_selection_varies_one_thing_at_a_time() -> None:
         assert integrators >= {mb.RungeKutta4, mb.AdamsBashforth, mb.DormandPrince}
         formulations = {method.names()["formulation"] for method in methods}
         assert len(formulations) == 3  # as described, and the two that it is not described in
+
+
+def test_an_implicit_integrator_finds_its_own_accelerations() -> None:
+    class Implicit(mb.Integrator):
+        implicit = True
+
+    methods = product_of(None, [mb.AugmentedFormulation(), mb.Penalty()], None, [mb.RungeKutta4(), Implicit()], [DT])
+    assert [tuple(method.names().values())[1::2] for method in methods] == [
+        ("AugmentedFormulation", "RungeKutta4"),
+        ("by the integrator", "Implicit"),
+        ("Penalty", "RungeKutta4"),
+    ]
+    assert methods[1].settings()["acceleration"] is None
 
 
 def test_an_executor_gives_the_same_numbers() -> None:
