@@ -11,10 +11,13 @@ from ..plots import Plot, draw, figure, legend
 from ..plots.signals import SMALLEST_SHOWN
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from .comparison import Comparison, History, Outcome
 
 MARKERS: Final = "osD^vPX"  # one fewer than colours, so that no line shares both with its neighbours in number
-LEGEND_ROWS: Final = 16
+MOST_LINES: Final = 16
+"""Methods in a figure; of more than these the most accurate are drawn."""
 COSTS: Final = {
     "wall_time": "time of computation (s)",
     "evaluations": "evaluations of the equations of motion",
@@ -34,14 +37,14 @@ def work_precision(comparison: Comparison, against: str, theme: str) -> Plot:
     )
     axes.set_xscale("log")
     axes.set_yscale("log")
-    for number, (label, outcomes) in enumerate(comparison.families().items()):
+    for number, (label, outcomes) in enumerate(_drawn(comparison).items()):
         points = [(getattr(o, against), o.error) for o in outcomes if o.error is not None]
         if points:
             cost, error = np.array(sorted(points)).T
             marker = MARKERS[number % len(MARKERS)]
             draw(axes, cost, np.maximum(error, SMALLEST_SHOWN), number, label=label, marker=marker, markersize=5.0)
     axes.margins(x=0.05, y=0.05)
-    legend(axes, LEGEND_ROWS)
+    _legend(axes, comparison)
     return picture
 
 
@@ -58,7 +61,7 @@ def violation(comparison: Comparison, theme: str) -> Plot:
         for number, (label, history) in enumerate(_finest(comparison)):
             norms = np.maximum(getattr(history, level), SMALLEST_SHOWN)
             draw(axes, history.t, norms, number, label=label, linewidth=1.0)
-    legend(panels[0], LEGEND_ROWS)
+    _legend(panels[0], comparison)
     return picture
 
 
@@ -74,7 +77,7 @@ def energy(comparison: Comparison, theme: str) -> Plot:
     for number, (label, history) in enumerate(_finest(comparison)):
         change = np.abs(history.energy - history.energy[0])[1:]
         draw(axes, history.t[1:], np.maximum(change, SMALLEST_SHOWN), number, label=label, linewidth=1.0)
-    legend(axes, LEGEND_ROWS)
+    _legend(axes, comparison)
     return picture
 
 
@@ -84,5 +87,19 @@ def _finest(comparison: Comparison) -> list[tuple[str, History]]:
     def fineness(outcome: Outcome) -> int:
         return outcome.steps or 0
 
-    best = {label: max(outcomes, key=fineness) for label, outcomes in comparison.families().items()}
+    best = {label: max(outcomes, key=fineness) for label, outcomes in _drawn(comparison).items()}
     return [(label, outcome.history) for label, outcome in best.items() if outcome.history is not None]
+
+
+def _drawn(comparison: Comparison) -> dict[str, list[Outcome]]:
+    """The methods of a figure, in the order of the table."""
+    families = comparison.families()
+    errors = {label: min(np.inf if o.error is None else o.error for o in group) for label, group in families.items()}
+    best = set(sorted(families, key=lambda label: errors[label])[:MOST_LINES])
+    return {label: group for label, group in families.items() if label in best}
+
+
+def _legend(axes: Axes, comparison: Comparison) -> None:
+    if (others := len(comparison.families()) - MOST_LINES) > 0:
+        axes.plot([], [], " ", label=f"… and {others} less accurate")
+    legend(axes, MOST_LINES + 1)

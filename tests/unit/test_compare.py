@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import mbframe as mb
-from mbframe.analysis.comparison import COLUMNS, Samples, Table
-from mbframe.analysis.methods import product_of, selection
+from mbframe.analysis.comparison import COLUMNS, Comparison, Outcome, Samples, Table
+from mbframe.analysis.methods import Method, product_of, selection
 
 T_END, DT = 0.5, 0.01
 
@@ -157,6 +157,17 @@ def test_plots_have_a_line_for_each_method(comparison: Any, kind: str, tmp_path:
         comparison.plot("speed")
     with pytest.raises(mb.ModelError, match="wall_time, evaluations"):
         comparison.plot("work", against="speed")
+
+
+def test_plots_draw_the_most_accurate_of_many_methods() -> None:
+    many = [
+        Outcome(Method(None, None, mb.Baumgarte(alpha=float(k)), mb.RungeKutta4(), DT), "", 1.0 / k, 0.0, 1, 1, 1.0)
+        for k in range(1, 31)
+    ]
+    (axes,) = Comparison("many", 1.0, many).plot("work").axes
+    assert len(axes.lines) == 17
+    labels = axes.get_legend_handles_labels()[1]
+    assert (labels[0], labels[-1]) == ("Baumgarte(alpha=15.0)", "… and 14 less accurate")
 
 
 class References(HTMLParser):

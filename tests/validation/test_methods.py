@@ -139,6 +139,7 @@ def test_partitioning_leaves_the_independent_velocities(formulation: mb.Formulat
     assert np.allclose(corrected - disturbed, expected, rtol=0, atol=1e-10)
 
 
+@pytest.mark.boundscheck
 def test_only_independent_coordinates_are_integrated() -> None:
     """A pendulum starts level on the left, where its height y is independent: Runge-Kutta by hand on y and y' alone."""
     h, steps, g = 0.01, 20, 9.81
