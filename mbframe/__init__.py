@@ -14,6 +14,8 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "analysis.assemble": ["Assembly", "assemble"],
+    "analysis.compare": ["compare"],
+    "analysis.comparison": ["Comparison"],
     "analysis.critical": ["CriticalValue", "critical_values"],
     "analysis.equilibrium": ["Equilibrium", "equilibrium"],
     "analysis.evaluate": ["evaluate"],

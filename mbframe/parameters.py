@@ -54,9 +54,10 @@ class Parameter:
     default
         Value if none is given; None makes the parameter optional; left out, a value must be given.
     kind
-        One of `KINDS`: "vector" is any array of numbers, "point", "axis" (not zero) and "free vector" are global ones
-        that move with the model; by default inferred: float number, bool flag, int integer, str with choices choice,
-        sequence of numbers vector, callable function, other sequences list, SciPy rotation rotation.
+        One of `KINDS`: "vector" is any array of numbers, "numbers" one or a list of them, "point", "axis" (not zero)
+        and "free vector" are global vectors that move with the model; by default inferred: float number, bool flag, int
+        integer, str with choices choice, sequence of numbers vector, callable function, other sequences list, SciPy
+        rotation rotation.
     unit
         SI unit, for messages and the inspector.
     minimum, maximum, above
@@ -326,6 +327,10 @@ def _vector(p: Parameter, value: Any) -> NDArray[np.float64]:
     return _frozen(array)
 
 
+def _numbers(p: Parameter, value: Any) -> float | NDArray[np.float64]:
+    return _vector(p, value) if np.ndim(value) == 1 else _number(p, value)
+
+
 def _axis(p: Parameter, value: Any) -> NDArray[np.float64]:
     array = _vector(p, value)
     if not np.any(array):
@@ -489,6 +494,7 @@ KINDS: Final[dict[str, Kind]] = {
         lambda p: -1,
     ),
     "vector": Kind(_vector, lambda p: _numbers_of(p.shape or (None,)), _vector_format),
+    "numbers": Kind(_numbers, lambda p: "a finite number, or a list of them"),
     "matrix": Kind(
         _matrix,
         lambda p: f"{_numbers_of(p.shape or (None,))}, or the {(p.shape or (None,))[0]} of its diagonal",

@@ -9,7 +9,7 @@ import sys
 
 from .. import __version__
 from ..errors import MbframeError
-from . import analyses, application, run, transfer
+from . import analyses, application, compare, run, transfer
 from .outcome import FAILED, INTERRUPTED, MISSING, OK, WRONG, NotAvailableError, report
 
 _CODES = f"""\
@@ -53,6 +53,6 @@ def parser() -> argparse.ArgumentParser:
     )
     found.add_argument("--version", action="version", version=f"mbframe {__version__}")
     commands = found.add_subparsers(metavar="command", required=True)
-    for module in (run, analyses, transfer, application):
+    for module in (run, analyses, compare, transfer, application):
         module.add_commands(commands)
     return found

@@ -1,4 +1,4 @@
-"""`mbframe check`, `eig` and `compare`: what can be said about a model."""
+"""`mbframe check` and `eig`: what can be said about a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .outcome import OK, NotAvailableError, add_output_options, tell
 
 
 def add_commands(commands: Any) -> None:
-    """check, eig, compare."""
+    """check, eig."""
     check_parser = commands.add_parser(
         "check",
         help="validate a model; print its freedoms, redundant constraints and warnings",
@@ -24,20 +24,11 @@ def add_commands(commands: Any) -> None:
         help="eigenvalues and stability of a model where it is described",
         description="Linearize a model about the state in which it is described, and print its roots.",
     )
-    compare_parser = commands.add_parser(
-        "compare",
-        help="simulate a model with every method and compare them",
-        description="Simulate a model with every combination of methods and print accuracy and cost.",
-    )
-    for parser, command in ((check_parser, check), (eig_parser, eig), (compare_parser, compare)):
+    for parser, command in ((check_parser, check), (eig_parser, eig)):
         add_model_argument(parser)
-        parser.set_defaults(command=command)
-    add_method_options(check_parser, "formulation")
-    add_method_options(eig_parser, "formulation")
-    compare_parser.add_argument("--t-end", type=float, metavar="S", help="end of the simulations, s")
-    compare_parser.add_argument("--dt", type=float, metavar="S", help="step, s")
-    for parser in (check_parser, eig_parser, compare_parser):
+        add_method_options(parser, "formulation")
         add_output_options(parser)
+        parser.set_defaults(command=command)
 
 
 def engine(name: str) -> Any:
@@ -116,21 +107,3 @@ def eig(options: Namespace) -> int:
         lines.append(f"{root.real:>15.6g} {root.imag:>15.6g} {mode.frequency:>15.6g} {mode.damping_ratio:>15.4g}")
     tell(options, data, "\n".join(lines).replace("\n", "\n  "))
     return OK
-
-
-def compare(options: Namespace) -> int:
-    """Compare all methods on a model."""
-    compared = engine("compare")
-    system, settings = model(options)
-    if "t_end" not in settings:
-        raise ModelError([Problem("", "--t-end", "found nothing, and the file has no settings; add --t-end 5")])
-    known = {key: settings[key] for key in ("t_end", "dt") if key in settings}
-    table = compared(system, **known).table()
-    tell(options, {"model": system.name, "table": [_plain(row) for row in table]}, str(table))
-    return OK
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """A row in plain values; what has none is written in words."""
-    values = {key: value.item() if hasattr(value, "item") else value for key, value in row.items()}
-    return {key: v if v is None or isinstance(v, bool | int | float | str) else repr(v) for key, v in values.items()}

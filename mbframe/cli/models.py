@@ -25,13 +25,15 @@ def add_model_argument(parser: ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model file (.json), or the name of an example")
 
 
-def add_method_options(parser: ArgumentParser, *settings: str) -> None:
-    """One option per strategy."""
+def add_method_options(parser: ArgumentParser, *settings: str, several: bool = False) -> None:
+    """One option per strategy; with `several` it takes a list, which gets the plural for its name."""
     for setting in settings:
+        many: dict[str, Any] = {"dest": f"{setting}s", "nargs": "+"} if several else {}
         parser.add_argument(
-            f"--{setting}",
+            f"--{setting}{'s' if several else ''}",
             metavar="NAME",
-            help=f"{setting} by name, with parameters if wanted: {_EXAMPLES[setting]}",
+            help=f"{setting}{'s' if several else ''} by name, with parameters if wanted: {_EXAMPLES[setting]}",
+            **many,
         )
 
 

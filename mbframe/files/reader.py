@@ -43,7 +43,7 @@ STRATEGY_SETTINGS: Final = ("formulation", "acceleration", "stabilization", "int
 
 _ELEMENT: Final = re.compile(r"\$\.elements\[(\d+)\]")
 _TOP: Final = ("format", "version", "name", "ground", "elements", "simulation", "$schema")
-_NUMERIC: Final = ("vector", "point", "axis", "free vector", "matrix", "rotation", "inertia")
+_NUMERIC: Final = ("vector", "numbers", "point", "axis", "free vector", "matrix", "rotation", "inertia")
 
 
 class _Full(Exception):  # noqa: N818 (a signal, no error)

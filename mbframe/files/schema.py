@@ -181,6 +181,7 @@ _KINDS: Final[dict[str, Callable[[Parameter], Mapping[str, Any]]]] = {
     "flag": lambda p: {"type": "boolean"},
     "choice": lambda p: {"enum": list(p.choices or ())},
     "vector": _vector,
+    "numbers": lambda p: {"anyOf": [NUMBER | _bounds(p), _array(NUMBER | _bounds(p))]},
     "point": _vector,
     "axis": _vector,
     "free vector": _vector,

@@ -91,8 +91,8 @@ def exchange_symmetric(n, a, j, b):
 
 @inner
 def factor_general(n, a, pivots):
-    """A := L U with row exchanges in `pivots`; returns the smallest pivot relative to the largest."""
-    smallest, largest = np.inf, 0.0
+    """A := L U with row exchanges in `pivots`; returns the smallest pivot."""
+    smallest = np.inf
     for j in range(n):
         best = j
         for i in range(j + 1, n):
@@ -100,7 +100,7 @@ def factor_general(n, a, pivots):
                 best = i
         pivots[j] = best
         size = abs(a[best, j])
-        smallest, largest = min(smallest, size), max(largest, size)
+        smallest = min(smallest, size)
         if not size > 0.0:
             return 0.0
         if best != j:
@@ -111,7 +111,7 @@ def factor_general(n, a, pivots):
             a[i, j] = factor
             for k in range(j + 1, n):
                 a[i, k] -= factor * a[j, k]
-    return smallest / largest if n > 0 else 1.0
+    return smallest
 
 
 @inner

@@ -31,16 +31,17 @@ from .workspace import (
 )
 
 RANK_LOST = 1e-9  # relative pivot below which a row depends on others, for exactly closed constraints
-WORN = 0.1  # fraction of its first condition at which a partition is revealed anew
+WORN = 0.5  # fraction of its first condition at which a partition is revealed anew
 
 PARTITION = np.dtype(
     [
         ("n_rows", "i8"),  # leading rows of J that take part
         ("rank", "i8"),  # -1: not revealed yet
         ("every_step", "i8"),
+        ("held", "i8"),  # 1: within a step, where the choice of coordinates stays
         ("rows", "i8"),  # order of the rows: the independent ones first
         ("columns", "i8"),  # order of the columns: the dependent ones first
-        ("condition", "f8"),  # smallest by largest pivot of the block when it was revealed
+        ("condition", "f8"),  # smallest pivot of the block by largest entry of its rows, when it was revealed
         ("jacobian", "i8"),  # J, dense
         ("scaled", "i8"),
         ("factors", "i8"),  # of J[R, d]
@@ -68,13 +69,18 @@ def fill_jacobian(w, p):
 
 @inner
 def factor_block(w, p):
-    """Factor J[R, d]; returns its smallest by its largest pivot."""
+    """Factor J[R, d]; returns its smallest pivot relative to the largest entry of J[R]."""
     jacobian, factors = block(p.jacobian, 0, w.n_rows, w.n_v), block(p.factors, 0, p.rank, p.rank)
     rows, columns = integers(p.rows, w.n_rows), integers(p.columns, w.n_v)
+    largest = 0.0
     for i in range(p.rank):
-        for k in range(p.rank):
-            factors[i, k] = jacobian[rows[i], columns[k]]
-    return factor_general(p.rank, factors, integers(p.pivots, w.n_rows))
+        for k in range(w.n_v):
+            entry = jacobian[rows[i], columns[k]]
+            largest = max(largest, abs(entry))
+            if k < p.rank:
+                factors[i, k] = entry
+    smallest = factor_general(p.rank, factors, integers(p.pivots, w.n_rows))
+    return smallest / largest if p.rank > 0 else 1.0
 
 
 @inner
@@ -100,7 +106,11 @@ def reveal(w, p, violation):
 def partition(w, p, violation):
     """Bring the partition and its factors to the J at hand."""
     fill_jacobian(w, p)
-    if p.rank < 0 or p.every_step == 1 or not factor_block(w, p) > WORN * p.condition:
+    if p.rank < 0:
+        reveal(w, p, violation)
+    elif p.held == 1:
+        factor_block(w, p)
+    elif p.every_step == 1 or not factor_block(w, p) > WORN * p.condition:
         reveal(w, p, violation)
 
 
@@ -135,6 +145,42 @@ def change_dependent(t, work, data, n):
     for k in range(w.n_v):
         x[columns[k]] = change[k] if k < p.rank else 0.0
     return OK
+
+
+INDEPENDENT = np.dtype(
+    [
+        ("partitions", "i8"),
+        ("correct", "i8"),
+        ("correct_data", "i8"),
+        ("accelerate", "i8"),
+        ("accelerate_data", "i8"),
+    ],
+    align=True,
+)
+
+
+@inner
+def hold(data, held):
+    """Keep the choice of coordinates, or let it be made anew."""
+    both = records(data, 1, POSITIONS_AND_VELOCITIES)[0]
+    records(both.position, 1, PARTITION)[0].held = held
+    records(both.velocity, 1, PARTITION)[0].held = held
+
+
+@Stage
+def accelerate_independent(t, work, data, n):
+    """Accelerations at the state that the independent coordinates and velocities determine.
+
+    Where reactions are asked for, the state is a stored one, and taken as it is.
+    """
+    d = records(data, 1, INDEPENDENT)[0]
+    if n != REACTIONS:
+        hold(d.partitions, 1)
+        status = call(d.correct, t, work, d.correct_data, 0)
+        hold(d.partitions, 0)
+        if status != OK:
+            return status
+    return call(d.accelerate, t, work, d.accelerate_data, n)
 
 
 PROJECTION = np.dtype(

@@ -125,8 +125,8 @@ def draw(axes: Axes, x: Array, y: Array, number: int = 0, **options: Any) -> Lin
     return line
 
 
-def legend(axes: Axes) -> None:
-    """A legend beside the panel, where it hides nothing."""
+def legend(axes: Axes, rows: int = LEGEND_ROWS) -> None:
+    """A legend beside the panel, where it hides nothing, with so many rows at most."""
     _, labels = axes.get_legend_handles_labels()
     axes.legend(
         loc="upper left",
@@ -134,7 +134,7 @@ def legend(axes: Axes) -> None:
         frameon=False,
         labelcolor=theme_of(axes).text,
         handlelength=1.8,
-        ncols=-(-len(labels) // LEGEND_ROWS) or 1,
+        ncols=-(-len(labels) // rows) or 1,
     )
 
 

@@ -361,8 +361,9 @@ class Run:
         t_end, dt = settings["t_end"], settings["dt"]
         eq, work = self.eq, self.eq.work
         self.integrator.begin(t, t_end, dt)
-        eq.bind("accelerate", self.acceleration.bound(eq))
-        eq.bind("correct", self.stabilization.bound(eq))
+        correction = self.stabilization.bound(eq)
+        eq.bind("accelerate", self.stabilization.accelerating(self.acceleration.bound(eq), correction))
+        eq.bind("correct", correction)
         eq.bind("step", self.integrator.bound(eq))
         stream = None if output is None else ResultStream(output, StatesInMemory.none(eq, settings), info)
         self.output = Output(eq, t, t_end, dt if not self.integrator.adaptive else None, instants, stream)

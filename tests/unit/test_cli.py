@@ -272,12 +272,11 @@ def test_models_are_exported_with_their_settings(model: str, tmp_path: Path) -> 
 
 
 def test_parts_that_are_not_there_say_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("linearize", "compare"):
-        if hasattr(mb, name):
-            monkeypatch.delattr(mb, name)
-        monkeypatch.delitem(mb._ORIGIN, name, raising=False)  # type: ignore[attr-defined]
+    if hasattr(mb, "linearize"):
+        monkeypatch.delattr(mb, "linearize")
+    monkeypatch.delitem(mb._ORIGIN, "linearize", raising=False)  # type: ignore[attr-defined]
     monkeypatch.setattr(application, "entry_points", lambda **_: [])
-    for command in (["eig", "heavy_top"], ["compare", "heavy_top"], ["gui"]):
+    for command in (["eig", "heavy_top"], ["gui"]):
         assert main(command) == 3
         assert capsys.readouterr().err.startswith("mbframe: ")
 
@@ -295,20 +294,22 @@ def test_eig_prints_roots(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     assert data["modes"][1]["damping_ratio"] is None
 
 
-def test_compare_prints_the_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    class Table(list):
-        def __str__(self) -> str:
-            return "method | error"
-
-    def compare(system: mb.System, t_end: float, dt: float) -> Any:
-        rows = Table([{"method": mb.RungeKutta4(), "error": np.float64(dt), "steps": t_end}])
-        return SimpleNamespace(table=lambda: rows)
-
-    monkeypatch.setattr(mb, "compare", compare, raising=False)
-    assert main(["compare", "heavy_top", "--t-end", "2", "--dt", "0.5"]) == 0
-    assert capsys.readouterr().out == "method | error\n"
-    _, data = answer(capsys, "compare", "heavy_top", "--t-end", "2", "--dt", "0.5")
-    assert data["table"] == [{"method": "RungeKutta4()", "error": 0.5, "steps": 2.0}]
+def test_compare_prints_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "lab.html"
+    command = ["compare", "simple_pendulum", "--t-end", "0.1", "--dt", "0.01", "--steps", "0.01", "--repeats", "1"]
+    command += ["--stabilizations", "NoStabilization", "Baumgarte(alpha=10, beta=10)", "--sort", "error"]
+    assert main([*command, "--report", str(page)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "simple pendulum, 0.1 s; as described, AugmentedFormulation, RungeKutta4"
+    assert len(printed) == 6
+    assert printed[-1] == f"written to {page}"
+    assert page.read_text().startswith("<!doctype html>")
+    code, data = answer(capsys, *command)
+    assert code == 0
+    assert {row["stabilization"] for row in data["table"]} == {"NoStabilization", "Baumgarte(alpha=10.0, beta=10.0)"}
+    assert data["table"][0]["error"] < data["table"][1]["error"] < 1e-6
+    assert main([*command, "--report", "lab.txt"]) == 2
+    assert ".html" in capsys.readouterr().err
 
 
 def test_pictures_go_to_render(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,12 @@ import mbframe as mb
 ANGLES = mb.EulerAngles("ZXY", offset=Rotation.from_rotvec((0.6, 0.5, 0.4)))
 FORMULATIONS = [mb.NewtonEuler(), mb.EulerParameters(), mb.NaturalAbsolute(), ANGLES]
 EXACT = [mb.UdwadiaKalaba(), mb.ProjectionMatrix(), mb.AugmentedLagrangian()]
-CORRECTING = [mb.DirectCorrection(), mb.CoordinatePartitioning(), mb.MassOrthogonalProjection()]
+CORRECTING = [
+    mb.DirectCorrection(),
+    mb.CoordinatePartitioning(),
+    mb.CoordinatePartitioning(redundancy="every step", integrate="independent"),
+    mb.MassOrthogonalProjection(),
+]
 EXAMPLES = ["triple_pendulum", "five_bar_pendulum", "spatial_slider_crank", "bricard", "rolling_disk", "screw_jack"]
 
 
@@ -60,6 +65,30 @@ def test_the_error_of_penalties_falls_with_their_size(formulation: mb.Formulatio
 
     assert error(1e6) / error(1e5) == pytest.approx(0.1, rel=0.01)
     assert error(1e7) / error(1e6) == pytest.approx(0.1, rel=0.01)
+
+
+def test_penalties_may_differ_by_equation() -> None:
+    """(M + J^T A J) v' = Q - J^T A (2 omega mu C' + omega^2 C - gamma), A = alpha / diag(J M^-1 J^T), dense."""
+    eq, q, v = moving("spatial_slider_crank", mb.NewtonEuler())
+    random = np.random.default_rng(5)
+    q, v = q + 1e-3 * random.normal(size=len(q)), v + 1e-3 * random.normal(size=len(v))
+    alpha, omega, mu = (random.uniform(low, 10 * low, eq.n_rows) for low in (100.0, 5.0, 0.3))
+    e = eq.evaluate(0.3, q, v)
+    mass, jacobian = e.mass.toarray(), e.jacobian.toarray()
+    weights = np.diag(alpha / np.diag(jacobian @ np.linalg.solve(mass, jacobian.T)))
+    target = 2.0 * omega * mu * e.constraint_rate + omega**2 * eq.violation(0.3, np.concatenate([q, v]))[0] - e.gamma
+    expected = np.linalg.solve(mass + jacobian.T @ weights @ jacobian, e.force - jacobian.T @ weights @ target)
+    found, multipliers = mb.Penalty(alpha=alpha, omega=omega, mu=mu).solve(eq, 0.3, q, v)
+    assert np.abs(found - expected).max() <= 1e-9 * np.abs(expected).max()
+    assert np.allclose(multipliers, weights @ (jacobian @ expected + target), rtol=1e-7)
+
+
+def test_penalties_are_as_many_as_equations() -> None:
+    system = mb.examples.triple_pendulum()
+    acceleration = mb.AugmentedLagrangian(alpha=np.full(9, 1e7), omega=[10.0, 10.0])
+    with pytest.raises(mb.ModelError, match="omega: found 2 numbers for 9 equations"):
+        mb.simulate(system, 0.1, acceleration=acceleration)
+    assert repr(mb.Penalty(mu=[1.0, 2.0])) == "Penalty(mu=(1.0, 2.0))"
 
 
 def doubled_pendulum() -> mb.System:
@@ -108,6 +137,46 @@ def test_partitioning_leaves_the_independent_velocities(formulation: mb.Formulat
     assert len(changed) == eq.n_rows
     expected = partitioned_by_hand(e, changed, e.constraint_rate)
     assert np.allclose(corrected - disturbed, expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.boundscheck
+def test_only_independent_coordinates_are_integrated() -> None:
+    """A pendulum starts level on the left, where its height y is independent: Runge-Kutta by hand on y and y' alone."""
+    h, steps, g = 0.01, 20, 9.81
+
+    def rate(state: np.ndarray) -> np.ndarray:
+        y, y_rate = state
+        speed_squared = y_rate**2 / (1.0 - y**2)  # x = -sqrt(1 - y^2), x' = -y y' / x
+        return np.array([y_rate, -g * (1.0 - y**2) - speed_squared * y])
+
+    state = np.zeros(2)
+    for _ in range(steps):
+        a = rate(state)
+        b = rate(state + h / 2 * a)
+        c = rate(state + h / 2 * b)
+        d = rate(state + h * c)
+        state = state + h / 6 * (a + 2 * b + 2 * c + d)
+
+    def ended(integrate: str) -> np.ndarray:
+        method = mb.CoordinatePartitioning(tolerance=1e-13, integrate=integrate)
+        result = mb.simulate(mb.examples.simple_pendulum(), steps * h, h, stabilization=method)
+        return np.array([result.position("mass")[-1], result.velocity("mass")[-1]])
+
+    y, y_rate = state
+    x = -np.sqrt(1.0 - y**2)
+    np.testing.assert_allclose(ended("independent"), [[x, y], [-y * y_rate / x, y_rate]], rtol=0.0, atol=1e-13)
+    assert np.abs(ended("all") - ended("independent")).max() > 1e-10
+
+
+def test_a_partition_is_renewed_before_it_fails() -> None:
+    """At the bottom of its swing a pendulum's height says nothing about its position: x has to be independent."""
+    system = mb.examples.simple_pendulum()
+    tight = mb.simulate(system, 2.0, integrator=mb.DormandPrince(rtol=1e-12), t_eval=[2.0])
+    for integrate in ("all", "independent"):
+        method = mb.CoordinatePartitioning(integrate=integrate)
+        result = mb.simulate(system, 2.0, 1e-3, stabilization=method)
+        assert np.abs(result.position("mass")[-1] - tight.position("mass")[-1]).max() < 1e-8
+        assert result.violation.position.max() <= 1e-9
 
 
 def pairs() -> list[tuple[mb.Formulation, mb.Acceleration, mb.Stabilization, mb.Integrator]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...equations.equations import Equations, Strategy
 from ...equations.workspace import Record, factor_record
+from ...errors import ModelError
 from ...kernels.penalty import PENALTY, accelerate_by_penalties
 from ...parameters import parameter
 from .base import Acceleration
@@ -20,27 +22,43 @@ class Penalty(Acceleration):
     all rows of any model, and the error of v' falls as 1/alpha. The violation decays like a critically damped
     oscillator for mu = 1, but for an error of order 1/alpha.
 
+    Each of alpha, omega and mu is a number, or one for each equation in the order of `Result.multipliers`: joints as
+    they were added, then the bodies' intrinsic constraints.
+
     Constraints may depend on each other. Solved as a sparse system with -1/alpha on the diagonal of the multipliers,
     which large alpha do not spoil.
     """
 
     iterations = 1
 
-    alpha = parameter(1e7, above=0.0, help="penalty, in units of the mass that a constraint feels")
-    omega = parameter(10.0, unit="rad/s", minimum=0.0, help="natural frequency of the violations")
-    mu = parameter(1.0, minimum=0.0, help="damping ratio of the violations")
+    alpha = parameter(1e7, kind="numbers", above=0.0, help="penalty, in units of the mass that a constraint feels")
+    omega = parameter(10.0, kind="numbers", unit="rad/s", minimum=0.0, help="natural frequency of the violations")
+    mu = parameter(1.0, kind="numbers", minimum=0.0, help="damping ratio of the violations")
 
     def stage(self, eq: Equations) -> Strategy:
+        alpha, omega, mu = self._by_row(eq)
         data = Record(PENALTY)
-        rows = np.ones(eq.n_rows)
-        data["alpha"] = self.alpha * rows
-        data["rate_gain"], data["position_gain"] = 2.0 * self.omega * self.mu * rows, self.omega**2 * rows
+        data["alpha"], data["rate_gain"], data["position_gain"] = alpha, 2.0 * omega * mu, omega**2
         data["limit"], data["factor"], data["target"] = (
             self.iterations,
             factor_record(eq.structure),
             np.zeros(eq.n_rows),
         )
         return Strategy(accelerate_by_penalties.address, data)
+
+    def _by_row(self, eq: Equations) -> list[NDArray[np.float64]]:
+        """alpha, omega and mu of each equation."""
+        given = {field: np.asarray(getattr(self, field)) for field in ("alpha", "omega", "mu")}
+        problems = [
+            self.problem(
+                field, f"found {len(values)} numbers for {eq.n_rows} equations; give one number, or one for each"
+            )
+            for field, values in given.items()
+            if values.ndim and len(values) != eq.n_rows
+        ]
+        if problems:
+            raise ModelError(problems)
+        return [np.full(eq.n_rows, values) for values in given.values()]
 
 
 class AugmentedLagrangian(Penalty):

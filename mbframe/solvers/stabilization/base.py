@@ -34,6 +34,10 @@ class Stabilization(SolverStrategy):
     def bound(self, eq: Equations) -> Strategy:
         return replace(super().bound(eq), feedback=self.feedback)
 
+    def accelerating(self, acceleration: Strategy, correction: Strategy) -> Strategy:
+        """How accelerations are evaluated within a step; a method that corrects states there as well overrides it."""
+        return acceleration
+
     def correct(self, eq: Equations, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """The corrected coordinates and velocities."""
         eq.set_state(q, v)
