@@ -32,6 +32,8 @@ class Integrator(SolverStrategy):
 
     method = "step"
     adaptive: ClassVar[bool] = False
+    implicit: ClassVar[bool] = False
+    """Whether a step solves for accelerations and multipliers itself: then no other strategy can."""
 
     def step(self, eq: Equations, t: float, q: Array, v: Array, h: float) -> tuple[Array, Array]:
         """q and v at t + h."""
