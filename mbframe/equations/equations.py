@@ -398,6 +398,11 @@ class Equations:
         if status == codes.NOT_FINITE:
             message = "the acceleration is not a finite number; look at the forces on the body and at their parameters"
             return SimulationError(message, t, self.unknown_label(culprit))
+        if status == codes.NO_STEP:
+            message = (
+                "the equations of an implicit step could not be solved: reduce the step, or look for a force that jumps"
+            )
+            return SimulationError(message, t)
         if status == codes.STEP_TOO_SMALL:
             message = (
                 "the step size became too small to go on; a force is too stiff or jumps for this integrator, or the "

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import AnalysisError
 from ..kernels import bindings
 from ..kernels import tangent as kernels
+from ..kernels.compile import PythonStage
 from .tables import NumberedConstraint, NumberedForce, Table, given_with, has_derivatives, is_ours
 from .user import (
     Differentiated,
@@ -192,8 +193,11 @@ class TangentAssembly:
 
     def take(self, t: float, v_rate: ArrayLike, multipliers: ArrayLike) -> None:
         """Fill the blocks at the state of the last evaluation."""
-        eq = self.eq
         self.v_rate[:], self.multipliers[:] = v_rate, multipliers
+        self._fill(t)
+
+    def _fill(self, t: float) -> None:
+        eq = self.eq
         for array in (self.stiffness, self.damping, self.loads, self.velocity_stiffness):
             array[:] = 0.0
         eq.work["tangent"] = self.record
@@ -205,6 +209,22 @@ class TangentAssembly:
             self._add_nonholonomic(c, t)
         for address, rows in self.last:
             eq.run(address, t, rows.ctypes.data, len(rows))
+
+    def stage(self) -> tuple[int, PythonStage | None]:
+        """What fills the blocks for the v' and multipliers in the record, as a stage: its address, and what to keep.
+
+        Python has a part in it where elements are differentiated there: users' ones and nonholonomic constraints.
+        """
+        self.eq.work["tangent"] = self.record
+        if self.fillers or self.nonholonomic:
+            python = PythonStage(lambda t, n: self._fill(t))
+            return python.address, python
+        stages = [*self.stages, *self.last]
+        self.record["size"], self.record["n_stages"] = self.size, len(stages)
+        self.record["stages"] = np.array([address for address, _ in stages], np.int64)
+        self.record["tables"] = np.array([rows.ctypes.data for _, rows in stages], np.int64)
+        self.record["counts"] = np.array([len(rows) for _, rows in stages], np.int64)
+        return kernels.take.address, None
 
     def _add_nonholonomic(self, c: NumberedConstraint, t: float) -> None:
         """K, R and the load of a nonholonomic constraint D(x, x'), from its second derivatives in x and x'.
@@ -291,14 +311,14 @@ class TangentAssembly:
         shape = (self.eq.n_v, self.eq.n_v)
         if dense:
             whole = np.zeros(shape)
-            whole[self._places] = values
+            whole[self.places] = values
             return whole
         import scipy.sparse as sparse
 
-        return sparse.coo_array((values, self._places), shape=shape).tocsr()
+        return sparse.coo_array((values, self.places), shape=shape).tocsr()
 
     @cached_property
-    def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Row and column of every number of a pool of blocks."""
         bodies = self.eq.tables.bodies
         rows, columns = [], []

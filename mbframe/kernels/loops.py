@@ -410,6 +410,17 @@ def push(w, marker, sign, f, m0, m1, m2):
 
 
 @Stage
+def coordinate_rates(t, work, table, n):
+    """q' := T(q) d of all bodies of one formulation, with d from `solution`. Binds ROW, N_Q, N_V, rates."""
+    w = workspace(work)
+    rows = records(table, n, ROW)
+    for k in range(n):
+        body = rows[k]
+        rates(body, part(w.y, body.q, N_Q), part(w.solution, body.v, N_V), part(w.rates, body.q, N_Q))
+    return OK
+
+
+@Stage
 def moves(t, work, table, n):
     """q := q + T(q) d for all bodies of one formulation, d being the first n_v numbers of `solution`.
 

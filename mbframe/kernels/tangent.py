@@ -11,7 +11,20 @@ import numpy as np
 
 from .compile import Stage, call, inner, records
 from .loops import hand_over
-from .workspace import GRADIENT_AT, HESSIAN_AT, LINK, LINK_FIELDS, OK, WRENCH_AT, block, marker_table, part, workspace
+from .workspace import (
+    GRADIENT_AT,
+    HESSIAN_AT,
+    LINK,
+    LINK_FIELDS,
+    OK,
+    WRENCH_AT,
+    block,
+    integers,
+    marker_table,
+    part,
+    vector,
+    workspace,
+)
 
 TANGENT = np.dtype(
     [
@@ -23,6 +36,11 @@ TANGENT = np.dtype(
         ("multipliers", "i8"),
         ("add_constraint", "i8"),  # stages that all types share
         ("add_force", "i8"),
+        ("size", "i8"),  # numbers in each pool of blocks
+        ("n_stages", "i8"),  # what fills them, in order
+        ("stages", "i8"),
+        ("tables", "i8"),
+        ("counts", "i8"),
     ],
     align=True,
 )
@@ -44,6 +62,26 @@ FORCE_ROW = np.dtype([*LINK_FIELDS, ("force", "f8", 3), ("torque", "f8", 3), ("g
 @inner
 def tangent_record(w):
     return records(w.tangent, 1, TANGENT)[0]
+
+
+@Stage
+def take(t, work, data, n):
+    """Fill the blocks at the state of the last evaluation, for the v' and multipliers in the record."""
+    w = workspace(work)
+    a = tangent_record(w)
+    stiffness, damping, load = vector(a.stiffness, a.size), vector(a.damping, a.size), vector(a.loads, 12 * w.n_markers)
+    for k in range(a.size):
+        stiffness[k] = 0.0
+        damping[k] = 0.0
+    for k in range(12 * w.n_markers):
+        load[k] = 0.0
+    stages, tables = integers(a.stages, a.n_stages), integers(a.tables, a.n_stages)
+    counts = integers(a.counts, a.n_stages)
+    for s in range(a.n_stages):
+        status = call(stages[s], t, work, tables[s], counts[s])
+        if status != OK:
+            return status
+    return OK
 
 
 @Stage

@@ -29,6 +29,7 @@ STEP_TOO_SMALL = 4  # an adaptive integrator cannot go on
 USER_METHOD = 5  # a user's compiled method raised
 SINGULAR_POSE = 6  # the coordinates of a body cannot describe its pose
 NO_FRICTION = 7  # friction and reactions do not agree
+NO_STEP = 8  # the equations of an implicit step could not be solved
 DONE = 10  # march reached its end
 FULL = 11  # march filled its output
 
@@ -227,6 +228,11 @@ def state_changed(w):
 @inner
 def vector(address, n):
     return carray(pointer(address), n, np.float64)
+
+
+@inner
+def complex_vector(address, n):
+    return carray(pointer(address), n, np.complex128)
 
 
 @inner

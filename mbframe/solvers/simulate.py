@@ -141,6 +141,7 @@ def simulate(
         "integrator": (chosen, Integrator),
     }
     _check_kinds(kinds)
+    _check_combination(chosen, acceleration, stabilization)
     if output is not None:
         overwritable(output)
     begin = initial.checked(system.bodies) if initial is not None else None
@@ -172,6 +173,29 @@ def _check_kinds(arguments: dict[str, tuple[Any, type]]) -> None:
             remedy = f"call the class: {value.__name__}()"
         message = f"found {value!r}; allowed is an object of type {kind.__name__}; {remedy}"
         problems.append(Problem("simulate", field, message))
+    if problems:
+        raise ModelError(problems)
+
+
+def _check_combination(
+    integrator: Integrator, acceleration: Acceleration | None, stabilization: Stabilization | None
+) -> None:
+    """Refuse strategies that the integrator would not use."""
+    if not integrator.implicit:
+        return
+    problems = []
+    if acceleration is not None:
+        message = (
+            f"found {acceleration!r}, but {integrator} solves for accelerations and multipliers itself; leave "
+            "acceleration out, or choose an explicit integrator"
+        )
+        problems.append(Problem("simulate", "acceleration", message))
+    if stabilization is not None and stabilization.feedback != (0.0, 0.0):
+        message = (
+            f"found {stabilization!r}, which acts on accelerations, but {integrator} solves for these itself; choose a "
+            "stabilization that corrects states, such as DirectCorrection()"
+        )
+        problems.append(Problem("simulate", "stabilization", message))
     if problems:
         raise ModelError(problems)
 

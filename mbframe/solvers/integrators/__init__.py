@@ -2,6 +2,8 @@
 
 from .adams_bashforth import AdamsBashforth
 from .base import Integrator
+from .generalized_alpha import GeneralizedAlpha
+from .radau import RadauIIA
 from .runge_kutta import DormandPrince, RungeKutta, RungeKutta4
 
-__all__ = ["AdamsBashforth", "DormandPrince", "Integrator", "RungeKutta", "RungeKutta4"]
+__all__ = ["AdamsBashforth", "DormandPrince", "GeneralizedAlpha", "Integrator", "RadauIIA", "RungeKutta", "RungeKutta4"]

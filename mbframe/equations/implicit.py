@@ -1,0 +1,101 @@
+"""The system matrix of implicit integrators: where its entries come from, and the schedule of its factorization."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ModelError
+from ..kernels import bindings
+from ..kernels.compile import PythonStage
+from ..kernels.implicit import NEWTON
+from .structure import analyze
+from .tables import is_ours
+from .workspace import Record
+
+if TYPE_CHECKING:
+    from .equations import Equations
+
+Indices = NDArray[np.int64]
+
+
+class NewtonMatrix:
+    """The matrix [c1 M + c2 R + c3 K, J^T; J, 0] of some equations for the compiled integrators; see kernels.implicit.
+
+    record
+        What their stages read.
+    python
+        The part that Python has in the tangent, if any: an error of a user's method waits there.
+    """
+
+    def __init__(self, eq: Equations) -> None:
+        if reactive := [f.force for f in eq.tables.forces if f.force.reactive]:
+            raise ModelError(
+                f"{reactive[0]}: implicit integrators do not take friction that depends on reactions; use an explicit "
+                "one such as DormandPrince()"
+            )
+        assembly = eq.tangent_assembly
+        rows, columns, source = eq.tables.pattern()
+        tangent_row, tangent_column = assembly.places
+        n = eq.n_v + eq.n_rows
+        low = np.concatenate([np.minimum(rows, columns), np.minimum(tangent_row, tangent_column)])
+        high = np.concatenate([np.maximum(rows, columns), np.maximum(tangent_row, tangent_column)])
+        pairs = np.unique(low * n + high)
+        pair_rows, pair_columns = pairs % n, pairs // n
+        structure = analyze(eq.tables.blocks(), pair_rows, pair_columns, np.arange(len(pairs)), eq.n_v)
+        self.n, self.n_lower = structure.n, len(structure.rows)
+        place = np.empty(n, np.int64)
+        place[structure.order] = np.arange(n)
+        slot = structure.slot.astype(np.int64)
+
+        def slots(r: Indices, c: Indices) -> NDArray[np.uint32]:
+            """Where the entries (r, c) are among D, L and U."""
+            found = slot[np.searchsorted(pairs, np.minimum(r, c) * n + np.maximum(r, c))]
+            return np.where(place[r] < place[c], found + self.n_lower, found).astype(np.uint32)
+
+        record = Record(NEWTON)
+        record["n"], record["n_lower"], record["n_targets"] = self.n, self.n_lower, len(structure.targets)
+        for field in ("start", "rows", "targets", "order"):
+            record[field] = getattr(structure, field)
+        record["scale"], record["threshold"] = np.zeros(n), np.zeros(n)
+        mass = rows < eq.n_v
+        off = mass & (rows != columns)  # given once; both halves are wanted
+        mass_row = np.concatenate([rows[mass], columns[off]])
+        mass_column = np.concatenate([columns[mass], rows[off]])
+        row, column = rows[~mass], columns[~mass]
+        lists = {
+            "mass_source": np.concatenate([source[mass], source[off]]),
+            "mass_row": mass_row,
+            "mass_column": mass_column,
+            "mass_slot": slots(mass_row, mass_column),
+            "jacobian_source": source[~mass],
+            "jacobian_row": row - eq.n_v,
+            "jacobian_column": column,
+            "jacobian_slot": slots(row, column),
+            "transposed_slot": slots(column, row),
+            "tangent_row": tangent_row,
+            "tangent_column": tangent_column,
+            "tangent_slot": slots(tangent_row, tangent_column),
+        }
+        for field, values in lists.items():
+            record[field] = values.astype(np.uint32)
+        record["n_mass"], record["n_jacobian"], record["n_tangent"] = len(mass_row), len(row), len(tangent_row)
+        for field in ("stiffness", "damping", "v_rate", "multipliers"):
+            record[field] = getattr(assembly, field)
+        self.python: PythonStage | None
+        record["take"], self.python = assembly.stage()
+        record["rates"] = np.array(
+            [
+                bindings.coordinate_rate_stage(table.type, is_ours(table.type), table.rows.dtype).address
+                for table in eq.tables.body_tables
+            ],
+            np.int64,
+        )
+        self.record = record
+
+    @property
+    def size(self) -> int:
+        """How many numbers the factors have: D, L and U."""
+        return self.n + 2 * self.n_lower

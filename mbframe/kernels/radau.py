@@ -1,0 +1,451 @@
+"""Steps of the Radau IIA method with three stages on the stabilized equations of index 2.
+
+Unknowns of a step are v_i, e_i and lambda_i at three instants t + c_i h; coordinates follow from them:
+
+    q_i = q + h sum_j a_ij T(q_j) (v_j - e_j),    v'_i = sum_j (a^-1)_ij (v_j - v)/h
+    M v'_i = Q - J^T lambda_i,    J v_i + C_t = 0,    C = 0
+
+e = W J^T eta, which vanishes in the exact solution, lets both levels of the constraints hold. Simplified Newton
+iteration: in the eigenvectors of a^-1, with eigenvalues h s, the equations separate into a real and a complex system
+
+    [ M + R/s + K/s^2   J^T ] [ dv         ]   [ -(M v' - Q + J^T lambda)/s ]
+    [ J                 0   ] [ dlambda/s  ] = [ -(J v + C_t)               ]
+
+for M, J, K and R at the begin of the step; e then follows from J de = J dv + sum_j (a^-1)_ij C_j/h with the factors of
+the equations of motion there, W being the inverse of the mass matrix.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compile import Stage, call, inner, records
+from .implicit import (
+    add_mass,
+    add_residual,
+    add_stiffness,
+    begin,
+    coordinate_rates,
+    factor,
+    largest,
+    newton,
+    substitute,
+    take_tangent,
+)
+from .integrators import SMALLEST, first_step
+from .workspace import (
+    DYNAMICS,
+    NO_STEP,
+    OK,
+    STEP_TOO_SMALL,
+    USER_METHOD,
+    complex_vector,
+    matrix,
+    part,
+    state_changed,
+    vector,
+    workspace,
+)
+
+STAGES = 3
+
+RADAU = np.dtype(
+    [
+        ("newton", "i8"),
+        ("a", "i8"),  # 3 x 3
+        ("inverse", "i8"),  # of a
+        ("c", "i8"),
+        ("estimate", "i8"),  # weights of the increments in the error estimate
+        ("real_eigenvalue", "f8"),  # of a^-1
+        ("real_left", "i8"),
+        ("real_right", "i8"),
+        ("complex_eigenvalue", "i8"),  # one of the pair; left and right vectors for it
+        ("complex_left", "i8"),
+        ("complex_right", "i8"),
+        ("t0", "f8"),
+        ("t_start", "f8"),
+        ("t_end", "f8"),
+        ("h", "f8"),  # of the last accepted step
+        ("h_next", "f8"),
+        ("rtol", "f8"),
+        ("atol", "f8"),
+        ("error_rtol", "f8"),  # what the estimate, of lower order than the step, is compared with
+        ("error_atol", "f8"),
+        ("exponent", "f8"),
+        ("y0", "i8"),
+        ("rates0", "i8"),
+        ("k", "i8"),  # 2 x n_y, for the first step size
+        ("v", "i8"),  # 3 x n_v: increments
+        ("e", "i8"),
+        ("z", "i8"),
+        ("multipliers", "i8"),
+        ("q", "i8"),  # 3 x n_q
+        ("q_rate", "i8"),
+        ("last_v", "i8"),  # increments of the last accepted step
+        ("last_h", "f8"),
+        ("dynamic", "i8"),  # residuals, a row per stage
+        ("velocity", "i8"),
+        ("position", "i8"),
+        ("z_rate", "i8"),
+        ("v_rate", "i8"),
+        ("real", "i8"),  # factors
+        ("complex", "i8"),
+        ("x", "i8"),  # right-hand sides and solutions
+        ("x_complex", "i8"),
+        ("permuted", "i8"),
+        ("permuted_complex", "i8"),
+        ("iterations", "i8"),
+    ],
+    align=True,
+)
+
+LIMIT = 10
+SWEEPS = 12
+ACCURACY = 0.02  # of the iteration, in units of the tolerance
+REACH = 3.0  # longer steps are not predicted from the last one
+NOISE = 256 * np.finfo(np.float64).eps
+SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0
+
+
+@inner
+def guess(w, r, h, first):
+    """Increments of v by the polynomial of the last step from its point `first` on, or by v'."""
+    v, last, c = matrix(r.v, STAGES, w.n_v), matrix(r.last_v, STAGES, w.n_v), vector(r.c, STAGES)
+    rates0 = vector(r.rates0, w.n_y)
+    known = h <= REACH * r.last_h
+    for i in range(STAGES):
+        for k in range(w.n_v):
+            v[i, k] = 0.0 if known else h * c[i] * rates0[w.n_q + k]
+        for j in range(STAGES):
+            if known:
+                weight = basis(c, j, first + c[i] * h / r.last_h) - basis(c, j, first)
+                for k in range(w.n_v):
+                    v[i, k] += weight * last[j, k]
+
+
+@inner
+def basis(c, j, x):
+    """The polynomial that is 1 at c_j and 0 at 0 and the other c."""
+    value = x / c[j]
+    for other in range(STAGES):
+        if other != j:
+            value *= (x - c[other]) / (c[j] - c[other])
+    return value
+
+
+@inner
+def move(w, r, m, t, h, work):
+    """q of all stages for their velocities, by repeated substitution."""
+    a, q, rate = matrix(r.a, STAGES, STAGES), matrix(r.q, STAGES, w.n_q), matrix(r.q_rate, STAGES, w.n_q)
+    y, y0, rates, x = vector(w.y, w.n_y), vector(r.y0, w.n_y), vector(w.rates, w.n_y), vector(r.x, w.n_v)
+    v, e = matrix(r.v, STAGES, w.n_v), matrix(r.e, STAGES, w.n_v)
+    noise = SMALLEST * largest(y0, w.n_q)
+    for _ in range(SWEEPS):
+        for j in range(STAGES):
+            for k in range(w.n_q):
+                y[k] = q[j, k]
+            for k in range(w.n_v):
+                x[k] = y0[w.n_q + k] + v[j, k] - e[j, k]
+            status = coordinate_rates(w, m, t, work, x)
+            if status != OK:
+                return status
+            for k in range(w.n_q):
+                rate[j, k] = rates[k]
+        change = 0.0
+        for i in range(STAGES):
+            for k in range(w.n_q):
+                value = y0[k] + h * (a[i, 0] * rate[0, k] + a[i, 1] * rate[1, k] + a[i, 2] * rate[2, k])
+                change = max(change, abs(value - q[i, k]))
+                q[i, k] = value
+        if not change > noise:
+            break
+    return OK
+
+
+@inner
+def evaluate_stages(w, r, m, t, h, work):
+    """Residuals of the equations in all stages."""
+    c, inverse = vector(r.c, STAGES), matrix(r.inverse, STAGES, STAGES)
+    q, v, z = matrix(r.q, STAGES, w.n_q), matrix(r.v, STAGES, w.n_v), matrix(r.z, STAGES, w.n_z)
+    y, y0, rates = vector(w.y, w.n_y), vector(r.y0, w.n_y), vector(w.rates, w.n_y)
+    multipliers = matrix(r.multipliers, STAGES, w.n_rows)
+    dynamic, velocity = matrix(r.dynamic, STAGES, w.n_v), matrix(r.velocity, STAGES, w.n_rows)
+    position, z_rate = matrix(r.position, STAGES, w.n_holonomic), matrix(r.z_rate, STAGES, w.n_z)
+    v_rate = vector(r.v_rate, w.n_v)
+    residual, rate = vector(w.residual, w.n_holonomic), vector(w.constraint_rate, w.n_rows)
+    for i in range(STAGES):
+        for k in range(w.n_q):
+            y[k] = q[i, k]
+        for k in range(w.n_v):
+            y[w.n_q + k] = y0[w.n_q + k] + v[i, k]
+            v_rate[k] = (inverse[i, 0] * v[0, k] + inverse[i, 1] * v[1, k] + inverse[i, 2] * v[2, k]) / h
+            dynamic[i, k] = 0.0
+        for k in range(w.n_z):
+            y[w.n_q + w.n_v + k] = y0[w.n_q + w.n_v + k] + z[i, k]
+        state_changed(w)
+        status = call(w.evaluate, t + c[i] * h, work, 0, DYNAMICS)
+        if status != OK:
+            return status
+        add_residual(w, m, 1.0, v_rate, multipliers[i], dynamic[i])
+        for k in range(w.n_rows):
+            velocity[i, k] = rate[k]
+        for k in range(w.n_holonomic):
+            position[i, k] = residual[k]
+        for k in range(w.n_z):
+            z_rate[i, k] = rates[w.n_q + w.n_v + k]
+    return OK
+
+
+@inner
+def project(w, r, h, work):
+    """Change e so that C = 0 holds after the change of v; returns a status."""
+    inverse, e = matrix(r.inverse, STAGES, STAGES), matrix(r.e, STAGES, w.n_v)
+    velocity, position = matrix(r.velocity, STAGES, w.n_rows), matrix(r.position, STAGES, w.n_holonomic)
+    right, x = vector(w.right, w.n_v + w.n_rows), vector(w.solution, w.n_v + w.n_rows)
+    for i in range(STAGES):
+        for k in range(w.n_v + w.n_rows):
+            right[k] = 0.0
+        for k in range(w.n_holonomic):
+            gap = inverse[i, 0] * position[0, k] + inverse[i, 1] * position[1, k] + inverse[i, 2] * position[2, k]
+            right[w.n_v + k] = gap / h - velocity[i, k]
+        status = call(w.solve, w.t, work, w.factor, w.entries)
+        if status != OK:
+            return status
+        for k in range(w.n_v):
+            e[i, k] += x[k]
+    return OK
+
+
+@inner
+def change_stages(w, r, m, h):
+    """A Newton step of v, lambda and z; returns the size of the change in units of the tolerance."""
+    n, n_v = m.n, w.n_v
+    v, z = matrix(r.v, STAGES, n_v), matrix(r.z, STAGES, w.n_z)
+    multipliers, z_rate = matrix(r.multipliers, STAGES, w.n_rows), matrix(r.z_rate, STAGES, w.n_z)
+    dynamic, velocity = matrix(r.dynamic, STAGES, n_v), matrix(r.velocity, STAGES, w.n_rows)
+    a, y0, rates0 = matrix(r.a, STAGES, STAGES), vector(r.y0, w.n_y), vector(r.rates0, w.n_y)
+    left, right = vector(r.real_left, STAGES), vector(r.real_right, STAGES)
+    eigenvalue = complex_vector(r.complex_eigenvalue, 1)[0]
+    turned_left, turned_right = complex_vector(r.complex_left, STAGES), complex_vector(r.complex_right, STAGES)
+    x, turned = vector(r.x, n), complex_vector(r.x_complex, n)
+    s, turned_s = r.real_eigenvalue / h, eigenvalue / h
+    for k in range(n):
+        plain, other = 0.0, 0.0j
+        for i in range(STAGES):
+            value = dynamic[i, k] if k < n_v else velocity[i, k - n_v]
+            plain += left[i] * value
+            other += turned_left[i] * value
+        x[k] = -plain / s if k < n_v else -plain
+        turned[k] = -other / turned_s if k < n_v else -other
+    size = m.n + 2 * m.n_lower
+    substitute(m, vector(r.real, size), x, vector(r.permuted, n))
+    substitute(m, complex_vector(r.complex, size), turned, complex_vector(r.permuted_complex, n))
+    total = 0.0
+    noise = NOISE * (largest(y0[w.n_q : w.n_q + n_v], n_v) + h * largest(rates0[w.n_q : w.n_q + n_v], n_v))
+    for i in range(STAGES):
+        for k in range(n_v):
+            change = right[i] * x[k] + 2.0 * (turned_right[i] * turned[k]).real
+            v[i, k] += change
+            scale = ACCURACY * (r.atol + r.rtol * abs(y0[w.n_q + k] + v[i, k])) + noise
+            total += (change / scale) ** 2
+        for k in range(w.n_rows):
+            multipliers[i, k] += right[i] * s * x[n_v + k] + 2.0 * (turned_right[i] * turned_s * turned[n_v + k]).real
+        for k in range(w.n_z):
+            value = h * (a[i, 0] * z_rate[0, k] + a[i, 1] * z_rate[1, k] + a[i, 2] * z_rate[2, k])
+            start = y0[w.n_q + n_v + k]
+            scale = ACCURACY * (r.atol + r.rtol * abs(start + value)) + NOISE * (abs(start) + abs(value))
+            total += ((value - z[i, k]) / scale) ** 2
+            z[i, k] = value
+    return np.sqrt(total / (STAGES * max(1, n_v + w.n_z)))
+
+
+@inner
+def start(w, r, m, t, work):
+    """v', multipliers, K and R at the begin of a step."""
+    y, y0, rates, rates0 = vector(w.y, w.n_y), vector(r.y0, w.n_y), vector(w.rates, w.n_y), vector(r.rates0, w.n_y)
+    for k in range(w.n_y):
+        y[k] = y0[k]
+    state_changed(w)
+    status = begin(w, m, t, work)
+    if status != OK:
+        return status
+    for k in range(w.n_y):
+        rates0[k] = rates[k]
+    return take_tangent(w, m, t, work, part(w.rates, w.n_q, w.n_v), vector(w.multipliers, w.n_rows))
+
+
+@inner
+def attempt(w, r, m, t, h, first, work):
+    """Solve the equations of a step of length h from (t, y0); the state it leads to is left in w.y."""
+    q, y, y0 = matrix(r.q, STAGES, w.n_q), vector(w.y, w.n_y), vector(r.y0, w.n_y)
+    v, e, z = matrix(r.v, STAGES, w.n_v), matrix(r.e, STAGES, w.n_v), matrix(r.z, STAGES, w.n_z)
+    multipliers, now = matrix(r.multipliers, STAGES, w.n_rows), vector(w.multipliers, w.n_rows)
+    rates0, c = vector(r.rates0, w.n_y), vector(r.c, STAGES)
+    guess(w, r, h, first)
+    for i in range(STAGES):
+        for k in range(w.n_q):
+            q[i, k] = y0[k]
+        for k in range(w.n_v):
+            e[i, k] = 0.0
+        for k in range(w.n_z):
+            z[i, k] = h * c[i] * rates0[w.n_q + w.n_v + k]
+        for k in range(w.n_rows):
+            multipliers[i, k] = now[k]
+    size = m.n + 2 * m.n_lower
+    s = r.real_eigenvalue / h
+    status = factor(w, m, vector(r.real, size), 1.0, 1.0 / s, 1.0 / (s * s))
+    if status == OK:
+        turned = complex_vector(r.complex_eigenvalue, 1)[0] / h
+        status = factor(w, m, complex_vector(r.complex, size), 1.0 + 0.0j, 1.0 / turned, 1.0 / (turned * turned))
+    if status != OK:
+        return status
+    before = np.inf
+    for turn in range(LIMIT):
+        r.iterations = turn + 1
+        status = move(w, r, m, t, h, work)
+        if status == OK:
+            status = evaluate_stages(w, r, m, t, h, work)
+        if status == OK:
+            status = project(w, r, h, work)
+        if status != OK:
+            return status
+        change = change_stages(w, r, m, h)
+        gain = change / before
+        if not change < np.inf or (turn > 1 and gain >= 1.0 and change > 1.0):
+            return NO_STEP
+        if turn > 0 and (change * gain <= 1.0 - gain or change < 0.1):
+            status = move(w, r, m, t, h, work)
+            for k in range(w.n_q):
+                y[k] = q[2, k]
+            for k in range(w.n_v):
+                y[w.n_q + k] = y0[w.n_q + k] + v[2, k]
+            for k in range(w.n_z):
+                y[w.n_q + w.n_v + k] = y0[w.n_q + w.n_v + k] + z[2, k]
+            state_changed(w)
+            return status
+        before = change
+    return NO_STEP
+
+
+@inner
+def error_norm(w, r, m, t, h, work):
+    """Root mean square of the estimated error in units of its tolerance: [HairerWanner1996], eq. IV.8.19."""
+    n_q, n_v = w.n_q, w.n_v
+    a, weights = matrix(r.a, STAGES, STAGES), vector(r.estimate, STAGES)
+    v, e, z = matrix(r.v, STAGES, n_v), matrix(r.e, STAGES, n_v), matrix(r.z, STAGES, w.n_z)
+    y, y0, rates0, rates = vector(w.y, w.n_y), vector(r.y0, w.n_y), vector(r.rates0, w.n_y), vector(w.rates, w.n_y)
+    x, right, solution = vector(r.x, m.n), vector(w.right, m.n), vector(w.solution, m.n)
+    drift, acceleration = vector(r.permuted_complex, n_v), vector(r.v_rate, n_v)
+    s = r.real_eigenvalue / h
+    for k in range(n_v):
+        drift[k] = y0[n_q + k]
+        acceleration[k] = rates0[n_q + k]
+        for i in range(STAGES):
+            acceleration[k] += weights[i] / h * v[i, k]
+            for j in range(STAGES):
+                drift[k] += weights[i] * a[i, j] * (y0[n_q + k] + v[j, k] - e[j, k])
+    for k in range(m.n):
+        right[k] = 0.0
+        x[k] = 0.0
+    add_mass(w, m, 1.0, drift, right)
+    status = call(w.solve, t, work, w.factor, w.entries)
+    if status != OK:
+        return status, 0.0
+    for k in range(n_v):
+        drift[k] = solution[k]
+    add_mass(w, m, 1.0 / s, acceleration, x)
+    add_stiffness(m, -1.0 / (s * s), drift, x)
+    substitute(m, vector(r.real, m.n + 2 * m.n_lower), x, vector(r.permuted, m.n))
+    for k in range(n_v):
+        acceleration[k] = (x[k] + drift[k]) / s
+    status = coordinate_rates(w, m, t, work, acceleration)
+    if status != OK:
+        return status, 0.0
+    total = 0.0
+    for k in range(w.n_y):
+        if k < n_q:
+            error = rates[k]
+        elif k < n_q + n_v:
+            error = x[k - n_q]
+        else:
+            error = rates0[k]
+            for i in range(STAGES):
+                error += weights[i] / h * z[i, k - n_q - n_v]
+            error /= s
+        scale = r.error_atol + r.error_rtol * max(abs(y0[k]), abs(y[k]))
+        total += (error / scale) ** 2
+    return OK, np.sqrt(total / w.n_y)
+
+
+@Stage
+def radau(t, work, data, n):
+    """One accepted step from (w.t, w.y)."""
+    w = workspace(work)
+    r = records(data, 1, RADAU)[0]
+    m = newton(r.newton)
+    y, y0 = vector(w.y, w.n_y), vector(r.y0, w.n_y)
+    v, last = matrix(r.v, STAGES, w.n_v), matrix(r.last_v, STAGES, w.n_v)
+    r.t0 = t
+    for k in range(w.n_y):
+        y0[k] = y[k]
+    if r.h_next == 0.0:
+        status = start(w, r, m, t, work)
+        if status != OK:
+            return status
+        k = matrix(r.k, 2, w.n_y)
+        rates0 = vector(r.rates0, w.n_y)
+        for i in range(w.n_y):
+            k[0, i] = rates0[i]
+        status = first_step(w, r, work, y, y0, k)
+        if status != OK:
+            return status
+    rejected = False
+    while True:
+        h = min(r.h_next, r.t_end - t)
+        if 2.0 * h > r.t_end - t:  # two equal steps to the end, or one, rather than a step and a splinter
+            h = (r.t_end - t) * (0.5 if r.t_end - t > h * (1.0 + 1e-6) else 1.0)
+        if h <= SMALLEST * max(abs(t), SMALLEST) and h < r.t_end - t:
+            return STEP_TOO_SMALL
+        t1 = r.t_end if h >= r.t_end - t else t + h
+        status = start(w, r, m, t, work)
+        if status != OK:
+            return status
+        status = attempt(w, r, m, t, h, 1.0, work)
+        size = np.inf
+        if status == OK:
+            status, size = error_norm(w, r, m, t, h, work)
+        if status < 0 or status == USER_METHOD:
+            return status
+        if status == OK and size < 1.0:
+            safety = SAFETY * (2 * LIMIT + 1) / (2 * LIMIT + r.iterations)
+            growth = GROW if size == 0.0 else max(SHRINK, min(GROW, safety * size**r.exponent))
+            r.h_next = h * (min(1.0, growth) if rejected else growth)
+            break
+        rejected = True
+        w.rejected += 1
+        r.h_next = h * (max(SHRINK, SAFETY * size**r.exponent) if size < np.inf else 0.5)
+        if status != OK:
+            r.last_h = 0.0  # start the next iteration from v' instead
+            if r.h_next <= SMALLEST * max(abs(t), SMALLEST):
+                return STEP_TOO_SMALL if status == NO_STEP else status
+    r.h = r.last_h = h
+    for i in range(STAGES):
+        for k in range(w.n_v):
+            last[i, k] = v[i, k]
+    state_changed(w)
+    w.t = t1
+    w.steps += 1
+    return OK
+
+
+@Stage
+def interpolate_radau(t, work, data, n):
+    """w.y at time t inside the last step, by a shorter step from its begin: as accurate as the step itself."""
+    w = workspace(work)
+    r = records(data, 1, RADAU)[0]
+    m = newton(r.newton)
+    status = start(w, r, m, r.t0, work)
+    if status == OK and t > r.t0:
+        status = attempt(w, r, m, r.t0, t - r.t0, 0.0, work)
+    w.t = t
+    return status

@@ -1,0 +1,92 @@
+"""The Radau IIA method of order five."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...equations.equations import Equations, Strategy
+from ...equations.implicit import NewtonMatrix
+from ...equations.workspace import Record
+from ...kernels.radau import RADAU, interpolate_radau, radau
+from ...parameters import parameter
+from .base import Integrator
+
+ROOT = np.sqrt(6.0)
+C = np.array([(4.0 - ROOT) / 10.0, (4.0 + ROOT) / 10.0, 1.0])
+A = np.array(
+    [
+        [(88.0 - 7.0 * ROOT) / 360.0, (296.0 - 169.0 * ROOT) / 1800.0, (-2.0 + 3.0 * ROOT) / 225.0],
+        [(296.0 + 169.0 * ROOT) / 1800.0, (88.0 + 7.0 * ROOT) / 360.0, (-2.0 - 3.0 * ROOT) / 225.0],
+        [(16.0 - ROOT) / 36.0, (16.0 + ROOT) / 36.0, 1.0 / 9.0],
+    ]
+)
+ESTIMATE = np.array([-13.0 - 7.0 * ROOT, -13.0 + 7.0 * ROOT, -1.0]) / 3.0
+ERROR_ORDER = 3
+
+
+class RadauIIA(Integrator):
+    """Implicit adaptive method of order five with three stages, for stiff systems [HairerWanner1996], section IV.8.
+
+    Solves the stabilized equations of index 2,
+
+        q' = T (v - W J^T eta),    M v' = Q - J^T lambda,    J v + C_t = 0,    C = 0
+
+    by collocation, so that states satisfy the constraints at both levels; W is the inverse of the mass matrix at the
+    begin of the step. Newton's method is simplified (one exact sparse tangent per step, one real and one complex
+    factorization). Own states of elements are iterated with, but not differentiated: stiff ones cost small steps.
+
+    The error of a step is estimated by a method of order three. So that errors nevertheless are in proportion to the
+    tolerance, the estimate is compared with atol + rtol |y| for rtol^(4/5) in the place of rtol. `dt` of `simulate`, if
+    given, is the first step tried. Instants between steps are reached by a shorter step from the same begin: of order
+    five, on the constraints, and stiff forces do no harm there.
+    """
+
+    rtol = parameter(1e-6, above=0.0, help="relative tolerance of a step")
+    atol = parameter(None, kind="number", above=0.0, help="absolute tolerance of a step; rtol / 1000 by default")
+
+    order = 5
+    adaptive = True
+    implicit = True
+
+    def check(self):
+        if self.rtol < 1e-13:
+            yield self.problem("rtol", f"found {self.rtol:g}; rounding allows no less than 1e-13; increase it")
+
+    def stage(self, eq: Equations) -> Strategy:
+        matrix, data = NewtonMatrix(eq), Record(RADAU)
+        inverse = np.linalg.inv(A)
+        values, right = np.linalg.eig(inverse)
+        left = np.linalg.inv(right)
+        real, pair = int(np.argmin(np.abs(values.imag))), int(np.argmax(values.imag))
+        turn = right[:, real] / np.abs(right[:, real]).max()  # of a real vector up to a complex factor
+        phase = turn[np.argmax(np.abs(turn))]
+        data["newton"], data["a"], data["inverse"], data["c"] = matrix.record, A.copy(), inverse, C.copy()
+        data["estimate"], data["real_eigenvalue"] = ESTIMATE.copy(), values[real].real
+        data["real_left"] = np.ascontiguousarray((left[real] * phase * np.abs(right[:, real]).max()).real)
+        data["real_right"] = np.ascontiguousarray((turn / phase).real)
+        data["complex_eigenvalue"] = values[pair : pair + 1].copy()
+        data["complex_left"], data["complex_right"] = left[pair].copy(), right[:, pair].copy()
+        rtol, atol = self.rtol, self.atol if self.atol is not None else 1e-3 * self.rtol
+        data["rtol"], data["atol"] = rtol, atol
+        data["error_rtol"] = rtol ** ((ERROR_ORDER + 1) / self.order)
+        data["error_atol"] = data["error_rtol"] * atol / rtol
+        data["exponent"] = -1.0 / (ERROR_ORDER + 1)
+        data["t_start"], data["t_end"], data["h_next"] = self._start, self._end, self._dt or 0.0
+        n_y, n = eq.n_q + eq.n_v + eq.n_z, matrix.n
+        sizes = {
+            **dict.fromkeys(("y0", "rates0"), n_y),
+            **dict.fromkeys(("v", "e", "last_v", "dynamic"), 3 * eq.n_v),
+            **dict.fromkeys(("q", "q_rate"), 3 * eq.n_q),
+            **dict.fromkeys(("z", "z_rate"), 3 * eq.n_z),
+            **dict.fromkeys(("multipliers", "velocity", "position"), 3 * eq.n_rows),
+            **{"k": 2 * n_y, "v_rate": eq.n_v, "x": n, "permuted": n, "real": matrix.size},
+        }
+        for field, size in sizes.items():
+            data[field] = np.zeros(size)
+        for field, size in (("complex", matrix.size), ("x_complex", n), ("permuted_complex", n)):
+            data[field] = np.zeros(size, complex)
+        self._data = data
+        return Strategy(radau.address, data, matrix.python, type(self).__name__)
+
+    def interpolation(self, eq: Equations) -> Strategy:
+        return Strategy(interpolate_radau.address, self._data)
