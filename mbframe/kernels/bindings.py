@@ -32,9 +32,7 @@ def body_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage
 def coordinate_rate_stage(kernels: Any, cached: bool, row: np.dtype) -> Stage:
     """q' = T(q) d of all bodies of a formulation."""
     method = jitted(kernels.rates, kernels)
-    return specialize(
-        loops.coordinate_rates, kernels, cached, ROW=row, N_Q=kernels.n_q, N_V=kernels.n_v, rates=method
-    )
+    return specialize(loops.coordinate_rates, kernels, cached, ROW=row, N_Q=kernels.n_q, N_V=kernels.n_v, rates=method)
 
 
 def constraint_stage(kernels: Any, cached: bool, row: np.dtype, equations: int) -> Stage:
