@@ -425,3 +425,12 @@ def test_the_schema_refuses_what_the_reader_refuses(change: Any, validator: json
     content["elements"][0] |= change
     assert not validator.is_valid(content)
     assert problems(content)
+
+
+def test_numbers_per_equation_are_kept(tmp_path: Path) -> None:
+    file = tmp_path / "model.json"
+    settings = {"t_end": 1.0, "acceleration": mb.Penalty(alpha=[1e6, 1e7, 1e8], omega=5.0)}
+    mb.save(mb.examples.heavy_top(), file, simulation=settings)
+    jsonschema.validate(json.loads(file.read_text()), schema())
+    acceleration = mb.load_settings(file)["acceleration"]
+    assert repr(acceleration) == "Penalty(alpha=(1000000.0, 10000000.0, 100000000.0), omega=5.0)"

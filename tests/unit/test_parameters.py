@@ -461,3 +461,22 @@ def test_other_numbers_of_functions_are_refused(value):
 def test_a_wrong_function_among_several_is_refused():
     with pytest.raises(ValueError, match="operator or the end"):
         converted("functions", (0.0, "2 t", 0.0), shape=(3,))
+
+
+def test_numbers_are_one_or_a_list() -> None:
+    class Damped(Element):
+        ratio = parameter(1.0, kind="numbers", minimum=0.0, help="damping ratio")
+
+    assert Damped("d", ratio=2).ratio == 2.0
+    several = Damped("d", ratio=[1, 0.5]).ratio
+    np.testing.assert_array_equal(several, [1.0, 0.5])
+    assert not several.flags.writeable
+    assert Damped.row_fields() == []
+    for wrong, words in (
+        ([1.0, -1.0], "at least 0"),
+        ([[1.0]], "a list of them"),
+        ("2", "a plain number"),
+        (-1.0, "at least 0"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            Damped("d", ratio=wrong)
