@@ -102,7 +102,15 @@ _PLACES = {
         "ProjectionMatrix",
         "UdwadiaKalaba",
     ],
-    "solvers.integrators": ["AdamsBashforth", "DormandPrince", "GeneralizedAlpha", "Integrator", "RadauIIA", "RungeKutta", "RungeKutta4"],
+    "solvers.integrators": [
+        "AdamsBashforth",
+        "DormandPrince",
+        "GeneralizedAlpha",
+        "Integrator",
+        "RadauIIA",
+        "RungeKutta",
+        "RungeKutta4",
+    ],
     "solvers.simulate": ["Event", "simulate"],
     "solvers.stabilization": [
         "Baumgarte",

@@ -86,13 +86,12 @@ class NewtonMatrix:
             record[field] = getattr(assembly, field)
         self.python: PythonStage | None
         record["take"], self.python = assembly.stage()
-        record["rates"] = np.array(
-            [
-                bindings.coordinate_rate_stage(table.type, is_ours(table.type), table.rows.dtype).address
-                for table in eq.tables.body_tables
-            ],
-            np.int64,
-        )
+        stages = [
+            bindings.coordinate_rate_stages(table.type, is_ours(table.type), table.rows.dtype)
+            for table in eq.tables.body_tables
+        ]
+        record["rates"] = np.array([there.address for there, _ in stages], np.int64)
+        record["displacements"] = np.array([back.address for _, back in stages], np.int64)
         self.record = record
 
     @property
