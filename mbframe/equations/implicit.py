@@ -44,7 +44,9 @@ class NewtonMatrix:
         high = np.concatenate([np.maximum(rows, columns), np.maximum(tangent_row, tangent_column)])
         pairs = np.unique(low * n + high)
         pair_rows, pair_columns = pairs % n, pairs // n
-        structure = analyze(eq.tables.blocks(), pair_rows, pair_columns, np.arange(len(pairs)), eq.n_v)
+        # Couplings among bodies must not change the order, which is such that no pivot is lost.
+        order = eq.structure.order
+        structure = analyze(eq.tables.blocks(), pair_rows, pair_columns, np.arange(len(pairs)), eq.n_v, order)
         self.n, self.n_lower = structure.n, len(structure.rows)
         place = np.empty(n, np.int64)
         place[structure.order] = np.arange(n)

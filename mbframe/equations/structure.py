@@ -127,25 +127,20 @@ class Structure:
 
 
 def analyze(
-    blocks: list[Block], rows: NDArray[np.int64], columns: NDArray[np.int64], source: NDArray[np.int64], n_plain: int
+    blocks: list[Block],
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    source: NDArray[np.int64],
+    n_plain: int,
+    order: NDArray[np.uint32] | None = None,
 ) -> Structure:
     """Structure of the symmetric matrix whose entries stand at (rows, columns), each pair given once.
 
-    `source` says which number each entry is read from.
+    `source` says which number each entry is read from; `order`, if given, in which order unknowns are eliminated.
     """
     n = sum(b.size for b in blocks)
-    owner = np.empty(n, np.int64)
-    for k, block in enumerate(blocks):
-        owner[block.first : block.first + block.size] = k
-    edges: list[set[int]] = [set() for _ in blocks]
-    for a, b in set(zip(owner[rows].tolist(), owner[columns].tolist(), strict=True)):
-        if a != b:
-            edges[a].add(b)
-            edges[b].add(a)
-    sequence = elimination_order(blocks, edges)
-    order = np.concatenate(
-        [np.arange(blocks[b].first, blocks[b].first + blocks[b].size) for b in sequence] or [np.empty(0, np.int64)]
-    )
+    if order is None:
+        order = _scalar_order(blocks, rows, columns, n)
     place = np.empty(n, np.int64)
     place[order] = np.arange(n)
 
@@ -185,6 +180,24 @@ def analyze(
         source_row=rows.astype(np.uint32),
         source_column=columns.astype(np.uint32),
     )
+
+
+def _scalar_order(
+    blocks: list[Block], rows: NDArray[np.int64], columns: NDArray[np.int64], n: int
+) -> NDArray[np.uint32]:
+    """Order in which the unknowns are eliminated, block by block."""
+    owner = np.empty(n, np.int64)
+    for k, block in enumerate(blocks):
+        owner[block.first : block.first + block.size] = k
+    edges: list[set[int]] = [set() for _ in blocks]
+    for a, b in set(zip(owner[rows].tolist(), owner[columns].tolist(), strict=True)):
+        if a != b:
+            edges[a].add(b)
+            edges[b].add(a)
+    sequence = elimination_order(blocks, edges)
+    return np.concatenate(
+        [np.arange(blocks[b].first, blocks[b].first + blocks[b].size) for b in sequence] or [np.empty(0, np.int64)]
+    ).astype(np.uint32)
 
 
 def _fill(n: int, low: NDArray[np.int64], high: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -192,6 +192,15 @@ def test_redundant_and_nonholonomic_constraints_and_turns(integrator: mb.Integra
     assert result.violation.position.max() < 1e-9
 
 
+@pytest.mark.parametrize("integrator", [mb.GeneralizedAlpha(velocity_level=True), mb.RadauIIA()], ids=repr)
+def test_no_equation_is_lost_in_the_elimination(integrator: mb.Integrator) -> None:
+    """A chain of joints in which most orders of elimination meet a pivot that is zero; nothing corrects it here."""
+    system = mb.examples.quick_return()
+    result = mb.simulate(system, 0.3, dt=1e-3, integrator=integrator, stabilization=PURE)
+    assert result.violation.position.max() < 1e-9
+    assert result.violation.velocity.max() < 1e-7
+
+
 class Drag(mb.ForceElement):
     """F = -c |u| u, from Python's point of view: no derivatives given."""
 
