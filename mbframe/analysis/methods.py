@@ -25,7 +25,7 @@ from ..solvers.acceleration import (
     ProjectionMatrix,
     UdwadiaKalaba,
 )
-from ..solvers.integrators import AdamsBashforth, DormandPrince, Integrator, RungeKutta4
+from ..solvers.integrators import AdamsBashforth, DormandPrince, GeneralizedAlpha, Integrator, RadauIIA, RungeKutta4
 from ..solvers.stabilization import (
     Baumgarte,
     CoordinatePartitioning,
@@ -120,7 +120,9 @@ def selection(system: System, steps: Sequence[float]) -> list[Method]:
         replace(usual, acceleration=ProjectionMatrix()),
         *(replace(usual, formulation=other) for other in others),
         replace(usual, integrator=AdamsBashforth(order=4)),
+        replace(usual, integrator=GeneralizedAlpha()),
         *(replace(usual, integrator=DormandPrince(rtol=rtol)) for rtol in (1e-5, 1e-7, 1e-9)),
+        *(replace(usual, integrator=RadauIIA(rtol=rtol)) for rtol in (1e-5, 1e-7, 1e-9)),
     ]
     return stepped(methods, steps)
 

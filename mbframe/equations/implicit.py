@@ -44,7 +44,9 @@ class NewtonMatrix:
         high = np.concatenate([np.maximum(rows, columns), np.maximum(tangent_row, tangent_column)])
         pairs = np.unique(low * n + high)
         pair_rows, pair_columns = pairs % n, pairs // n
-        structure = analyze(eq.tables.blocks(), pair_rows, pair_columns, np.arange(len(pairs)), eq.n_v)
+        # Couplings among bodies must not change the order, which is such that no pivot is lost.
+        order = eq.structure.order
+        structure = analyze(eq.tables.blocks(), pair_rows, pair_columns, np.arange(len(pairs)), eq.n_v, order)
         self.n, self.n_lower = structure.n, len(structure.rows)
         place = np.empty(n, np.int64)
         place[structure.order] = np.arange(n)
@@ -86,13 +88,12 @@ class NewtonMatrix:
             record[field] = getattr(assembly, field)
         self.python: PythonStage | None
         record["take"], self.python = assembly.stage()
-        record["rates"] = np.array(
-            [
-                bindings.coordinate_rate_stage(table.type, is_ours(table.type), table.rows.dtype).address
-                for table in eq.tables.body_tables
-            ],
-            np.int64,
-        )
+        stages = [
+            bindings.coordinate_rate_stages(table.type, is_ours(table.type), table.rows.dtype)
+            for table in eq.tables.body_tables
+        ]
+        record["rates"] = np.array([there.address for there, _ in stages], np.int64)
+        record["displacements"] = np.array([back.address for _, back in stages], np.int64)
         self.record = record
 
     @property

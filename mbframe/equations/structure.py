@@ -130,33 +130,30 @@ class Structure:
 
 
 def analyze(
-    blocks: list[Block], rows: NDArray[np.int64], columns: NDArray[np.int64], source: NDArray[np.int64], n_plain: int
+    blocks: list[Block],
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    source: NDArray[np.int64],
+    n_plain: int,
+    order: NDArray[np.uint32] | None = None,
 ) -> Structure:
     """Structure of the symmetric matrix whose entries stand at (rows, columns), each pair given once.
 
-    `source` says which number each entry is read from. Systems of the same structure, as in a sweep over parameters,
-    share the result.
+    `source` says which number each entry is read from; `order`, if given, in which order unknowns are eliminated.
+    Systems of the same structure, as in a sweep over parameters, share the result.
     """
-    return _analyzed(tuple(blocks), *(part.astype(np.int64).tobytes() for part in (rows, columns, source)), n_plain)
+    given = None if order is None else order.astype(np.int64).tobytes()
+    entries = (part.astype(np.int64).tobytes() for part in (rows, columns, source))
+    return _analyzed(tuple(blocks), *entries, n_plain, given)
 
 
 @lru_cache(maxsize=16)
 def _analyzed(blocks: tuple[Block, ...], *entries: Any) -> Structure:
     rows, columns, source = (np.frombuffer(part, np.int64) for part in entries[:3])
     n_plain: int = entries[3]
+    given: bytes | None = entries[4]
     n = sum(b.size for b in blocks)
-    owner = np.empty(n, np.int64)
-    for k, block in enumerate(blocks):
-        owner[block.first : block.first + block.size] = k
-    edges: list[set[int]] = [set() for _ in blocks]
-    for a, b in set(zip(owner[rows].tolist(), owner[columns].tolist(), strict=True)):
-        if a != b:
-            edges[a].add(b)
-            edges[b].add(a)
-    sequence = elimination_order(blocks, edges)
-    order = np.concatenate(
-        [np.arange(blocks[b].first, blocks[b].first + blocks[b].size) for b in sequence] or [np.empty(0, np.int64)]
-    )
+    order = _scalar_order(blocks, rows, columns, n) if given is None else np.frombuffer(given, np.int64)
     place = np.empty(n, np.int64)
     place[order] = np.arange(n)
 
@@ -196,6 +193,24 @@ def _analyzed(blocks: tuple[Block, ...], *entries: Any) -> Structure:
         source_row=rows.astype(np.uint32),
         source_column=columns.astype(np.uint32),
     )
+
+
+def _scalar_order(
+    blocks: Sequence[Block], rows: NDArray[np.int64], columns: NDArray[np.int64], n: int
+) -> NDArray[np.uint32]:
+    """Order in which the unknowns are eliminated, block by block."""
+    owner = np.empty(n, np.int64)
+    for k, block in enumerate(blocks):
+        owner[block.first : block.first + block.size] = k
+    edges: list[set[int]] = [set() for _ in blocks]
+    for a, b in set(zip(owner[rows].tolist(), owner[columns].tolist(), strict=True)):
+        if a != b:
+            edges[a].add(b)
+            edges[b].add(a)
+    sequence = elimination_order(blocks, edges)
+    return np.concatenate(
+        [np.arange(blocks[b].first, blocks[b].first + blocks[b].size) for b in sequence] or [np.empty(0, np.int64)]
+    ).astype(np.uint32)
 
 
 def _fill(n: int, low: NDArray[np.int64], high: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -29,10 +29,11 @@ def body_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage
     return evaluation, displacement
 
 
-def coordinate_rate_stage(kernels: Any, cached: bool, row: np.dtype) -> Stage:
-    """q' = T(q) d of all bodies of a formulation."""
-    method = jitted(kernels.rates, kernels)
-    return specialize(loops.coordinate_rates, kernels, cached, ROW=row, N_Q=kernels.n_q, N_V=kernels.n_v, rates=method)
+def coordinate_rate_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
+    """q' = T(q) d of all bodies of a formulation, and d from q'."""
+    names = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v, "rates": jitted(kernels.rates, kernels)}
+    there, back = (specialize(loop, kernels, cached, **names) for loop in (loops.coordinate_rates, loops.displacements))
+    return there, back
 
 
 def constraint_stage(kernels: Any, cached: bool, row: np.dtype, equations: int) -> Stage:

@@ -49,6 +49,7 @@ NEWTON = np.dtype(
         ("v_rate", "i8"),
         ("multipliers", "i8"),
         ("rates", "i8"),  # stages of q' = T(q) d, for the tables of the first n_moves stages
+        ("displacements", "i8"),  # stages of d from q'
     ],
     align=True,
 )
@@ -110,7 +111,7 @@ def factor(w, m, numbers, c1, c2, c3):
     for k in range(m.n):
         scale[k] = 0.0
     size = m.n + m.n_lower
-    weakest, lost = factor_general(
+    _weakest, lost = factor_general(
         m.n,
         numbers[:size],
         numbers[size:],
@@ -184,17 +185,27 @@ def add_residual(w, m, factor, v_rate, multipliers, out):
 
 
 @inner
-def coordinate_rates(w, m, t, work, d):
-    """q' := T(q) d, in `rates`."""
-    solution = vector(w.solution, w.n_v)
-    for k in range(w.n_v):
-        solution[k] = d[k]
-    stages, tables, counts = integers(m.rates, w.n_moves), integers(w.tables, w.n_moves), integers(w.counts, w.n_moves)
+def run_over_bodies(w, addresses, t, work):
+    """Run a stage of each formulation over its table."""
+    stages, tables, counts = (
+        integers(addresses, w.n_moves),
+        integers(w.tables, w.n_moves),
+        integers(w.counts, w.n_moves),
+    )
     for s in range(w.n_moves):
         status = call(stages[s], t, work, tables[s], counts[s])
         if status != OK:
             return status
     return OK
+
+
+@inner
+def coordinate_rates(w, m, t, work, d):
+    """q' := T(q) d, in `rates`."""
+    solution = vector(w.solution, w.n_v)
+    for k in range(w.n_v):
+        solution[k] = d[k]
+    return run_over_bodies(w, m.rates, t, work)
 
 
 @inner

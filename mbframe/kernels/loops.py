@@ -421,6 +421,45 @@ def coordinate_rates(t, work, table, n):
 
 
 @Stage
+def displacements(t, work, table, n):
+    """d of all bodies of one formulation, in `solution`, for which T(q) d is nearest to the q' in `rates`.
+
+    From T^T T d = T^T q', with the columns of T by unit velocities. Binds ROW, N_Q, N_V, rates.
+    """
+    w = workspace(work)
+    rows = records(table, n, ROW)
+    columns, normal = block(w.scratch, 0, N_V, N_Q), block(w.scratch, N_Q * N_V, N_V, N_V)
+    unit = part(w.scratch, (N_Q + N_V) * N_V, N_V)
+    for k in range(n):
+        body = rows[k]
+        q, given, d = part(w.y, body.q, N_Q), part(w.rates, body.q, N_Q), part(w.solution, body.v, N_V)
+        for c in range(N_V):
+            for r in range(N_V):
+                unit[r] = 1.0 if r == c else 0.0
+            rates(body, q, unit, columns[c])
+        for a in range(N_V):
+            d[a] = 0.0
+            for x in range(N_Q):
+                d[a] += columns[a, x] * given[x]
+            for b in range(N_V):
+                normal[a, b] = 0.0
+                for x in range(N_Q):
+                    normal[a, b] += columns[a, x] * columns[b, x]
+        for a in range(N_V):  # elimination of a positive definite matrix
+            for b in range(a + 1, N_V):
+                share = normal[b, a] / normal[a, a]
+                d[b] -= share * d[a]
+                for c in range(a, N_V):
+                    normal[b, c] -= share * normal[a, c]
+        for step in range(N_V):
+            a = N_V - 1 - step
+            for b in range(a + 1, N_V):
+                d[a] -= normal[a, b] * d[b]
+            d[a] /= normal[a, a]
+    return OK
+
+
+@Stage
 def moves(t, work, table, n):
     """q := q + T(q) d for all bodies of one formulation, d being the first n_v numbers of `solution`.
 

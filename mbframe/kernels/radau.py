@@ -11,8 +11,8 @@ iteration: in the eigenvectors of a^-1, with eigenvalues h s, the equations sepa
     [ M + R/s + K/s^2   J^T ] [ dv         ]   [ -(M v' - Q + J^T lambda)/s ]
     [ J                 0   ] [ dlambda/s  ] = [ -(J v + C_t)               ]
 
-for M, J, K and R at the begin of the step; e then follows from J de = J dv + sum_j (a^-1)_ij C_j/h with the factors of
-the equations of motion there, W being the inverse of the mass matrix.
+for M, J, K and R at one state within the step; e then follows from J de = J dv + sum_j (a^-1)_ij C_j/h with the
+factors of the equations of motion where the step begins, W being the inverse of the mass matrix.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from .implicit import (
     factor,
     largest,
     newton,
+    run_over_bodies,
     substitute,
     take_tangent,
 )
@@ -41,7 +42,6 @@ from .workspace import (
     USER_METHOD,
     complex_vector,
     matrix,
-    part,
     state_changed,
     vector,
     workspace,
@@ -63,10 +63,9 @@ RADAU = np.dtype(
         ("complex_left", "i8"),
         ("complex_right", "i8"),
         ("t0", "f8"),
-        ("t_start", "f8"),
         ("t_end", "f8"),
-        ("h", "f8"),  # of the last accepted step
         ("h_next", "f8"),
+        ("h_max", "f8"),
         ("rtol", "f8"),
         ("atol", "f8"),
         ("error_rtol", "f8"),  # what the estimate, of lower order than the step, is compared with
@@ -82,7 +81,7 @@ RADAU = np.dtype(
         ("q", "i8"),  # 3 x n_q
         ("q_rate", "i8"),
         ("last_v", "i8"),  # increments of the last accepted step
-        ("last_h", "f8"),
+        ("last_h", "f8"),  # 0: it is not known
         ("dynamic", "i8"),  # residuals, a row per stage
         ("velocity", "i8"),
         ("position", "i8"),
@@ -99,7 +98,7 @@ RADAU = np.dtype(
     align=True,
 )
 
-LIMIT = 10
+LIMIT = 15
 SWEEPS = 12
 ACCURACY = 0.02  # of the iteration, in units of the tolerance
 REACH = 3.0  # longer steps are not predicted from the last one
@@ -108,11 +107,10 @@ SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0
 
 
 @inner
-def guess(w, r, h, first):
-    """Increments of v by the polynomial of the last step from its point `first` on, or by v'."""
+def guess(w, r, h, first, known):
+    """Increments of v by the polynomial of the last step from its point `first` on, if it is known, or by v'."""
     v, last, c = matrix(r.v, STAGES, w.n_v), matrix(r.last_v, STAGES, w.n_v), vector(r.c, STAGES)
     rates0 = vector(r.rates0, w.n_y)
-    known = h <= REACH * r.last_h
     for i in range(STAGES):
         for k in range(w.n_v):
             v[i, k] = 0.0 if known else h * c[i] * rates0[w.n_q + k]
@@ -163,29 +161,36 @@ def move(w, r, m, t, h, work):
 
 
 @inner
-def evaluate_stages(w, r, m, t, h, work):
-    """Residuals of the equations in all stages."""
+def evaluate_stage(w, r, t, h, i, work):
+    """The tables of the i-th stage, and its v'."""
     c, inverse = vector(r.c, STAGES), matrix(r.inverse, STAGES, STAGES)
     q, v, z = matrix(r.q, STAGES, w.n_q), matrix(r.v, STAGES, w.n_v), matrix(r.z, STAGES, w.n_z)
-    y, y0, rates = vector(w.y, w.n_y), vector(r.y0, w.n_y), vector(w.rates, w.n_y)
+    y, y0, v_rate = vector(w.y, w.n_y), vector(r.y0, w.n_y), vector(r.v_rate, w.n_v)
+    for k in range(w.n_q):
+        y[k] = q[i, k]
+    for k in range(w.n_v):
+        y[w.n_q + k] = y0[w.n_q + k] + v[i, k]
+        v_rate[k] = (inverse[i, 0] * v[0, k] + inverse[i, 1] * v[1, k] + inverse[i, 2] * v[2, k]) / h
+    for k in range(w.n_z):
+        y[w.n_q + w.n_v + k] = y0[w.n_q + w.n_v + k] + z[i, k]
+    state_changed(w)
+    return call(w.evaluate, t + c[i] * h, work, 0, DYNAMICS)
+
+
+@inner
+def evaluate_stages(w, r, m, t, h, work):
+    """Residuals of the equations in all stages."""
+    rates, v_rate = vector(w.rates, w.n_y), vector(r.v_rate, w.n_v)
     multipliers = matrix(r.multipliers, STAGES, w.n_rows)
     dynamic, velocity = matrix(r.dynamic, STAGES, w.n_v), matrix(r.velocity, STAGES, w.n_rows)
     position, z_rate = matrix(r.position, STAGES, w.n_holonomic), matrix(r.z_rate, STAGES, w.n_z)
-    v_rate = vector(r.v_rate, w.n_v)
     residual, rate = vector(w.residual, w.n_holonomic), vector(w.constraint_rate, w.n_rows)
     for i in range(STAGES):
-        for k in range(w.n_q):
-            y[k] = q[i, k]
-        for k in range(w.n_v):
-            y[w.n_q + k] = y0[w.n_q + k] + v[i, k]
-            v_rate[k] = (inverse[i, 0] * v[0, k] + inverse[i, 1] * v[1, k] + inverse[i, 2] * v[2, k]) / h
-            dynamic[i, k] = 0.0
-        for k in range(w.n_z):
-            y[w.n_q + w.n_v + k] = y0[w.n_q + w.n_v + k] + z[i, k]
-        state_changed(w)
-        status = call(w.evaluate, t + c[i] * h, work, 0, DYNAMICS)
+        status = evaluate_stage(w, r, t, h, i, work)
         if status != OK:
             return status
+        for k in range(w.n_v):
+            dynamic[i, k] = 0.0
         add_residual(w, m, 1.0, v_rate, multipliers[i], dynamic[i])
         for k in range(w.n_rows):
             velocity[i, k] = rate[k]
@@ -197,9 +202,38 @@ def evaluate_stages(w, r, m, t, h, work):
 
 
 @inner
+def prepare(w, r, m, t, h, known, work):
+    """Factors of the matrices, taken at the second stage where it can be predicted, otherwise where the step begins.
+
+    Directions that are free beside very stiff ones turn during a step: the matrix must belong to its middle.
+    """
+    v_rate, status = vector(r.rates0, w.n_y)[w.n_q : w.n_q + w.n_v], OK
+    if known:
+        v_rate = vector(r.v_rate, w.n_v)
+        status = move(w, r, m, t, h, work)
+        if status == OK:
+            status = evaluate_stage(w, r, t, h, 1, work)
+    if status == OK:
+        status = take_tangent(w, m, w.t, work, v_rate, matrix(r.multipliers, STAGES, w.n_rows)[1])
+    if status != OK:
+        return status
+    size = m.n + 2 * m.n_lower
+    s = r.real_eigenvalue / h
+    status = factor(w, m, vector(r.real, size), 1.0, 1.0 / s, 1.0 / (s * s))
+    if status != OK:
+        return status
+    turned = complex_vector(r.complex_eigenvalue, 1)[0] / h
+    return factor(w, m, complex_vector(r.complex, size), 1.0 + 0.0j, 1.0 / turned, 1.0 / (turned * turned))
+
+
+@inner
 def project(w, r, h, work):
-    """Change e so that C = 0 holds after the change of v; returns a status."""
+    """Change e so that C = 0 holds after the change of v; returns a status and the size in units of the tolerance."""
     inverse, e = matrix(r.inverse, STAGES, STAGES), matrix(r.e, STAGES, w.n_v)
+    y0 = vector(r.y0, w.n_y)
+    speed = largest(y0[w.n_q : w.n_q + w.n_v], w.n_v)
+    scale = ACCURACY * (r.atol + r.rtol * speed) + NOISE * (speed + largest(y0, w.n_q) / h)
+    largest_change = 0.0
     velocity, position = matrix(r.velocity, STAGES, w.n_rows), matrix(r.position, STAGES, w.n_holonomic)
     right, x = vector(w.right, w.n_v + w.n_rows), vector(w.solution, w.n_v + w.n_rows)
     for i in range(STAGES):
@@ -210,10 +244,11 @@ def project(w, r, h, work):
             right[w.n_v + k] = gap / h - velocity[i, k]
         status = call(w.solve, w.t, work, w.factor, w.entries)
         if status != OK:
-            return status
+            return status, 0.0
+        largest_change = max(largest_change, largest(x, w.n_v))
         for k in range(w.n_v):
             e[i, k] += x[k]
-    return OK
+    return OK, largest_change / scale
 
 
 @inner
@@ -261,7 +296,7 @@ def change_stages(w, r, m, h):
 
 @inner
 def start(w, r, m, t, work):
-    """v', multipliers, K and R at the begin of a step."""
+    """v', multipliers and factors of the equations of motion at the begin of a step."""
     y, y0, rates, rates0 = vector(w.y, w.n_y), vector(r.y0, w.n_y), vector(w.rates, w.n_y), vector(r.rates0, w.n_y)
     for k in range(w.n_y):
         y[k] = y0[k]
@@ -271,7 +306,7 @@ def start(w, r, m, t, work):
         return status
     for k in range(w.n_y):
         rates0[k] = rates[k]
-    return take_tangent(w, m, t, work, part(w.rates, w.n_q, w.n_v), vector(w.multipliers, w.n_rows))
+    return OK
 
 
 @inner
@@ -281,7 +316,8 @@ def attempt(w, r, m, t, h, first, work):
     v, e, z = matrix(r.v, STAGES, w.n_v), matrix(r.e, STAGES, w.n_v), matrix(r.z, STAGES, w.n_z)
     multipliers, now = matrix(r.multipliers, STAGES, w.n_rows), vector(w.multipliers, w.n_rows)
     rates0, c = vector(r.rates0, w.n_y), vector(r.c, STAGES)
-    guess(w, r, h, first)
+    known = h <= REACH * r.last_h
+    guess(w, r, h, first, known)
     for i in range(STAGES):
         for k in range(w.n_q):
             q[i, k] = y0[k]
@@ -291,12 +327,7 @@ def attempt(w, r, m, t, h, first, work):
             z[i, k] = h * c[i] * rates0[w.n_q + w.n_v + k]
         for k in range(w.n_rows):
             multipliers[i, k] = now[k]
-    size = m.n + 2 * m.n_lower
-    s = r.real_eigenvalue / h
-    status = factor(w, m, vector(r.real, size), 1.0, 1.0 / s, 1.0 / (s * s))
-    if status == OK:
-        turned = complex_vector(r.complex_eigenvalue, 1)[0] / h
-        status = factor(w, m, complex_vector(r.complex, size), 1.0 + 0.0j, 1.0 / turned, 1.0 / (turned * turned))
+    status = prepare(w, r, m, t, h, known, work)
     if status != OK:
         return status
     before = np.inf
@@ -305,11 +336,12 @@ def attempt(w, r, m, t, h, first, work):
         status = move(w, r, m, t, h, work)
         if status == OK:
             status = evaluate_stages(w, r, m, t, h, work)
-        if status == OK:
-            status = project(w, r, h, work)
         if status != OK:
             return status
-        change = change_stages(w, r, m, h)
+        status, shift = project(w, r, h, work)
+        if status != OK:
+            return status
+        change = max(shift, change_stages(w, r, m, h))
         gain = change / before
         if not change < np.inf or (turn > 1 and gain >= 1.0 and change > 1.0):
             return NO_STEP
@@ -331,19 +363,27 @@ def attempt(w, r, m, t, h, first, work):
 def error_norm(w, r, m, t, h, work):
     """Root mean square of the estimated error in units of its tolerance: [HairerWanner1996], eq. IV.8.19."""
     n_q, n_v = w.n_q, w.n_v
-    a, weights = matrix(r.a, STAGES, STAGES), vector(r.estimate, STAGES)
-    v, e, z = matrix(r.v, STAGES, n_v), matrix(r.e, STAGES, n_v), matrix(r.z, STAGES, w.n_z)
+    weights = vector(r.estimate, STAGES)
+    v, z = matrix(r.v, STAGES, n_v), matrix(r.z, STAGES, w.n_z)
     y, y0, rates0, rates = vector(w.y, w.n_y), vector(r.y0, w.n_y), vector(r.rates0, w.n_y), vector(w.rates, w.n_y)
     x, right, solution = vector(r.x, m.n), vector(w.right, m.n), vector(w.solution, m.n)
     drift, acceleration = vector(r.permuted_complex, n_v), vector(r.v_rate, n_v)
     s = r.real_eigenvalue / h
+    q = matrix(r.q, STAGES, n_q)
     for k in range(n_v):
-        drift[k] = y0[n_q + k]
         acceleration[k] = rates0[n_q + k]
         for i in range(STAGES):
             acceleration[k] += weights[i] / h * v[i, k]
-            for j in range(STAGES):
-                drift[k] += weights[i] * a[i, j] * (y0[n_q + k] + v[j, k] - e[j, k])
+    for k in range(n_q):
+        y[k] = y0[k]
+        rates[k] = rates0[k]
+        for i in range(STAGES):
+            rates[k] += weights[i] / h * (q[i, k] - y0[k])
+    status = run_over_bodies(w, m.displacements, t, work)
+    if status != OK:
+        return status, 0.0
+    for k in range(n_v):
+        drift[k] = solution[k]
     for k in range(m.n):
         right[k] = 0.0
         x[k] = 0.0
@@ -365,6 +405,7 @@ def error_norm(w, r, m, t, h, work):
     for k in range(w.n_y):
         if k < n_q:
             error = rates[k]
+            y[k] = q[2, k]
         elif k < n_q + n_v:
             error = x[k - n_q]
         else:
@@ -401,7 +442,7 @@ def radau(t, work, data, n):
             return status
     rejected = False
     while True:
-        h = min(r.h_next, r.t_end - t)
+        h = min(r.h_next, r.h_max, r.t_end - t)
         if 2.0 * h > r.t_end - t:  # two equal steps to the end, or one, rather than a step and a splinter
             h = (r.t_end - t) * (0.5 if r.t_end - t > h * (1.0 + 1e-6) else 1.0)
         if h <= SMALLEST * max(abs(t), SMALLEST) and h < r.t_end - t:
@@ -428,7 +469,7 @@ def radau(t, work, data, n):
             r.last_h = 0.0  # start the next iteration from v' instead
             if r.h_next <= SMALLEST * max(abs(t), SMALLEST):
                 return STEP_TOO_SMALL if status == NO_STEP else status
-    r.h = r.last_h = h
+    r.last_h = h
     for i in range(STAGES):
         for k in range(w.n_v):
             last[i, k] = v[i, k]

@@ -14,7 +14,7 @@ from ..equations import Equations
 from ..forces import ForceElement
 from ..joints import Joint, RevoluteJoint
 from ..system import System
-from .integrators import AdamsBashforth, DormandPrince, RungeKutta4
+from .integrators import AdamsBashforth, DormandPrince, GeneralizedAlpha, RadauIIA, RungeKutta4
 from .simulate import simulate
 
 
@@ -43,7 +43,7 @@ def warm_up() -> Iterator[str]:
     for cls in elements:
         _prepare(Equations(_pair(cls)))
         yield f"element {cls.__name__}"
-    for integrator in (RungeKutta4(), DormandPrince(), AdamsBashforth()):
+    for integrator in (RungeKutta4(), DormandPrince(), AdamsBashforth(), GeneralizedAlpha(), RadauIIA()):
         settings: dict[str, Any] = {"dt": 1e-3, "integrator": integrator, "t_eval": [0.0, 5e-4, 1e-3]}
         _ = simulate(_pair(elements[0]), t_end=1e-3, **settings).energy
         yield f"integrator {type(integrator).__name__}"

@@ -89,6 +89,8 @@ def _values(p: Parameter) -> st.SearchStrategy:
     match p.kind:
         case "number" | "angle":
             return number
+        case "numbers":
+            return st.one_of(number, st.lists(number, min_size=1, max_size=3))
         case "integer":
             return st.integers(int(p.minimum or 0), int(p.maximum or 3))
         case "flag":

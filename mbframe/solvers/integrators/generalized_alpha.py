@@ -30,7 +30,7 @@ class GeneralizedAlpha(Integrator):
 
     By itself the method leaves J v + C_t = 0 open to O(h^2), which the stabilization then corrects as with every
     integrator; `NoStabilization()` leaves the method alone. With `velocity_level` it holds in the step: a displacement
-    W J^T eta is added that closes C = 0, while lambda closes the velocities [ArnoldCardonaBruels2015].
+    W J^T eta is added that closes C = 0, while lambda closes the velocities [ArnoldCardonaBruels2016].
     """
 
     rho_infinity = parameter(0.8, minimum=0.0, maximum=1.0, help="what a step leaves of infinite frequencies")
@@ -51,7 +51,10 @@ class GeneralizedAlpha(Integrator):
         sizes = {
             **dict.fromkeys(("a", "v_rate", "v_rate_before", "d"), eq.n_v),
             **dict.fromkeys(("right", "second", "permuted"), matrix.n),
-            **{"y0": eq.n_q + eq.n_v + eq.n_z, "z_rate": eq.n_z, "multipliers": eq.n_rows, "scratch": eq.n_q},
+            "y0": eq.n_q + eq.n_v + eq.n_z,
+            "z_rate": eq.n_z,
+            "multipliers": eq.n_rows,
+            "scratch": eq.n_q,
             "numbers": matrix.size,
         }
         for field, size in sizes.items():

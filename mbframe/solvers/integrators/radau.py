@@ -32,8 +32,10 @@ class RadauIIA(Integrator):
         q' = T (v - W J^T eta),    M v' = Q - J^T lambda,    J v + C_t = 0,    C = 0
 
     by collocation, so that states satisfy the constraints at both levels; W is the inverse of the mass matrix at the
-    begin of the step. Newton's method is simplified (one exact sparse tangent per step, one real and one complex
-    factorization). Own states of elements are iterated with, but not differentiated: stiff ones cost small steps.
+    begin of the step. Newton's method is simplified: one exact sparse tangent per step, one real and one complex
+    factorization. Where very stiff elements act on long levers of a body that turns, the tangent changes so fast that
+    this limits the step in `NewtonEuler` coordinates; those of `NaturalAbsolute` do not have that limit. Own states of
+    elements are iterated with, but not differentiated: stiff ones cost small steps.
 
     The error of a step is estimated by a method of order three. So that errors nevertheless are in proportion to the
     tolerance, the estimate is compared with atol + rtol |y| for rtol^(4/5) in the place of rtol. `dt` of `simulate`, if
@@ -71,7 +73,7 @@ class RadauIIA(Integrator):
         data["error_rtol"] = rtol ** ((ERROR_ORDER + 1) / self.order)
         data["error_atol"] = data["error_rtol"] * atol / rtol
         data["exponent"] = -1.0 / (ERROR_ORDER + 1)
-        data["t_start"], data["t_end"], data["h_next"] = self._start, self._end, self._dt or 0.0
+        data["t_end"], data["h_next"], data["h_max"] = self._end, self._dt or 0.0, np.inf
         n_y, n = eq.n_q + eq.n_v + eq.n_z, matrix.n
         sizes = {
             **dict.fromkeys(("y0", "rates0"), n_y),
@@ -79,7 +81,11 @@ class RadauIIA(Integrator):
             **dict.fromkeys(("q", "q_rate"), 3 * eq.n_q),
             **dict.fromkeys(("z", "z_rate"), 3 * eq.n_z),
             **dict.fromkeys(("multipliers", "velocity", "position"), 3 * eq.n_rows),
-            **{"k": 2 * n_y, "v_rate": eq.n_v, "x": n, "permuted": n, "real": matrix.size},
+            "k": 2 * n_y,
+            "v_rate": eq.n_v,
+            "x": n,
+            "permuted": n,
+            "real": matrix.size,
         }
         for field, size in sizes.items():
             data[field] = np.zeros(size)
