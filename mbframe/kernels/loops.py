@@ -130,6 +130,8 @@ def project(t, work, link, n):
         for r in range(n):
             if columns == 6:
                 speed, bend = combine_six(out, r, g, first, last, jacobian, x_rate, x_bias)
+            elif columns == 3:
+                speed, bend = combine_three(out, r, g, first, last, jacobian, x_rate, x_bias)
             else:
                 speed, bend = combine_rows(out, r, g, first, last, jacobian, x_rate, x_bias, columns)
             rate[r] += speed
@@ -258,6 +260,22 @@ def combine_six(out, r, g, first, last, jacobian, x_rate, x_bias):
             s4 += s * jacobian[x - first, 4]
             s5 += s * jacobian[x - first, 5]
     out[r, 0], out[r, 1], out[r, 2], out[r, 3], out[r, 4], out[r, 5] = s0, s1, s2, s3, s4, s5
+    return speed, bend
+
+
+@inner
+def combine_three(out, r, g, first, last, jacobian, x_rate, x_bias):
+    """`combine_rows` for the three velocities of a body in the plane, as in `combine_six`."""
+    speed = bend = s0 = s1 = s2 = 0.0
+    for x in range(first, last):
+        s = g[r, x]
+        if s != 0.0:
+            speed += s * x_rate[x - first]
+            bend += s * x_bias[x - first]
+            s0 += s * jacobian[x - first, 0]
+            s1 += s * jacobian[x - first, 1]
+            s2 += s * jacobian[x - first, 2]
+    out[r, 0], out[r, 1], out[r, 2] = s0, s1, s2
     return speed, bend
 
 
