@@ -106,13 +106,13 @@ def overview(result: Result, *, title: str | None = None, theme: str = "light") 
 def draw_paths(axes: Axes, result: Result) -> None:
     """The global coordinates of the bodies' centres of mass: a colour per body, a line style per coordinate."""
     for number, (b, (_, center, _)) in enumerate(result._masses()):
-        for dash, values in zip(DASHES, result.position(b.body.name, center).T, strict=False):
+        for dash, values in zip(DASHES, result.position(b.body.name, center[: result.dimension]).T, strict=False):
             draw(axes, result.t, values, number, linestyle=dash)
         if number < MOST_NAMED:
             axes.plot([], [], color=theme_of(axes).lines[number], linewidth=3.0, label=b.body.name)
     if (others := len(result._states.tables.bodies) - MOST_NAMED) > 0:
         axes.plot([], [], " ", label=f"… and {others} more")
-    for component, dash in zip("xyz", DASHES, strict=False):
+    for component, dash in zip("xyz"[: result.dimension], DASHES, strict=False):
         axes.plot([], [], dash, color="0.5", linewidth=1.5, label=component)
 
 

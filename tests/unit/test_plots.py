@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mbframe as mb
 from mbframe import plots
+from mbframe.examples.__main__ import main
 from mbframe.plots.style import MOST_POINTS, THEMES, thinned
 
 
@@ -144,3 +146,9 @@ def test_pyplot_is_never_loaded():
     )
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("name", ["four_bar", "heavy_top"])
+def test_the_overview_of_an_example_is_written(name: str, tmp_path: Path) -> None:
+    main([name, "--output", str(tmp_path)])
+    assert (tmp_path / f"{name}.png").stat().st_size > 10_000
