@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
+import pickle
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from ..solvers.simulate import simulate
 from ..solvers.stabilization import DirectCorrection, Stabilization
 from ..system import System
 from .comparison import Comparison, History, Outcome, Samples
+from .executors import Executor, chosen, reported, results
 from .methods import Method, product_of, selection
 
 Array = NDArray[np.float64]
@@ -34,13 +34,6 @@ REFERENCE: dict[str, Any] = {
     "integrator": DormandPrince(order=8, rtol=1e-12, atol=1e-13),
     "stabilization": DirectCorrection(tolerance=1e-12),
 }
-MOST_PROCESSES = 61  # what Windows can wait for
-
-
-class Executor(Protocol):
-    """What is asked of an executor; those of `concurrent.futures`, Dask, loky and mpi4py offer it."""
-
-    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Any: ...
 
 
 def compare(
@@ -90,23 +83,23 @@ def compare(
         `table()`, `plot()` and `report("lab.html")`. A method that fails has the reason in its row and stops no other;
         Ctrl-C ends the comparison with what was measured until then.
     """
-    chosen: dict[str, Sequence[Any] | None] = {
+    choices: dict[str, Sequence[Any] | None] = {
         "formulations": formulations,
         "accelerations": accelerations,
         "stabilizations": stabilizations,
         "integrators": integrators,
     }
     sizes = [factor * dt for factor in REFINEMENTS] if steps is None and _is_step(dt) else steps
-    _check(system, t_end, dt, chosen, sizes, repeats, time_limit)
+    _check(system, t_end, dt, choices, sizes, repeats, time_limit)
     assert sizes is not None
-    if any(choices is not None for choices in chosen.values()):
+    if any(given is not None for given in choices.values()):
         methods = product_of(formulations, accelerations, stabilizations, integrators, sizes)
     else:
         methods = selection(system, sizes)
     experiment = Experiment(system, float(t_end), int(repeats), float(time_limit))
-    with _pool(executor, experiment, len(methods)) as pool:
-        run = map(experiment, methods) if pool is None else _collected(pool, experiment, methods)
-        outcomes = _until_interrupted(_reported(run, len(methods), progress))
+    with chosen(executor, "compare", len(methods), experiment.check_sendable) as pool:
+        run = results(pool, experiment, methods, _lost)
+        outcomes = _until_interrupted(reported(run, len(methods), progress, "comparing"))
     return measured(system, float(t_end), outcomes)
 
 
@@ -118,11 +111,11 @@ class Experiment:
 
     def __call__(self, method: Method) -> Outcome:
         try:
-            results = [self._run(method) for _ in range(self.repeats)]
+            runs = [self._run(method) for _ in range(self.repeats)]
         except Exception as error:
             return Outcome(method, failure=_in_words(error))
-        first = results[0]
-        wall_time = statistics.median(result.info.wall_time for result in results)
+        first = runs[0]
+        wall_time = statistics.median(result.info.wall_time for result in runs)
         history = History(first.t, first.violation.position, first.violation.velocity, first.energy.total)
         if not all(np.all(np.isfinite(values)) for values in vars(history).values()):
             return Outcome(method, failure="the motion has values that are not finite")
@@ -134,6 +127,14 @@ class Experiment:
             history=history,
             samples=sampled(first),
         )
+
+    def check_sendable(self) -> None:
+        """Refuse to go to other processes what cannot."""
+        try:
+            pickle.dumps(self)
+        except Exception as error:
+            message = f"this system cannot be sent to other processes ({error}); leave executor out"
+            raise ModelError([Problem("compare", "executor", message)]) from error
 
     def _run(self, method: Method) -> Result:
         begun: list[float] = []  # at the first step: what is compiled before does not count
@@ -188,61 +189,6 @@ def measured(system: System, t_end: float, outcomes: Sequence[Outcome]) -> Compa
     return Comparison(system.name, t_end, found, notes)
 
 
-# --- one after the other, or elsewhere ------------------------------------------------------------------------------
-
-
-@contextmanager
-def _pool(executor: Executor | str | None, experiment: Experiment, n: int) -> Iterator[Executor | None]:
-    """The executor that was asked for; one made here ends with the comparison."""
-    if executor == "processes":
-        import pickle
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
-
-        try:
-            pickle.dumps(experiment)
-        except Exception as error:
-            message = f"this system cannot be sent to other processes ({error}); leave executor out"
-            raise ModelError([Problem("compare", "executor", message)]) from error
-        workers = max(1, min(n, os.cpu_count() or 1, MOST_PROCESSES))
-        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            yield pool
-    elif executor is None or hasattr(executor, "submit"):
-        yield executor
-    else:
-        message = f'found {executor!r}; allowed are None, "processes", or an object with a method submit; choose one'
-        raise ModelError([Problem("compare", "executor", message)])
-
-
-def _collected(pool: Executor, experiment: Experiment, methods: Sequence[Method]) -> Iterator[Outcome]:
-    """The outcomes in order; what is still waiting is cancelled if the comparison is interrupted."""
-    pending = [pool.submit(experiment, method) for method in methods]
-    try:
-        for method, future in zip(methods, pending, strict=True):
-            try:
-                yield future.result()
-            except Exception as error:  # the process ended, or what it sent cannot be read
-                yield Outcome(method, failure=_in_words(error))
-    finally:
-        for future in pending:
-            future.cancel()
-
-
-def _reported(
-    outcomes: Iterator[Outcome], total: int, progress: bool | Callable[[int, int], None]
-) -> Iterator[Outcome]:
-    """The outcomes as they come, and word of it to whom it may concern."""
-    if progress is True:
-        from rich.progress import track
-
-        yield from track(outcomes, "comparing", total=total, transient=True)
-        return
-    for done, outcome in enumerate(outcomes, 1):
-        yield outcome
-        if callable(progress):
-            progress(done, total)
-
-
 def _until_interrupted(outcomes: Iterator[Outcome]) -> list[Outcome]:
     found: list[Outcome] = []
     try:
@@ -252,6 +198,11 @@ def _until_interrupted(outcomes: Iterator[Outcome]) -> list[Outcome]:
         if not found:
             raise
     return found
+
+
+def _lost(method: Method, error: Exception) -> Outcome:
+    """What stands for a method whose process ended, or sent what cannot be read."""
+    return Outcome(method, failure=_in_words(error))
 
 
 def _in_words(error: Exception) -> str:
@@ -268,7 +219,7 @@ def _check(
     system: Any,
     t_end: Any,
     dt: Any,
-    chosen: dict[str, Sequence[Any] | None],
+    selected: dict[str, Sequence[Any] | None],
     steps: Any,
     repeats: Any,
     time_limit: Any,
@@ -292,7 +243,7 @@ def _check(
     if not _is_step(time_limit):
         refuse("time_limit", time_limit, "a positive time (s); give one such as 60.0")
     kinds = (Formulation, Acceleration, Stabilization, Integrator)
-    for (field, choices), kind in zip(chosen.items(), kinds, strict=True):
+    for (field, choices), kind in zip(selected.items(), kinds, strict=True):
         if choices is None:
             continue
         optional = kind is Formulation

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AnalysisError, ModelError, Problem
+from .executors import Executor
 from .spectrum import Spectrum, partners
-from .sweep import Executor, Failure, sweep
+from .sweep import Failure, sweep
 
 Array = NDArray[np.float64]
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .executors import Executor
 from .linearize import Ignorable
 from .spectrum import Spectrum, partners, similarity
-from .sweep import Executor, Failure, successes, sweep
+from .sweep import Failure, successes, sweep
 
 if TYPE_CHECKING:
     from ..plots.style import Plot

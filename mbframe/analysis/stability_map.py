@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .executors import Executor
 from .spectrum import Spectrum
-from .sweep import Executor, Failure, successes, sweep
+from .sweep import Failure, successes, sweep
 
 if TYPE_CHECKING:
     from ..plots.style import Plot

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from ..errors import AnalysisError, ModelError, Problem
-
-MOST_PROCESSES = 61  # what Windows can wait for
-
-
-class Pending(Protocol):
-    """What `Executor.submit` returns."""
-
-    def result(self) -> Any: ...
-
-    def cancel(self) -> Any: ...
-
-
-class Executor(Protocol):
-    """What a sweep asks of an executor; those of `concurrent.futures`, Dask, loky and mpi4py offer it."""
-
-    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Any: ...
+from .executors import Executor, chosen, reported, results
 
 
 @dataclass(frozen=True)
@@ -69,11 +52,10 @@ def sweep(
     list
         What `analysis` returned, in the order of the values; a `Failure` where a point ended in an error.
     """
-    chosen = list(values)
+    points = list(values)
     point = Point(build, analysis)
-    with _executor(executor, point, len(chosen)) as pool:
-        found = (point(value) for value in chosen) if pool is None else _collected(pool, point, chosen)
-        return list(_reported(found, len(chosen), progress))
+    with chosen(executor, "sweep", len(points), lambda: pickle.dumps(point)) as pool:
+        return list(reported(results(pool, point, points, _lost), len(points), progress, "sweeping"))
 
 
 def successes(points: Sequence[Any], task: str) -> list[Any]:
@@ -121,54 +103,14 @@ class Point:
         self.build, self.analysis = pickle.loads(state)
 
 
-@contextmanager
-def _executor(executor: Executor | str | None, point: Point, n: int) -> Iterator[Executor | None]:
-    """The executor that was asked for; one made here ends with the sweep."""
-    if executor == "processes":
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
-
-        pickle.dumps(point)  # says now, and once, what cannot be sent
-        workers = max(1, min(n, os.cpu_count() or 1, MOST_PROCESSES))
-        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            yield pool
-    elif executor is None or hasattr(executor, "submit"):
-        yield executor
-    else:
-        message = f'found {executor!r}; allowed are None, "processes", or an object with a method submit; choose one'
-        raise ModelError([Problem("sweep", "executor", message)])
-
-
-def _collected(pool: Executor, point: Point, values: Sequence[Any]) -> Iterator[Any]:
-    """The results of an executor in order; what is still waiting is cancelled if the sweep is interrupted."""
+def _lost(value: Any, error: Exception) -> Failure:
+    """What stands for a point whose result did not come back."""
     from concurrent.futures import BrokenExecutor
 
-    pending: list[Pending] = [pool.submit(point, value) for value in values]
-    try:
-        for value, future in zip(values, pending, strict=True):
-            try:
-                yield future.result()
-            except BrokenExecutor as error:
-                message = (
-                    f"a process ended before it could answer ({error}); a script that starts processes needs "
-                    'if __name__ == "__main__": around what it does, and each process needs memory of its own'
-                )
-                yield Failure(value, AnalysisError(message))
-            except Exception as error:
-                yield Failure(value, error)
-    finally:
-        for future in pending:
-            future.cancel()
-
-
-def _reported(points: Iterable[Any], total: int, progress: bool | Callable[[int, int], None]) -> Iterator[Any]:
-    """The points as they come, and word of it to whom it may concern."""
-    if progress is True:
-        from rich.progress import track
-
-        yield from track(points, "sweeping", total=total, transient=True)
-        return
-    for done, point in enumerate(points, 1):
-        yield point
-        if callable(progress):
-            progress(done, total)
+    if not isinstance(error, BrokenExecutor):
+        return Failure(value, error)
+    message = (
+        f"a process ended before it could answer ({error}); a script that starts processes needs "
+        'if __name__ == "__main__": around what it does, and each process needs memory of its own'
+    )
+    return Failure(value, AnalysisError(message))
