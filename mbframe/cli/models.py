@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +14,7 @@ from ..errors import ModelError, Problem
 from ..files.catalogue import Catalogue
 from ..files.model import read, settings_from, system_from
 from ..files.reader import STRATEGY_SETTINGS, Reader
+from ..files.robots import import_urdf
 from ..system import System
 
 EXAMPLE_DURATION: Final = 5.0
@@ -22,7 +24,9 @@ LONGEST_TEXT: Final = 1000  # of a method on the command line
 
 def add_model_argument(parser: ArgumentParser) -> None:
     """MODEL."""
-    parser.add_argument("model", metavar="MODEL", help="a model file (.json), or the name of an example")
+    parser.add_argument(
+        "model", metavar="MODEL", help="a model (.json) or robot (.urdf) file, or the name of an example"
+    )
 
 
 def add_method_options(parser: ArgumentParser, *settings: str, several: bool = False) -> None:
@@ -51,6 +55,11 @@ def model(options: Namespace) -> tuple[System, dict[str, Any]]:
     example = name.replace("-", "_")
     if example in examples.names() and not Path(name).exists():
         system, settings = getattr(examples, example)(), {"t_end": EXAMPLE_DURATION}
+    elif Path(name).suffix.lower() == ".urdf":
+        notices: list[str] = []
+        system, settings = import_urdf(name, notices=notices), {"t_end": EXAMPLE_DURATION}
+        for notice in notices:
+            print(f"left out: {notice}", file=sys.stderr)
     elif Path(name).expanduser().exists() or Path(name).suffix:
         document = read(name)
         system, settings = system_from(document), settings_from(document)

@@ -8,16 +8,15 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import ModelError, Problem
+from ..shapes import MESH_SUFFIXES
 from .surfaces import Surface
-
-SUFFIXES = (".stl", ".obj", ".ply", ".glb", ".gltf", ".vtp", ".off")
 
 
 def read_surface(path: str, scale: float = 1.0) -> Surface:
     """The triangles of a mesh file, with its lengths multiplied by `scale`."""
     file = Path(path)
-    if file.suffix.lower() not in SUFFIXES:
-        allowed = ", ".join(SUFFIXES)
+    if file.suffix.lower() not in MESH_SUFFIXES:
+        allowed = ", ".join(MESH_SUFFIXES)
         raise _unusable(path, f"has the suffix {file.suffix!r}; allowed are {allowed}; convert the file to one of them")
     if not file.is_file():
         raise _unusable(path, "is not there; give the path of a file that exists")
