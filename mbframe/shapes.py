@@ -14,7 +14,7 @@ from .parameters import parameter
 
 Triple = tuple[float, float, float]
 
-MESH_SUFFIXES = (".stl", ".obj", ".ply", ".glb", ".gltf", ".vtp", ".off")
+MESH_SUFFIXES = (".stl", ".obj", ".ply", ".glb", ".gltf", ".off")
 """Files that a `Mesh` can be read from."""
 
 _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

@@ -100,7 +100,7 @@ def save(result: Result, path: FilePath, quantities: Sequence[str] = ()) -> None
 def _add_quantity(file: h5py.File, quantity: Quantity) -> None:
     place = f"quantities/{quantity.name.replace('/', '|')}"  # in HDF5 a stroke separates groups
     stored = file.create_dataset(place, data=quantity.values, chunks=bool(len(quantity.values)) or None, **COMPRESSION)
-    stored.attrs.update(name=quantity.name, unit=quantity.unit)
+    stored.attrs.update(name=_stored(quantity.name), unit=_stored(quantity.unit))
 
 
 # ---- What a file holds --------------------------------------------------------------------------------------------
@@ -138,18 +138,18 @@ def _created(path: Path, content: Content) -> Iterator[h5py.File]:
     import h5py
 
     with h5py.File(path, "w", libver="v110") as file:
-        file.attrs.update(format=FORMAT, version=VERSION, name=content.name, run=content.run)
-        file.attrs["mbframe"] = mbframe.__version__
-        file.attrs["model_lacks"] = content.lacks
-        file["model"] = dumps(content.model)
-        text = h5py.string_dtype()
+        about = {"format": FORMAT, "name": content.name, "run": content.run, "mbframe": mbframe.__version__}
+        file.attrs.update({key: _stored(text) for key, text in about.items()})
+        file.attrs["version"] = VERSION
+        file["model_lacks"] = _stored(content.lacks)
+        file["model"] = _stored(dumps(content.model))
         for part, described in content.columns.items():
-            file.create_dataset(f"names/{part}", data=[name for name, _ in described], dtype=text)
-            file.create_dataset(f"units/{part}", data=[unit for _, unit in described], dtype=text)
+            file[f"names/{part}"] = _stored([name for name, _ in described])
+            file[f"units/{part}"] = _stored([unit for _, unit in described])
         file.create_dataset("written", data=np.zeros(2, np.int64))
         file.create_dataset("log", (0,), np.uint8, maxshape=(None,), chunks=(4096,))
         file.create_dataset("t", (0,), float, maxshape=(None,), chunks=(block_rows(content),), **COMPRESSION)
-        file["t"].attrs["unit"] = "s"
+        file["t"].attrs["unit"] = _stored("s")
         for part, described in content.columns.items():
             shape, limit, chunks = (0, len(described)), (None, len(described)), (block_rows(content), 1)
             if described:
@@ -350,30 +350,30 @@ class ResultFile(NamedColumns):
         self.path = Path(path).expanduser().absolute()
         self._classes = tuple(classes)
         self._given_system = system
-        with _opened(self.path) as file:
-            if file.attrs.get("format") != FORMAT:
+        with _opened(self.path) as file, _sound(path):
+            if _text(file.attrs.get("format", "")) != FORMAT:
                 raise refused(path, "is not a result of mbframe; give a file that result.save(...) wrote")
             if file.attrs["version"] > VERSION:
                 message = (
                     f"has version {file.attrs['version']}; this mbframe reads up to {VERSION}; install a newer one"
                 )
                 raise refused(path, message)
-            with _sound(path):
-                self.columns: Columns = {
-                    part: list(zip(_texts(file[f"names/{part}"]), _texts(file[f"units/{part}"]), strict=True))
-                    for part in PARTS
-                }
-                model = parse(file["model"][()], f"file {str(path)!r}, model")
-                about = file.attrs
-                self.content = Content(about["run"], about["name"], model, about["model_lacks"], self.columns)
-                self._length = self._checked_length(file)
-                self.extra = {
-                    str(stored.attrs["name"]): (stored.name, str(stored.attrs["unit"]))
-                    for stored in file.get("quantities", {}).values()
-                }
-                log = [json.loads(line) for line in bytes(file["log"][:]).decode().splitlines()]
-                self._info = Info(**[entry["info"] for entry in log if "info" in entry][-1])
-                self._events = [_read_event(entry["event"]) for entry in log if "event" in entry]
+            self.columns: Columns = {
+                part: list(zip(_texts(file[f"names/{part}"]), _texts(file[f"units/{part}"]), strict=True))
+                for part in PARTS
+            }
+            model = parse(file["model"][()], f"file {str(path)!r}, model")
+            run, name = (_text(file.attrs[key]) for key in ("run", "name"))
+            lacks = file["model_lacks"][()] if "model_lacks" in file else file.attrs["model_lacks"]
+            self.content = Content(run, name, model, _text(lacks), self.columns)
+            self._length = self._checked_length(file)
+            self.extra = {
+                _text(stored.attrs["name"]): (stored.name, _text(stored.attrs["unit"]))
+                for stored in file.get("quantities", {}).values()
+            }
+            log = [json.loads(line) for line in bytes(file["log"][:]).decode().splitlines()]
+            self._info = Info(**[entry["info"] for entry in log if "info" in entry][-1])
+            self._events = [_read_event(entry["event"]) for entry in log if "event" in entry]
         self.name = self.content.name
         if equations is not None:
             self.equations = equations
@@ -491,11 +491,10 @@ class ResultFile(NamedColumns):
 
     @contextmanager
     def _read(self) -> Iterator[h5py.File]:
-        with _opened(self.path) as file:
-            if file.attrs.get("run") != self.content.run:
+        with _opened(self.path) as file, _sound(self.path):
+            if _text(file.attrs.get("run", "")) != self.content.run:
                 raise refused(self.path, "was replaced by another result meanwhile; load it again")
-            with _sound(self.path):
-                yield file
+            yield file
 
 
 @contextmanager
@@ -505,11 +504,21 @@ def _opened(path: Path) -> Iterator[h5py.File]:
     if not path.is_file():
         raise refused(path, "there is no such file; check its name and folder")
     try:
-        file = h5py.File(path, "r", swmr=True)
-    except OSError as error:
+        file = h5py.File(path, "r", swmr=_is_being_written(path))
+    except (OSError, RuntimeError) as error:
         raise refused(path, f"cannot be read: {error}; give a file that result.save(...) wrote") from error
     with file:
         yield file
+
+
+def _is_being_written(path: Path) -> bool:
+    """Whether a run writes the file, or was killed while it did (File Format Specification of HDF5, superblock 3).
+
+    Only such files are opened with a reader's patience: it takes damage for a write under way, and waits for minutes.
+    """
+    with path.open("rb") as file:
+        head = file.read(12)
+    return len(head) == 12 and head[8] >= 3 and bool(head[11] & 0b101)
 
 
 @contextmanager
@@ -540,6 +549,21 @@ def overwritable(path: FilePath) -> Path:
             message = "is there and is not a result of mbframe; choose another name or remove the file"
             raise refused(path, message) from error
     return place
+
+
+def _stored(text: str | list[str]) -> Any:
+    """Text with its length, which HDF5 keeps where it belongs.
+
+    Strings of variable length would go to a heap that has no checksum: damaged, it keeps a reader busy forever.
+    """
+    import h5py
+
+    encoded = np.array(np.char.encode(np.array(text, dtype=str), "utf-8"))
+    return encoded.astype(h5py.string_dtype("utf-8", max(1, encoded.dtype.itemsize)))
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _texts(dataset: h5py.Dataset) -> list[str]:

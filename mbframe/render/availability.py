@@ -30,6 +30,16 @@ def pyvista() -> ModuleType:
     return module
 
 
+@cache
+def trimesh() -> ModuleType:
+    """The module trimesh, which reads mesh files; a `RenderError` says how to get it."""
+    try:
+        import trimesh as module
+    except ImportError as error:
+        raise RenderError(f"mesh files need trimesh: pip install 'mbframe[render]' ({error})") from error
+    return module
+
+
 def check_drawing() -> None:
     """Raise a `RenderError` unless pictures can be drawn on this machine."""
     if (reason := why_not()) is not None:

@@ -38,9 +38,9 @@ def rotation3(value: Any) -> Array:
 
 
 def angular_velocity3(value: ArrayLike) -> Array:
-    """Vectors (..., 3) from vectors, or from the rate about z that a planar body has."""
+    """Vectors (n, 3) at n instants from vectors, or from the rates (n,) about z that a planar body has."""
     w = np.asarray(value, float)
-    return w if w.ndim and w.shape[-1] == 3 else w[..., None] * np.array([0.0, 0.0, 1.0])
+    return w if w.ndim == 2 else w[:, None] * np.array([0.0, 0.0, 1.0])
 
 
 def _rotation_of(motion: Any) -> Array:

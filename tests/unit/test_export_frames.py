@@ -6,6 +6,7 @@ from scipy.spatial.transform import Rotation
 
 import mbframe as mb
 from mbframe.render.frames import Frames
+from mbframe.render.placement import angular_velocity3
 
 
 def free_body(velocity=(0.0, 0.0, 0.0), angular_velocity=(0.0, 0.0, 0.0)) -> mb.System:
@@ -125,3 +126,11 @@ def test_own_states_of_elements_are_interpolated():
     result = mb.simulate(system, 1.0, t_eval=[0.0, 0.7, 1.0])
     for state in Frames.of(result, 10.0, 1.0, None, None):
         np.testing.assert_allclose(state.element_states["motor"], 2.0 * state.t, atol=1e-9)
+
+
+def test_a_planar_motion_of_three_instants_is_not_taken_for_a_vector(tmp_path):
+    result = mb.simulate(mb.examples.simple_pendulum(), 0.1, dt=0.05)
+    assert result.angular_velocity("mass").shape == (3,)
+    np.testing.assert_array_equal(angular_velocity3([1.0, 2.0, 3.0]), [[0, 0, 1], [0, 0, 2], [0, 0, 3]])
+    mb.render.export(result, tmp_path / "three.glb", fps=20)
+    assert (tmp_path / "three.glb").stat().st_size > 1000

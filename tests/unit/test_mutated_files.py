@@ -112,11 +112,7 @@ def model() -> mb.System:
     system.add(mb.PointForce("push", rod, force=(1.0, "sin(t)", mb.Function.table([0.0, 1.0, 2.0], [0.0, 1.0, 0.0]))))
     system.add(mb.Torque("twist", slider, torque=(0, 0, mb.Function.polynomial([1.0, 2.0]))))
     system.add(mb.Bushing("bushing", system.ground, slider, at=(0, 0, 0), stiffness=(1, 2, 3, 4, 5, 6)))
-    system.add(
-        mb.GearJoint("gear", system["A"], mb.RevoluteJoint("E", system.ground, rod, at=(0, 0, 0)))
-        if False
-        else mb.Friction("rub", system["D"], coefficient=0.2)
-    )
+    system.add(mb.Friction("rub", system["D"], coefficient=0.2))
     system.add(mb.FixedDistance(mb.Marker(crank, at=(0, 0, 1)), mb.Marker(rod, at=(0, 0, 2)), distance=1.0))
     system.add(mb.Distance("gap", crank, slider))
     system.ground.update(shapes=[mb.Box(size=(1, 1, 1), color="red")])

@@ -105,15 +105,15 @@ def test_a_run_can_go_on_from_a_loaded_state(made):
 def test_the_file_explains_itself_to_plain_h5py(made):
     result, loaded = made
     with h5py.File(loaded._states.path, "r") as file:
-        assert file.attrs["format"] == "mbframe result"
-        assert file.attrs["mbframe"] == mb.__version__
+        assert file.attrs["format"].decode() == "mbframe result"
+        assert file.attrs["mbframe"].decode() == mb.__version__
         names, units = file["names/q"].asstr()[:], file["units/q"].asstr()[:]
         assert list(names[:4]) == ["bar.position.x", "bar.position.y", "bar.position.z", "bar.axis_x.x"]
         assert list(units[:4]) == ["m", "m", "m", ""]
         assert np.array_equal(file["q"][:, 2], result.position("bar")[:, 2])
         assert list(file["names/z"].asstr()[:]) == ["motor.state.0"]
         force = file["quantities/A.reaction.force.z"]
-        assert force.attrs["unit"] == "N"
+        assert force.attrs["unit"] == b"N"
         assert np.array_equal(force[:], result.reaction("A").force[:, 2])
         model = json.loads(file["model"][()])
         assert model["name"] == "pendulum"
