@@ -1,6 +1,6 @@
 """What must survive: files while their process is killed, and mechanics in thousands of random mechanisms.
 
-A model file that is being replaced is the old or the new one, whole. A result that is being written opens, and holds the
+A model file that is being replaced is the old or the new one, whole. A result that is being written opens and holds the
 beginning of the run it comes from. Random mechanisms keep energy and momenta (`tests/validation/random_mechanisms.py`).
 """
 

@@ -1,7 +1,7 @@
 """Random mechanisms that are assembled by construction, and what must hold for each of them.
 
-Bodies hang on each other in a tree of joints of all kinds, tied by springs; some joints are there twice, some trees float
-freely, and masses differ by up to eight orders of magnitude. All bodies begin with the motion of one rigid whole, which
+Bodies hang on each other in a tree of joints of all kinds, tied by springs; some joints are there twice, some trees are
+free, and masses differ by up to eight orders of magnitude. All bodies begin with the motion of one rigid whole, which
 every joint allows. Nothing dissipates, so energy is conserved, and of a floating tree both momenta.
 """
 
