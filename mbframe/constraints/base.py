@@ -51,6 +51,7 @@ class BasicConstraint(PointConnection):
 
     equations: ClassVar[int]
     states: ClassVar[int] = 0  # own states, kept by the solver
+    joins_points: ClassVar[bool] = False  # the residual is r_j - r_i, or its first components: nothing need be summed
     nonholonomic: ClassVar[bool] = False  # follows from whether there is a velocity_residual
     _markers: tuple[Marker, Marker] | None = None
 

@@ -26,6 +26,7 @@ class Coincident(BasicConstraint):
 
     equations = 3
     uses_axes = False
+    joins_points = True
 
     def residual(self, t, i, j):
         return (
@@ -58,6 +59,7 @@ class CoincidentInPlane(BasicConstraint):
 
     equations = 2
     uses_axes = False
+    joins_points = True
 
     def residual(self, t, i, j):
         return j.position[0] - i.position[0], j.position[1] - i.position[1]

@@ -48,6 +48,7 @@ BODY_FIELDS = [
 ]
 
 
+ALL_AXES = 7  # of a marker, a bit each
 MOST_PATTERNS = 1000
 _PATTERNS: dict[Hashable, NDArray[np.bool_]] = {}  # of constraints of the same class with the same parameters
 
@@ -97,6 +98,8 @@ class NumberedConstraint:
     block_i: int = 0
     block_j: int = 0
     z: int = 0
+    parts_i: int = 0
+    parts_j: int = 0
 
     @property
     def rows(self) -> slice:
@@ -320,13 +323,28 @@ class Tables:
                 table["body"][k], table["n"][k], table["v"][k] = number, numbered.formulation.n_v, numbered.v
                 table.jacobian[k] = offset
                 offset += 12 * numbered.formulation.n_v
-        for link, owner in [(c, c.constraint) for c in self.constraints] + [(f, f.force) for f in self.forces]:
-            table.oriented[[link.i, link.j]] |= owner.uses_axes
+        for c in self.constraints:
+            c.parts_i, c.parts_j = self._parts(c.constraint)
+            table.oriented[c.i] |= c.parts_i >> 1
+            table.oriented[c.j] |= c.parts_j >> 1
+        for f in self.forces:
+            table.oriented[[f.i, f.j]] |= ALL_AXES if f.force.uses_axes else 0
         # Rounding of the local frames would show as couplings that are not there.
         for values in (table.point, table.frame):
             values[np.abs(values) < 1e-15 * np.abs(values).max(initial=1.0)] = 0.0
         self.n_jacobians = offset
         return table
+
+    def _parts(self, constraint: BasicConstraint) -> tuple[int, int]:
+        """What a constraint reads of its two markers, a bit each: point, axes x, y, z."""
+        if not constraint.uses_axes:
+            return 1, 1
+        kind = type(constraint)
+        # What a function of time multiplies may be zero just now.
+        if not is_ours(kind) or not has_derivatives(kind) or constraint.nonholonomic or functions_of([constraint]):
+            return 1 | ALL_AXES << 1, 1 | ALL_AXES << 1
+        i, j = _gradient_pattern(constraint).any(axis=0).reshape(2, 4, 3)
+        return _parts_read(i), _parts_read(j)
 
     def _body_tables(self) -> Iterable[Table]:
         groups: dict[Formulation, list[NumberedBody]] = defaultdict(list)
@@ -359,7 +377,7 @@ class Tables:
             own = LINK_FIELDS if simple else fields(members[0].constraint.equations)
             links = [
                 {"i": c.i, "j": c.j, "row": c.row, "block_i": c.block_i, "block_j": c.block_j, "z": c.z}
-                | {"numbers": 12 if c.constraint.uses_axes else 3}
+                | {"parts_i": c.parts_i, "parts_j": c.parts_j}
                 for c in members
             ]
             elements = [c.constraint for c in members]
@@ -499,6 +517,12 @@ def _gradient_pattern(constraint: BasicConstraint) -> NDArray[np.bool_]:
         while len(_PATTERNS) > MOST_PATTERNS:
             del _PATTERNS[next(iter(_PATTERNS))]
     return known
+
+
+def _parts_read(numbers: NDArray[np.bool_]) -> int:
+    """The bits of the parts of a marker (point, axes x, y, z) of which a number is read; the axes are given by rows."""
+    read = np.append(numbers[0].any(), numbers[1:].any(axis=0))
+    return int(np.packbits(read, bitorder="little")[0])
 
 
 def _found_pattern(constraint: Any) -> NDArray[np.bool_]:

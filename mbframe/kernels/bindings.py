@@ -38,6 +38,8 @@ def coordinate_rate_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[S
 
 def constraint_stage(kernels: Any, cached: bool, row: np.dtype, equations: int) -> Stage:
     """Constraints of a type that gives its derivatives."""
+    if kernels.joins_points:
+        return specialize(loops.coincidences, kernels, cached, ROW=row, EQUATIONS=equations)
     methods = {name: jitted(getattr(kernels, name), kernels) for name in ("residual", "gradient", "curvature")}
     return specialize(loops.constraints, kernels, cached, ROW=row, EQUATIONS=equations, **methods)
 

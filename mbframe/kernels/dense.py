@@ -91,7 +91,7 @@ def exchange_symmetric(n, a, j, b):
 
 @inner
 def factor_general(n, a, pivots):
-    """A := L U with row exchanges in `pivots`; returns the smallest pivot."""
+    """A := L U with row exchanges in `pivots`; returns the smallest pivot. Zeros, often the most of A, are skipped."""
     smallest = np.inf
     for j in range(n):
         best = j
@@ -106,11 +106,13 @@ def factor_general(n, a, pivots):
         if best != j:
             for k in range(n):
                 a[j, k], a[best, k] = a[best, k], a[j, k]
+        inverse = 1.0 / a[j, j]
         for i in range(j + 1, n):
-            factor = a[i, j] / a[j, j]
-            a[i, j] = factor
-            for k in range(j + 1, n):
-                a[i, k] -= factor * a[j, k]
+            if a[i, j] != 0.0:
+                factor = a[i, j] * inverse
+                a[i, j] = factor
+                for k in range(j + 1, n):
+                    a[i, k] -= factor * a[j, k]
     return smallest
 
 
@@ -178,7 +180,8 @@ def reveal_rank(m, n, a, rows, columns, tolerance):
         rows[j], rows[row] = rows[row], rows[j]
         columns[j], columns[column] = columns[column], columns[j]
         for i in range(j + 1, m):
-            factor = a[i, j] / a[j, j]
-            for k in range(j + 1, n):
-                a[i, k] -= factor * a[j, k]
+            if a[i, j] != 0.0:
+                factor = a[i, j] / a[j, j]
+                for k in range(j + 1, n):
+                    a[i, k] -= factor * a[j, k]
     return min(m, n)

@@ -108,6 +108,36 @@ def constraints(t, work, table, n):
 
 
 @Stage
+def coincidences(t, work, table, n):
+    """All constraints of one type that say r_j = r_i for the first EQUATIONS components: J is copied from B.
+
+    Binds ROW, EQUATIONS.
+    """
+    w = workspace(work)
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    for k in range(n):
+        e = rows[k]
+        i, j = markers[e.i], markers[e.j]
+        c = part(w.residual, e.row, EQUATIONS)
+        for r in range(EQUATIONS):
+            c[r] += j.position[r] - i.position[r]
+        if w.level == POSITION:
+            continue
+        rate, gamma = part(w.constraint_rate, e.row, EQUATIONS), part(w.gamma, e.row, EQUATIONS)
+        for r in range(EQUATIONS):
+            rate[r] += j.velocity[r] - i.velocity[r]
+            gamma[r] -= j.bias[r] - i.bias[r]
+        for side in range(2):
+            marker, sign, place = (j, 1.0, e.block_j) if side else (i, -1.0, e.block_i)
+            count = EQUATIONS * marker.n
+            source, out = part(w.jacobians, marker.jacobian, count), part(w.entries, place, count)
+            for x in range(np.uint64(count)):
+                out[x] = sign * source[x]
+    return OK
+
+
+@Stage
 def project(t, work, link, n):
     """The n rows of one constraint from its gradient g in the scratch: J = g B, C' += g x', gamma -= g x''_bias.
 
@@ -116,26 +146,15 @@ def project(t, work, link, n):
     w = workspace(work)
     e = records(link, 1, LINK)[0]
     markers = marker_table(w)
-    g = block(w.scratch, GRADIENT_AT, n, 24)
-    rate, gamma = part(w.constraint_rate, e.row, n), part(w.gamma, e.row, n)
     for side in range(2):
         m = e.j if side else e.i
         columns = markers[m].n
-        if columns == 0:
-            continue  # the ground is at rest
-        first, last = 12 * side, 12 * side + e.numbers
-        x_rate, x_bias = marker_rate(w, m), marker_bias(w, m)
-        jacobian = block(w.jacobians, markers[m].jacobian, 12, columns)
-        out = block(w.entries, e.block_j if side else e.block_i, n, columns)
-        for r in range(n):
-            if columns == 6:
-                speed, bend = combine_six(out, r, g, first, last, jacobian, x_rate, x_bias)
-            elif columns == 3:
-                speed, bend = combine_three(out, r, g, first, last, jacobian, x_rate, x_bias)
-            else:
-                speed, bend = combine_rows(out, r, g, first, last, jacobian, x_rate, x_bias, columns)
-            rate[r] += speed
-            gamma[r] -= bend
+        if columns == 6:
+            combine_six(w, e, m, side, n)
+        elif columns == 3:
+            combine_three(w, e, m, side, n)
+        elif columns > 0:  # the ground is at rest
+            combine_rows(w, e, m, side, n, columns)
     return OK
 
 
@@ -226,57 +245,87 @@ def by_rate(marker, given, g, side, n):
 
 
 @inner
-def combine_rows(out, r, g, first, last, jacobian, x_rate, x_bias, columns):
-    """Row r of out := sum of the rows of B with the numbers first to last of row r of g; most of those are zero.
-
-    Returns the same sums of x' and of its bias.
-    """
-    speed = bend = 0.0
-    for c in range(columns):
-        out[r, c] = 0.0
-    for x in range(first, last):
-        s = g[r, x]
-        if s != 0.0:
-            speed += s * x_rate[x - first]
-            bend += s * x_bias[x - first]
-            for c in range(columns):
-                out[r, c] += s * jacobian[x - first, c]
-    return speed, bend
+def numbers_of(part):
+    """Which of the 12 numbers of a marker its part 0 … 3 has: its point, or one of its axes."""
+    if part == 0:
+        return np.uint64(0), np.uint64(1), np.uint64(2)
+    return np.uint64(2 + part), np.uint64(5 + part), np.uint64(8 + part)
 
 
 @inner
-def combine_six(out, r, g, first, last, jacobian, x_rate, x_bias):
-    """`combine_rows` for the frequent case of six velocities: the sums stay in registers, which halves the cost."""
-    speed = bend = s0 = s1 = s2 = s3 = s4 = s5 = 0.0
-    for x in range(first, last):
-        s = g[r, x]
-        if s != 0.0:
-            speed += s * x_rate[x - first]
-            bend += s * x_bias[x - first]
-            s0 += s * jacobian[x - first, 0]
-            s1 += s * jacobian[x - first, 1]
-            s2 += s * jacobian[x - first, 2]
-            s3 += s * jacobian[x - first, 3]
-            s4 += s * jacobian[x - first, 4]
-            s5 += s * jacobian[x - first, 5]
-    out[r, 0], out[r, 1], out[r, 2], out[r, 3], out[r, 4], out[r, 5] = s0, s1, s2, s3, s4, s5
-    return speed, bend
+def combine_rows(w, e, m, side, n, columns):
+    """Rows of J := g B for the parts of a marker that a constraint reads, and their part of C' and gamma."""
+    g, first, parts = block(w.scratch, GRADIENT_AT, n, 24), np.uint64(12 * side), e.parts_j if side else e.parts_i
+    jacobian = block(w.jacobians, marker_table(w)[m].jacobian, 12, columns)
+    out = block(w.entries, e.block_j if side else e.block_i, n, columns)
+    x_rate, x_bias, rate, gamma = sums_of(w, e, m, n)
+    for r in range(n):
+        for c in range(columns):
+            out[r, c] = 0.0
+        for p in range(4):
+            if (parts >> p) & 1:
+                for x in numbers_of(p):
+                    s = g[r, first + x]
+                    if s != 0.0:
+                        rate[r] += s * x_rate[x]
+                        gamma[r] -= s * x_bias[x]
+                        for c in range(columns):
+                            out[r, c] += s * jacobian[x, c]
 
 
 @inner
-def combine_three(out, r, g, first, last, jacobian, x_rate, x_bias):
+def combine_six(w, e, m, side, n):
+    """`combine_rows` for the frequent case of six velocities: the sums stay in registers, and nothing is tested."""
+    g, first, parts = block(w.scratch, GRADIENT_AT, n, 24), np.uint64(12 * side), e.parts_j if side else e.parts_i
+    jacobian = block(w.jacobians, marker_table(w)[m].jacobian, 12, 6)
+    out = block(w.entries, e.block_j if side else e.block_i, n, 6)
+    x_rate, x_bias, rate, gamma = sums_of(w, e, m, n)
+    for r in range(n):
+        speed = bend = s0 = s1 = s2 = s3 = s4 = s5 = 0.0
+        for p in range(4):
+            if (parts >> p) & 1:
+                x, y, z = numbers_of(p)
+                a, b, c = g[r, first + x], g[r, first + y], g[r, first + z]
+                speed += a * x_rate[x] + b * x_rate[y] + c * x_rate[z]
+                bend += a * x_bias[x] + b * x_bias[y] + c * x_bias[z]
+                s0 += a * jacobian[x, 0] + b * jacobian[y, 0] + c * jacobian[z, 0]
+                s1 += a * jacobian[x, 1] + b * jacobian[y, 1] + c * jacobian[z, 1]
+                s2 += a * jacobian[x, 2] + b * jacobian[y, 2] + c * jacobian[z, 2]
+                s3 += a * jacobian[x, 3] + b * jacobian[y, 3] + c * jacobian[z, 3]
+                s4 += a * jacobian[x, 4] + b * jacobian[y, 4] + c * jacobian[z, 4]
+                s5 += a * jacobian[x, 5] + b * jacobian[y, 5] + c * jacobian[z, 5]
+        out[r, 0], out[r, 1], out[r, 2], out[r, 3], out[r, 4], out[r, 5] = s0, s1, s2, s3, s4, s5
+        rate[r] += speed
+        gamma[r] -= bend
+
+
+@inner
+def combine_three(w, e, m, side, n):
     """`combine_rows` for the three velocities of a body in the plane, as in `combine_six`."""
-    speed = bend = s0 = s1 = s2 = 0.0
-    for x in range(first, last):
-        s = g[r, x]
-        if s != 0.0:
-            speed += s * x_rate[x - first]
-            bend += s * x_bias[x - first]
-            s0 += s * jacobian[x - first, 0]
-            s1 += s * jacobian[x - first, 1]
-            s2 += s * jacobian[x - first, 2]
-    out[r, 0], out[r, 1], out[r, 2] = s0, s1, s2
-    return speed, bend
+    g, first, parts = block(w.scratch, GRADIENT_AT, n, 24), np.uint64(12 * side), e.parts_j if side else e.parts_i
+    jacobian = block(w.jacobians, marker_table(w)[m].jacobian, 12, 3)
+    out = block(w.entries, e.block_j if side else e.block_i, n, 3)
+    x_rate, x_bias, rate, gamma = sums_of(w, e, m, n)
+    for r in range(n):
+        speed = bend = s0 = s1 = s2 = 0.0
+        for p in range(4):
+            if (parts >> p) & 1:
+                x, y, z = numbers_of(p)
+                a, b, c = g[r, first + x], g[r, first + y], g[r, first + z]
+                speed += a * x_rate[x] + b * x_rate[y] + c * x_rate[z]
+                bend += a * x_bias[x] + b * x_bias[y] + c * x_bias[z]
+                s0 += a * jacobian[x, 0] + b * jacobian[y, 0] + c * jacobian[z, 0]
+                s1 += a * jacobian[x, 1] + b * jacobian[y, 1] + c * jacobian[z, 1]
+                s2 += a * jacobian[x, 2] + b * jacobian[y, 2] + c * jacobian[z, 2]
+        out[r, 0], out[r, 1], out[r, 2] = s0, s1, s2
+        rate[r] += speed
+        gamma[r] -= bend
+
+
+@inner
+def sums_of(w, e, m, n):
+    """x' and x'' of a marker, and the C' and gamma of a constraint to which they contribute."""
+    return marker_rate(w, m), marker_bias(w, m), part(w.constraint_rate, e.row, n), part(w.gamma, e.row, n)
 
 
 @Stage

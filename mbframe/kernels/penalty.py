@@ -111,14 +111,14 @@ def accelerate_by_penalties(t, work, data, n):
     return OK
 
 
-PROJECTION = np.dtype([("alpha", "i8"), ("factor", "i8"), ("ready", "i8")], align=True)
+PENALIZED = np.dtype([("alpha", "i8"), ("factor", "i8"), ("ready", "i8")], align=True)
 
 
 @Stage
 def factor_penalized(t, work, data, n):
     """Take up J for changes by penalties."""
     w = workspace(work)
-    p = records(data, 1, PROJECTION)[0]
+    p = records(data, 1, PENALIZED)[0]
     if p.ready == 0:
         status = call(w.weigh, t, work, w.bodywise, 0)
         if status != OK:
@@ -130,6 +130,6 @@ def factor_penalized(t, work, data, n):
 @Stage
 def change_by_penalties(t, work, data, n):
     """The change d with (M + J^T alpha J) d = -J^T alpha times the violations."""
-    p = records(data, 1, PROJECTION)[0]
+    p = records(data, 1, PENALIZED)[0]
     w = workspace(work)
     return call(w.solve, t, work, p.factor, w.entries)

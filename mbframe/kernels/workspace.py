@@ -51,7 +51,7 @@ def marker_dtype(scalar: str) -> np.dtype:
             ("n", "i8"),  # velocities of the body; 0 for the ground
             ("v", "i8"),  # where they start in v
             ("jacobian", "i8"),  # where B = dx'/dv (12 x n) starts in the pool
-            ("oriented", "i8"),  # 0: nothing attached here reads its axes, and they need not be computed
+            ("oriented", "i8"),  # which axes are read by what is attached here, a bit each: others need not be computed
         ],
         align=True,
     )
@@ -67,7 +67,8 @@ LINK_FIELDS = [
     ("i", "i8"),  # markers
     ("j", "i8"),
     ("row", "i8"),  # first constraint row
-    ("numbers", "i8"),  # of each marker that a constraint depends on: 3, its point, or all 12
+    ("parts_i", "i8"),  # what a constraint reads of each marker, a bit each: 1 its point; 2, 4, 8 its axes
+    ("parts_j", "i8"),
     ("block_i", "i8"),  # where the blocks of its Jacobian start in the entries
     ("block_j", "i8"),
     ("z", "i8"),  # first own state

@@ -123,7 +123,7 @@ def planar_motion(rng: np.random.Generator) -> Motion:
 def new_markers(count: int, scalar: str = "c16") -> np.recarray:
     """A marker table with nothing placed yet."""
     markers = np.zeros(count, marker_dtype(scalar)).view(np.recarray)
-    markers.oriented[:] = 1
+    markers.oriented[:] = 7
     return markers
 
 
@@ -282,7 +282,7 @@ class Specimen:
         self.formulation.prepare(self.row, np.asarray(q, complex), frame)
         return frame
 
-    def place(self, q: NDArray, v: NDArray, level: int = 2, oriented: int = 1) -> tuple[Any, NDArray]:
+    def place(self, q: NDArray, v: NDArray, level: int = 2, oriented: int = 7) -> tuple[Any, NDArray]:
         """The placed marker and its B."""
         marker = self.new_marker()
         marker.oriented = oriented

@@ -143,6 +143,42 @@ def test_axes_are_used_only_if_the_class_says_so(constraint: Any, markers: np.re
     assert constraint.uses_axes or not gradient(constraint, markers)[:, axes].any()
 
 
+def test_only_those_parts_of_the_markers_are_read_that_are_computed(constraint: Any) -> None:
+    """Axes on which no equation depends are left out: with nothing but nan in them all stays as it is."""
+    whole = random_markers(np.random.default_rng(3), "f8")
+    (table,) = Tables(constraint_system(constraint), None).constraint_tables
+    lacking = whole.copy()
+    for marker, parts in zip(lacking, (table.rows[0].parts_i, table.rows[0].parts_j), strict=True):
+        for k in range(3):
+            if not parts >> (k + 1) & 1:
+                marker.axes[:, k] = marker.axes_rate[:, k] = np.nan
+    expected, found = np.zeros((2, constraint.equations, 24))
+    constraint.gradient(TIME, *whole, expected)
+    constraint.gradient(TIME, *lacking, found)
+    np.testing.assert_array_equal(found, expected)
+    for method in (constraint.residual, constraint.curvature):
+        np.testing.assert_array_equal(method(TIME, *lacking), method(TIME, *whole))
+
+
+def constraint_system(constraint: Any) -> mb.System:
+    system, i, j = two_bodies()
+    system.add(type(constraint).example(i, j))
+    return system
+
+
+@pytest.mark.parametrize("cls", [cls for cls in CLASSES if cls.joins_points], ids=name_of)
+def test_points_that_coincide_are_a_difference(cls: Any) -> None:
+    """The loop for such classes does not call their methods: it must give what they give."""
+    markers = random_markers(np.random.default_rng(4), "f8")
+    constraint, n = example(cls), cls.equations
+    difference = markers[1].position - markers[0].position
+    np.testing.assert_array_equal(constraint.residual(TIME, *markers), difference[:n])
+    g = np.zeros((n, 24))
+    constraint.gradient(TIME, *markers, g)
+    np.testing.assert_array_equal(g, np.hstack([-np.eye(n, 12), np.eye(n, 12)]))
+    np.testing.assert_array_equal(constraint.curvature(TIME, *markers), np.zeros(n))
+
+
 @pytest.mark.boundscheck
 @pytest.mark.parametrize("cls", CLASSES, ids=name_of)
 def test_compiled_equals_interpreted(cls: Any) -> None:

@@ -77,7 +77,7 @@ def test_angular_velocity_follows_from_the_axes(s: Specimen) -> None:
 
 
 def test_less_work_writes_the_same_numbers(s: Specimen) -> None:
-    """Lower levels leave out rates; a marker that is not oriented, axes."""
+    """Lower levels leave out rates; a marker, the axes whose bits in `oriented` are zero."""
     marker, jacobian = s.place(s.q, s.v, level=2)
     rates_only, same_jacobian = s.place(s.q, s.v, level=1)
     place_only, _ = s.place(s.q, s.v, level=0)
@@ -88,6 +88,12 @@ def test_less_work_writes_the_same_numbers(s: Specimen) -> None:
     for name in ("position", "velocity", "bias"):
         assert_close(point_only[name], marker[name], 0.0)
     assert_close(point_jacobian[:3], jacobian[:3], 0.0)
+    for k in range(3):
+        one_axis, axis_jacobian = s.place(s.q, s.v, oriented=1 << k)
+        for name in ("axes", "axes_rate", "axes_bias"):
+            assert_close(one_axis[name][:, k], marker[name][:, k], 0.0)
+        assert_close(one_axis.angular_velocity, marker.angular_velocity, 0.0)
+        assert_close(axis_jacobian[3 + k :: 3], jacobian[3 + k :: 3], 0.0)
 
 
 def test_rate_is_the_derivative_of_the_place(s: Specimen) -> None:

@@ -167,7 +167,7 @@ class Formulation:
     def place(body, q, v, frame, marker, jacobian, level):
         """Write the marker: position and axes; for level > 0 also rates, bias accelerations and B.
 
-        What concerns the axes may be left out where `marker.oriented` is 0.
+        What concerns the axis k may be left out where the bit k of `marker.oriented` is 0.
         """
         raise NotImplementedError
 

@@ -190,7 +190,9 @@ class EulerAngles(Formulation):
     def place(body, q, v, frame, marker, jacobian, level):
         axes = (column(frame, 3), column(frame, 4), column(frame, 5))
         w, alpha = spin(axes, v)
-        for k in range(4 if marker.oriented != 0 else 1):
+        for k in range(4):
+            if k > 0 and not (marker.oriented >> (k - 1)) & 1:
+                continue
             s = times(frame, body_vector(marker, k))
             rate = cross(w, s)
             bias = plus(cross(w, rate), 1.0, cross(alpha, s))

@@ -99,7 +99,9 @@ class EulerParameters(Formulation):
     @staticmethod
     def place(body, q, v, frame, marker, jacobian, level):
         p, rate = q[3:], v[3:]
-        for k in range(4 if marker.oriented != 0 else 1):
+        for k in range(4):
+            if k > 0 and not (marker.oriented >> (k - 1)) & 1:
+                continue
             u = body_vector(marker, k)
             x = times(frame, u)
             for r in range(3):

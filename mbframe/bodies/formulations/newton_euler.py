@@ -94,12 +94,11 @@ class NewtonEuler(Formulation):
         marker.position[0] = q[0] + s0
         marker.position[1] = q[1] + s1
         marker.position[2] = q[2] + s2
-        if marker.oriented != 0:
-            for r in range(3):
-                for k in range(3):
-                    axes[r, k] = (
-                        a[r, 0] * marker.frame[0, k] + a[r, 1] * marker.frame[1, k] + a[r, 2] * marker.frame[2, k]
-                    )
+        for k in range(3):
+            if (marker.oriented >> k) & 1:
+                l0, l1, l2 = marker.frame[0, k], marker.frame[1, k], marker.frame[2, k]
+                for r in range(3):
+                    axes[r, k] = a[r, 0] * l0 + a[r, 1] * l1 + a[r, 2] * l2
         if level == 0:
             return
         w0 = a[0, 0] * v[3] + a[0, 1] * v[4] + a[0, 2] * v[5]
@@ -123,6 +122,8 @@ class NewtonEuler(Formulation):
         marker.angular_velocity[1] = w1
         marker.angular_velocity[2] = w2
         for k in range(3):
+            if not (marker.oriented >> k) & 1:
+                continue
             d0, d1, d2 = axes[0, k], axes[1, k], axes[2, k]
             r0, r1, r2 = w1 * d2 - w2 * d1, w2 * d0 - w0 * d2, w0 * d1 - w1 * d0
             marker.axes_rate[0, k] = r0

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...equations.equations import Equations, Strategy
 from ...equations.workspace import Record, factor_record
-from ...kernels.penalty import PROJECTION, change_by_penalties, factor_penalized
+from ...kernels.penalty import PENALIZED, change_by_penalties, factor_penalized
 from ...parameters import parameter
 from .base import Stabilization, correction
 
@@ -24,6 +24,6 @@ class MassOrthogonalProjection(Stabilization):
     tolerance = parameter(1e-12, above=0.0, help="largest norm of the constraint residuals; ten times that for rates")
 
     def stage(self, eq: Equations) -> Strategy:
-        data = Record(PROJECTION)
+        data = Record(PENALIZED)
         data["alpha"], data["factor"] = np.full(eq.n_rows, self.penalty), factor_record(eq.structure)
         return correction(factor_penalized, change_by_penalties, data, self.tolerance)
