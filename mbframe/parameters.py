@@ -609,21 +609,26 @@ class Element:
     _computed: ClassVar[list[str] | None] = None
 
     def __init__(self, name: str, **values: Any) -> None:
+        self._begin(name, values, {})
+
+    def _begin(self, name: str, values: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+        """Set name and parameters; those in `known` come from another element, as it stores them."""
         self._observers: list[Observer] = []
         problems: list[Problem] = []
         self._name = name
         if not isinstance(name, str) or not name.strip():
             self._name = "?"
             problems.append(self.problem("name", _NAME_MESSAGE.format(name)))
-        scheme = self._scheme(self._dimension(values))
+        scheme = self._scheme(self._dimension(known or values))
+        self.__dict__.update(scheme.defaults)
+        self.__dict__.update(known)
         problems += [
             self.problem(p.name, f"found nothing; allowed is {p.allowed()}; add {p.name}=... to the call")
             for p in scheme.required
-            if p.name not in values
+            if p.name not in values and p.name not in known
         ]
         converted, wrong = self._convert(values)
         problems += wrong
-        self.__dict__.update(scheme.defaults)
         self.__dict__.update(converted)
         problems = problems or list(self.check())
         if problems:

@@ -47,6 +47,8 @@ class TurningFrame:
 
     def path(self, velocity: Array, duration: float) -> Array:
         """The displacement after some time of a point whose velocity turns with the frame: integral of R velocity."""
+        if self.rate == 0.0:
+            return duration * velocity
         along = (velocity @ self.axis) * self.axis
         angle = self.rate * duration
         # sin(a)/a and (1 - cos(a))/a without cancellation
@@ -116,8 +118,9 @@ class OperatingPoint:
     z_rate: Array
 
     @classmethod
-    def at(cls, eq: Equations, state: State) -> OperatingPoint:
-        q, v, z = eq.split(eq.coordinates(state))
+    def at(cls, eq: Equations, state: State, y: Array | None = None) -> OperatingPoint:
+        """A state, whose coordinates are `y` if they are known."""
+        q, v, z = eq.split(eq.coordinates(state) if y is None else y)
         v_rate, multipliers = eq.accelerate(state.t, q, v, z)
         return cls(eq, state, q, v, z, v_rate, multipliers, eq.work.z_rate.copy())
 

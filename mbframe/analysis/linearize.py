@@ -145,8 +145,9 @@ def linearize(
     eq = Equations(system, formulation)
     chosen = state.checked(system.bodies) if state is not None else eq.described()
     turning = frame or getattr(state, "frame", None) or TurningFrame()
-    check_closed(eq, chosen)
-    point = OperatingPoint.at(eq, chosen)
+    y = eq.coordinates(chosen)
+    check_closed(eq, chosen, y)
+    point = OperatingPoint.at(eq, chosen, y)
     check_steady(point, turning)
     if n_modes is not None:
         return _partial(point, turning, n_modes, inputs, outputs)

@@ -9,7 +9,7 @@ from ..equations.equations import Equations
 from ..equations.tables import functions_of
 from ..errors import AnalysisError
 from ..plane import lifted
-from ..rotations import skew
+from ..rotations import matrix_from_vector, skew
 from ..solvers.simulate import extent, joint_norms
 from ..state import Motion, State
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations
@@ -24,11 +24,11 @@ LATER = 0.777  # s; no part of a period that anyone would choose
 LISTED = 5  # bodies named in a message
 
 
-def check_closed(eq: Equations, state: State) -> None:
-    """Refuse a state that violates the constraints."""
-    residual, rate = eq.violation(state.t, eq.coordinates(state))
+def check_closed(eq: Equations, state: State, y: Array | None = None) -> None:
+    """Refuse a state that violates the constraints; `y` are its coordinates, if they are known."""
+    residual, rate = eq.violation(state.t, eq.coordinates(state) if y is None else y)
     size = max(1.0, extent(eq, state))
-    speed = max([1.0] + [np.linalg.norm(m.velocity) for m in state.motions.values()])
+    speed = max(1.0, _largest(state, np.zeros(3))[0])
     for values, scale, unit in ((residual, size, "(m, or rad)"), (rate, speed, "(m/s, or rad/s)")):
         if np.linalg.norm(values) <= CLOSED * scale:
             continue
@@ -80,12 +80,17 @@ def check_steady(point: OperatingPoint, frame: TurningFrame) -> None:
 
 def _limits(point: OperatingPoint, frame: TurningFrame) -> tuple[float, float]:
     """Sizes of acceleration and angular acceleration in which an unsteady part is measured."""
-    motions = point.state.motions.values()
     gravity = float(np.linalg.norm(point.eq.system.gravity))
-    speed = max(float(np.linalg.norm(m.velocity)) for m in motions)
-    spin = max(float(np.linalg.norm(m.angular_velocity)) for m in motions)
+    speed, spin = _largest(point.state, np.zeros(3))
     linear = max(gravity, abs(frame.rate) * speed) or 1.0
     return linear, max(linear / extent(point.eq, point.state), abs(frame.rate) * spin)
+
+
+def _largest(state: State, turn: Array) -> tuple[float, float]:
+    """The largest speed of a body, and the largest angular velocity against one that is given."""
+    velocities = np.array([(m.velocity, m.angular_velocity - turn) for m in state.motions.values()])
+    speed, spin = np.sqrt((velocities**2).sum(axis=2)).max(axis=0).tolist()
+    return speed, spin
 
 
 def _remedy(point: OperatingPoint) -> str:
@@ -114,25 +119,21 @@ def _remedy(point: OperatingPoint) -> str:
 def advanced(state: State, frame: TurningFrame, duration: float) -> State:
     """A steady motion some time later."""
     R = frame.turned(duration)
-    motions = {}
-    for name, m in state.motions.items():
-        spin = m.angular_velocity - frame.angular_velocity
-        rate = float(np.linalg.norm(spin))
-        own = TurningFrame(spin, rate).turned(duration) if rate else np.eye(3)
-        motions[name] = Motion(
+    motions = {
+        name: Motion(
             m.position + frame.path(m.velocity, duration),
-            R @ own @ m.rotation,
+            R @ matrix_from_vector(duration * (m.angular_velocity - frame.angular_velocity)) @ m.rotation,
             R @ m.velocity,
             R @ m.angular_velocity,
         )
+        for name, m in state.motions.items()
+    }
     return State(state.t + duration, motions, state.element_states, state.dimension)
 
 
 def until_turned(eq: Equations, state: State, frame: TurningFrame) -> float:
     """A time in which the fastest body turns by about 1 rad against the frame; 0 at rest."""
-    motions = state.motions.values()
-    spin = max(float(np.linalg.norm(m.angular_velocity - frame.angular_velocity)) for m in motions)
-    speed = max(float(np.linalg.norm(m.velocity)) for m in motions)
+    speed, spin = _largest(state, frame.angular_velocity)
     fastest = max(spin, speed / extent(eq, state) if spin == 0.0 else 0.0, abs(frame.rate) if spin == 0.0 else 0.0)
     return TURN / fastest if fastest > 0.0 else 0.0
 
@@ -149,8 +150,10 @@ def check_constant(point: OperatingPoint, frame: TurningFrame, here: LinearEquat
         if not functions_of([*point.eq.system.forces, *point.eq.system.joints]):
             return
         duration = LATER  # at rest, but perhaps not for long: something may be a function of time
-    later = OperatingPoint.at(point.eq, advanced(point.state, frame, duration))
-    check_closed(point.eq, later.state)
+    state = advanced(point.state, frame, duration)
+    y = point.eq.coordinates(state)
+    check_closed(point.eq, state, y)
+    later = OperatingPoint.at(point.eq, state, y)
     check_steady(later, frame)
     there = linear_equations(later, frame, frame.turned(duration))
     before, after = _invariants(here, basis), _invariants(there, admissible(there))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .equations import Equations
 
 Array = NDArray[np.float64]
+Places = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -143,10 +144,10 @@ class TangentAssembly:
 
     def _locate(self, rows: np.recarray, owner: list[int]) -> None:
         """Where the four blocks of each link are; blocks of the ground have no entries and may be anywhere."""
-        for row in rows:
-            a, b = owner[row.i], owner[row.j]
-            for name, pair in (("ii", (a, a)), ("ij", (a, b)), ("ji", (b, a)), ("jj", (b, b))):
-                row[f"tangent_{name}"] = self.blocks.get(pair, 0)
+        ends = {"i": [owner[m] for m in rows["i"].tolist()], "j": [owner[m] for m in rows["j"].tolist()]}
+        for left, right in ("ii", "ij", "ji", "jj"):
+            pairs = zip(ends[left], ends[right], strict=True)
+            rows[f"tangent_{left}{right}"] = [self.blocks.get(pair, 0) for pair in pairs]
 
     def _constraints(self, table: Table, owner: list[int]) -> None:
         kind, equations = table.type, table.type.equations
@@ -309,15 +310,18 @@ class TangentAssembly:
         return sparse.coo_array((values, self.places), shape=shape).tocsr()
 
     @cached_property
-    def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def places(self) -> Places:
         """Row and column of every number of a pool of blocks."""
-        bodies = self.eq.tables.bodies
-        rows, columns = [], []
-        for a, b in self.blocks:
-            n, m = bodies[a].formulation.n_v, bodies[b].formulation.n_v
-            rows.append(np.repeat(bodies[a].v + np.arange(n), m))
-            columns.append(np.tile(bodies[b].v + np.arange(m), n))
-        return np.concatenate(rows), np.concatenate(columns)
+        own = [(b.v, b.formulation.n_v) for b in self.eq.tables.bodies]
+        return _block_places(tuple((own[a], own[b]) for a, b in self.blocks))
+
+
+@lru_cache(maxsize=16)
+def _block_places(blocks: tuple[tuple[tuple[int, int], tuple[int, int]], ...]) -> Places:
+    """Row and column of every number of blocks, which are given by their first row and column and their sizes."""
+    rows = [np.repeat(first + np.arange(n), m) for (first, n), (_, m) in blocks]
+    columns = [np.tile(first + np.arange(m), n) for (_, n), (first, m) in blocks]
+    return np.concatenate(rows), np.concatenate(columns)
 
 
 def tangent(
