@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -80,7 +81,16 @@ class Connection(Element):
 
     def axes_along(self, axis: ArrayLike) -> NDArray[np.float64]:
         """The axes (columns) of a marker of this connection whose z axis is `axis`."""
-        return self.frame @ frame_with_axis(self.frame.T @ lifted(axis))
+        return _axes(self.frame.tobytes(), lifted(axis).tobytes())
+
+
+@lru_cache(maxsize=1024)
+def _axes(frame: bytes, axis: bytes) -> NDArray[np.float64]:
+    """Axes of markers: those of a joint share them, and so do joints along parallel axes."""
+    given = np.frombuffer(frame).reshape(3, 3)
+    axes = given @ frame_with_axis(given.T @ np.frombuffer(axis))
+    axes.setflags(write=False)
+    return axes
 
 
 class PointConnection(Connection):

@@ -193,9 +193,8 @@ class Parameter:
     def check_bounds(self, values: NDArray[np.float64] | float, given: Any) -> None:
         if self.minimum is None and self.maximum is None and self.above is None:
             return
-        several = isinstance(values, np.ndarray)
-        least = values.min(initial=math.inf) if several else values
-        most = values.max(initial=-math.inf) if several else values
+        least = values.min(initial=math.inf) if isinstance(values, np.ndarray) else values
+        most = values.max(initial=-math.inf) if isinstance(values, np.ndarray) else values
         if self.minimum is not None and least < self.minimum:
             raise self.refuse(given, f"increase it to at least {self.minimum:g}")
         if self.maximum is not None and most > self.maximum:

@@ -8,6 +8,7 @@ out of an eigenvalue solver as a cloud of radius 1e-7, so they are recognized by
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,16 +91,17 @@ def _candidates(
         spin = skew(m.angular_velocity)
         place = e.places[b.body.name]
         for local, arm in round_axes(*b.body.mass_properties()[1:]):
-            whole = np.concatenate([m.rotation @ arm, m.rotation @ local]).reshape(2, 3).T
+            whole = m.rotation @ np.array([arm, local]).T
             orders = add(f"spin: turn of {b.body.name!r} about its own axis")
-            own = [(order @ whole).T.ravel() for order in (np.eye(3), spin, skew(alpha) + spin @ spin)]
-            orders[:, place.start : place.start + 6] = own
+            parts = (whole, spin @ whole, (skew(alpha) + spin @ spin) @ whole)
+            orders[:, place.start : place.start + 6] = np.array(parts).transpose(0, 2, 1).reshape(3, 6)
     motion, rate, bent = (np.array([column[k] for column in columns]).T for k in range(3))
     # In the frame's axes x = R^T xi.
     S = turning(e.places, frame)
     velocity, acceleration = rate - S @ motion, bent - 2.0 * S @ rate + S @ S @ motion
     # A turn of everything and the opposite spins of all are no motion at all: keep what is independent.
-    states, kept = np.vstack([motion, velocity]).T / np.linalg.norm(motion, axis=0)[:, None], []
+    states = np.vstack([motion, velocity]).T / np.linalg.norm(motion, axis=0)[:, None]
+    kept: list[int] = []
     basis = np.zeros_like(states)  # rows
     for k, row in enumerate(states):
         rest = row - (basis[: len(kept)] @ row) @ basis[: len(kept)]
@@ -108,22 +110,27 @@ def _candidates(
             basis[len(kept)] = rest / np.sqrt(size)
             kept.append(k)
     scale = np.linalg.norm(motion[:, kept], axis=0)
-    parts = (part[:, kept] / scale for part in (motion, velocity, acceleration))
-    return [names[k] for k in kept], *parts
+    kept_parts = (part[:, kept] / scale for part in (motion, velocity, acceleration))
+    return [names[k] for k in kept], *kept_parts
 
 
 def round_axes(center: Array, inertia: Array) -> list[tuple[Array, Array]]:
     """Axes about which a body may spin unnoticed, and how its origin moves in a spin about them, in body axes."""
-    moments, axes = np.linalg.eigh(inertia)
+    about = _round_axes(inertia.tobytes())
+    return [(axis, skew(center) @ axis) for axis in about]  # axis x (origin - centre)
+
+
+@lru_cache(maxsize=1024)
+def _round_axes(tensor: bytes) -> list[Array]:
+    """The axes of the ellipsoid of inertia about which it is round; in a sweep most bodies stay as they are."""
+    moments, axes = np.linalg.eigh(np.frombuffer(tensor).reshape(3, 3))
     largest = moments[-1]
     if largest <= 0.0:
         return []
     if moments[-1] - moments[0] <= ROUND * largest:
-        chosen = np.eye(3)
-    elif moments[1] - moments[0] <= ROUND * largest:
-        chosen = axes[:, [2]].T
-    elif moments[2] - moments[1] <= ROUND * largest:
-        chosen = axes[:, [0]].T
-    else:
-        return []
-    return [(axis, skew(center) @ axis) for axis in chosen]  # axis x (origin - centre)
+        return list(np.eye(3))
+    if moments[1] - moments[0] <= ROUND * largest:
+        return [axes[:, 2]]
+    if moments[2] - moments[1] <= ROUND * largest:
+        return [axes[:, 0]]
+    return []

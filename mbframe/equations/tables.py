@@ -559,7 +559,8 @@ def rate_gradient(given: Array, i: Any, j: Any) -> Array:
 
 def functions_of(elements: Iterable[Any]) -> list[Function]:
     """All functions among the parameters of some elements."""
-    values = [getattr(element, name) for element in elements for name in _with_functions(type(element))]
+    kinds: list[tuple[Any, Any]] = [(type(element), element) for element in elements]
+    values = [getattr(element, name) for kind, element in kinds for name in _with_functions(kind)]
     parts = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
     return [part for part in parts if isinstance(part, Function)]
 

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import AnalysisError
-from ..kernels import bindings
+from ..kernels import bindings, velocity_tangent
 from ..kernels import tangent as kernels
-from ..kernels import velocity_tangent
 from ..kernels.compile import PythonStage
 from ..kernels.workspace import MOST_EQUATIONS
 from .tables import NumberedConstraint, NumberedForce, Table, given_with, has_derivatives, is_ours

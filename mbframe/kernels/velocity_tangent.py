@@ -42,6 +42,10 @@ def velocity_constraints(t, work, table, n):
         e = rows[k]
         weights = part(a.multipliers, e.row, EQUATIONS)
         for sample in range(NUMBERS):
+            if markers[e.j if sample >= 24 else e.i].n == 0:  # the ground does not move
+                for x in range(NUMBERS):
+                    h[x, sample] = 0.0
+                continue
             moved(pair[0], markers[e.i], 0.0j)
             moved(pair[1], markers[e.j], 0.0j)
             disturb_rates(pair[sample // 24], sample % 24)
