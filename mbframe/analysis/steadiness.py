@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 CLOSED = 1e-7  # largest violation of a constraint, and of its rate, relative to the size and speed of the model
 STEADY = 1e-6  # largest unsteady acceleration, relative to gravity and the accelerations of the motion
 CONSTANT = 1e-7  # largest relative change of the coefficients along the motion
+ROUNDING = 1e-6  # part of a matrix below which a projection of it may be rounding: CONSTANT of that is 1e-13
 TURN = 1.0  # rad: how far the fastest wheel turns until the coefficients are compared
 LATER = 0.777  # s; no part of a period that anyone would choose
 LISTED = 5  # bodies named in a message
@@ -158,8 +159,9 @@ def check_constant(point: OperatingPoint, frame: TurningFrame, here: LinearEquat
     there = linear_equations(later, frame, frame.turned(duration))
     before, after = _invariants(here, basis), _invariants(there, admissible(there))
     changed: dict[str, float] = {}
-    for a, b in zip(before, after, strict=True):
-        scale = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
+    for (a, size), (b, _) in zip(before, after, strict=True):
+        # What a projection leaves of a matrix may be rounding alone, which is as large as the matrix was.
+        scale = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0), ROUNDING * size)
         difference = np.abs(a - b)
         if difference.max(initial=0.0) <= CONSTANT * scale:
             continue
@@ -198,14 +200,15 @@ def null_space(matrix: Array, full: float = 0.0, tolerance: float = 1e-9) -> Arr
     return basis[:, int(np.sum(pivots > tolerance * pivots[0])) :]
 
 
-def _invariants(e: LinearEquations, basis: Array) -> list[Array]:
-    """What does not depend on the choice of markers and multipliers."""
+def _invariants(e: LinearEquations, basis: Array) -> list[tuple[Array, float]]:
+    """What does not depend on the choice of markers and multipliers, and the sizes that rounding is measured by."""
     Pi = basis @ basis.T
-    found = [Pi, *(Pi @ part @ Pi for part in (e.mass, e.damping, e.stiffness))]
+    found = [(Pi, 1.0)]
+    found += [(Pi @ part @ Pi, float(np.abs(part).max(initial=0.0))) for part in (e.mass, e.damping, e.stiffness)]
     if len(e.nonholonomic):
         rows = np.hstack([e.drift @ Pi, e.nonholonomic @ Pi])
         rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         span = np.linalg.svd(rows, full_matrices=False)
         independent = span[2][span[1] > 1e-9 * span[1][0]]
-        found.append(independent.T @ independent)
+        found.append((independent.T @ independent, 1.0))
     return found
