@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -76,7 +77,20 @@ class Connection(Element):
 
     def marker(self, body: Body, at: ArrayLike, axis: ArrayLike) -> Marker:
         """A marker of this connection on a body: its z axis is `axis`, its x axis follows from `frame`."""
-        return Marker(body, at=at, axes=self.frame @ frame_with_axis(self.frame.T @ lifted(axis)))
+        return Marker(body, at=at, axes=self.axes_along(axis))
+
+    def axes_along(self, axis: ArrayLike) -> NDArray[np.float64]:
+        """The axes (columns) of a marker of this connection whose z axis is `axis`."""
+        return _axes(self.frame.tobytes(), lifted(axis).tobytes())
+
+
+@lru_cache(maxsize=1024)
+def _axes(frame: bytes, axis: bytes) -> NDArray[np.float64]:
+    """Axes of markers: those of a joint share them, and so do joints along parallel axes."""
+    given = np.frombuffer(frame).reshape(3, 3)
+    axes = given @ frame_with_axis(given.T @ np.frombuffer(axis))
+    axes.setflags(write=False)
+    return axes
 
 
 class PointConnection(Connection):
@@ -90,11 +104,11 @@ class PointConnection(Connection):
 
     @property
     def i(self) -> Marker:
-        return self.marker(self.body_i, self.at, self.axis)
+        return Marker.placed(self.body_i, self.at, self.axes_along(self.axis))
 
     @property
     def j(self) -> Marker:
-        return self.marker(self.body_j, self.at, self.axis)
+        return Marker.placed(self.body_j, self.at, self.axes_along(self.axis))
 
 
 class TwoPointConnection(Connection):
@@ -118,8 +132,8 @@ class TwoPointConnection(Connection):
 
     @property
     def i(self) -> Marker:
-        return Marker(self.body_i, at=self.point_i, axes=self.frame)
+        return Marker.placed(self.body_i, self.point_i, self.frame)
 
     @property
     def j(self) -> Marker:
-        return Marker(self.body_j, at=self.point_j, axes=self.frame)
+        return Marker.placed(self.body_j, self.point_j, self.frame)

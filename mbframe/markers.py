@@ -65,6 +65,13 @@ class Marker:
             else converted(AXES, axes, owner, "axes")
         )
 
+    @classmethod
+    def placed(cls, body: Body, at: Array, axes: Array) -> Marker:
+        """A marker from values that were checked before, such as parameters of a joint; `at` as on the body."""
+        marker = cls.__new__(cls)
+        marker.body, marker.at, marker.axes = body, lifted(at), axes
+        return marker
+
     @property
     def local_point(self) -> Array:
         """Position in the body's axes."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, ClassVar, Final, overload
+from typing import Any, ClassVar, Final, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,13 +191,16 @@ class Parameter:
         return ValueError(f"found {text}; allowed is {self.allowed()}; {remedy}")
 
     def check_bounds(self, values: NDArray[np.float64] | float, given: Any) -> None:
-        for breaks, bound, direction in (
-            (np.less, self.minimum, "increase it to at least"),
-            (np.greater, self.maximum, "reduce it to at most"),
-            (np.less_equal, self.above, "increase it above"),
-        ):
-            if bound is not None and np.any(breaks(values, bound)):
-                raise self.refuse(given, f"{direction} {bound:g}")
+        if self.minimum is None and self.maximum is None and self.above is None:
+            return
+        least = values.min(initial=math.inf) if isinstance(values, np.ndarray) else values
+        most = values.max(initial=-math.inf) if isinstance(values, np.ndarray) else values
+        if self.minimum is not None and least < self.minimum:
+            raise self.refuse(given, f"increase it to at least {self.minimum:g}")
+        if self.maximum is not None and most > self.maximum:
+            raise self.refuse(given, f"reduce it to at most {self.maximum:g}")
+        if self.above is not None and least <= self.above:
+            raise self.refuse(given, f"increase it above {self.above:g}")
 
 
 parameter = Parameter
@@ -307,7 +310,7 @@ def _array(p: Parameter, value: Any, remedy: str) -> NDArray[np.float64]:
         raise p.refuse(value, "rows of equal length are needed") from None
     if array.dtype.kind not in "iuf":
         raise p.refuse(value, remedy)
-    if not np.all(np.isfinite(array)):
+    if not np.isfinite(array).all():
         raise p.refuse(value, "give finite numbers")
     return np.array(array, dtype=np.float64)
 
@@ -333,7 +336,7 @@ def _numbers(p: Parameter, value: Any) -> float | NDArray[np.float64]:
 
 def _axis(p: Parameter, value: Any) -> NDArray[np.float64]:
     array = _vector(p, value)
-    if not np.any(array):
+    if not array.any():
         raise p.refuse(value, "an axis needs a length other than zero: give its direction")
     return array
 
@@ -357,6 +360,9 @@ def _vector_format(p: Parameter) -> tuple[Any, ...] | None:
     return None if None in shape else ("f8", shape)
 
 
+_UNIT: Final = np.eye(3)
+
+
 def _rotation(p: Parameter, value: Any) -> NDArray[np.float64]:
     matrix = value.as_matrix() if callable(getattr(value, "as_matrix", None)) else value
     array = _array(p, matrix, "build it with scipy.spatial.transform.Rotation")
@@ -368,11 +374,12 @@ def _rotation(p: Parameter, value: Any) -> NDArray[np.float64]:
     if array.shape != (3, 3):
         found = _Words(f"{_shortened(value)} of shape {array.shape}")
         raise p.refuse(found, "build it with scipy.spatial.transform.Rotation")
-    deviation = float(np.max(np.abs(array.T @ array - np.eye(3))))
+    deviation = float(np.abs(array.T @ array - _UNIT).max())
     if deviation > UNIT_TOLERANCE:
         found = _Words(f"a matrix whose columns are off orthonormal by {deviation:.3g}")
         raise p.refuse(found, "give more digits, or build it with scipy.spatial.transform.Rotation")
-    if np.linalg.det(array) < 0.0:
+    (a, b, c), (d, e, f), (g, h, i) = array.tolist()
+    if a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) < 0.0:
         raise p.refuse(_Words("a left-handed matrix (determinant -1)"), "a mirror is no rotation: reverse one column")
     if deviation > ROUNDING:
         # Newton's iteration for the nearest orthonormal matrix squares the deviation each time.
@@ -572,6 +579,15 @@ KINDS: Final[dict[str, Kind]] = {
 # ---- Elements -----------------------------------------------------------------------------------------------------
 
 
+class Scheme(NamedTuple):
+    """The parameters of a class in a system of some dimension."""
+
+    declared: dict[str, Parameter]
+    defaults: dict[str, Any]
+    required: list[Parameter]
+    in_rows: dict[str, Parameter]  # those with a place in a table row
+
+
 class Element:
     """Anything with a name and declared parameters: bodies, joints, forces, measures.
 
@@ -586,29 +602,33 @@ class Element:
         Values of the parameters. All wrong ones are reported in one `ModelError`.
     """
 
-    # What `parameters` and `_derived` found; classes do not change, and every element asks often.
+    # What `parameters`, `_scheme` and `_derived` found; classes do not change, and every element asks often.
     _declared: ClassVar[dict[str, Parameter] | None] = None
+    _schemes: ClassVar[dict[int, Scheme] | None] = None
     _computed: ClassVar[list[str] | None] = None
 
     def __init__(self, name: str, **values: Any) -> None:
+        self._begin(name, values, {})
+
+    def _begin(self, name: str, values: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+        """Set name and parameters; those in `known` come from another element, as it stores them."""
         self._observers: list[Observer] = []
-        declared = self.parameters()
         problems: list[Problem] = []
         self._name = name
         if not isinstance(name, str) or not name.strip():
             self._name = "?"
             problems.append(self.problem("name", _NAME_MESSAGE.format(name)))
-        dimension = self._dimension(values)
-        declared = {key: p.of(dimension) for key, p in declared.items()}
-        missing = [p for key, p in declared.items() if p.default is REQUIRED and key not in values]
+        scheme = self._scheme(self._dimension(known or values))
+        self.__dict__.update(scheme.defaults)
+        self.__dict__.update(known)
         problems += [
             self.problem(p.name, f"found nothing; allowed is {p.allowed()}; add {p.name}=... to the call")
-            for p in missing
+            for p in scheme.required
+            if p.name not in values and p.name not in known
         ]
-        defaults = {key: p.default for key, p in declared.items() if p.default is not REQUIRED}
         converted, wrong = self._convert(values)
         problems += wrong
-        self.__dict__.update(defaults | converted)
+        self.__dict__.update(converted)
         problems = problems or list(self.check())
         if problems:
             raise ModelError(problems)
@@ -635,6 +655,21 @@ class Element:
         return found
 
     @classmethod
+    def _scheme(cls, dimension: int) -> Scheme:
+        """The parameters as they are in a system of that dimension."""
+        if (known := vars(cls).get("_schemes")) is None:
+            known = cls._schemes = {}
+        if dimension not in known:
+            declared = {name: p.of(dimension) for name, p in cls.parameters().items()}
+            known[dimension] = Scheme(
+                declared,
+                {name: p.default for name, p in declared.items() if p.default is not REQUIRED},
+                [p for p in declared.values() if p.default is REQUIRED],
+                {name: p for name, p in declared.items() if cls.parameters()[name].row_field() is not None},
+            )
+        return known[dimension]
+
+    @classmethod
     def example(cls, *bodies: Any) -> Any:
         """An instance in general position, between the given bodies if it connects any; tests use every class's."""
         raise NotImplementedError(f"{cls.__name__} has no example yet: override the class method example()")
@@ -647,12 +682,8 @@ class Element:
 
     def row_values(self) -> dict[str, Any]:
         """What goes into the row, by field."""
-        dimension = self._dimension({})
-        declared = {
-            name: p.of(dimension).row_value(getattr(self, name))
-            for name, p in self.parameters().items()
-            if p.row_field() is not None
-        }
+        in_rows = self._scheme(self._dimension({})).in_rows
+        declared = {name: p.row_value(getattr(self, name)) for name, p in in_rows.items()}
         return declared | {name: getattr(self, name) for name in self._derived()}
 
     @classmethod
@@ -719,7 +750,7 @@ class Element:
             callback(self, name, old, new)
 
     def _convert(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
-        declared, dimension = self.parameters(), self._dimension(values)
+        declared = self._scheme(self._dimension(values)).declared
         converted: dict[str, Any] = {}
         problems: list[Problem] = []
         for name, value in values.items():
@@ -730,7 +761,7 @@ class Element:
                 problems.append(self.problem(name, f"there is no such parameter; {meant}{allowed}"))
                 continue
             try:
-                converted[name] = declared[name].of(dimension).convert(value)
+                converted[name] = declared[name].convert(value)
             except ValueError as error:
                 problems.append(self.problem(name, str(error)))
         return converted, problems

@@ -5,6 +5,8 @@ SciPy's `Rotation` is what users pass and receive; these few lines keep SciPy ou
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -16,30 +18,29 @@ def matrix_from_quaternion(p: ArrayLike) -> Array:
     given = np.asarray(p, float)
     unit = given / np.sqrt(np.sum(given * given, axis=-1, keepdims=True))
     p0, p1, p2, p3 = unit[..., 0], unit[..., 1], unit[..., 2], unit[..., 3]
-    rows = [
-        [1 - 2 * (p2 * p2 + p3 * p3), 2 * (p1 * p2 - p0 * p3), 2 * (p1 * p3 + p0 * p2)],
-        [2 * (p1 * p2 + p0 * p3), 1 - 2 * (p1 * p1 + p3 * p3), 2 * (p2 * p3 - p0 * p1)],
-        [2 * (p1 * p3 - p0 * p2), 2 * (p2 * p3 + p0 * p1), 1 - 2 * (p1 * p1 + p2 * p2)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    a = np.empty((*given.shape[:-1], 3, 3))
+    a[..., 0, 0], a[..., 1, 1] = 1 - 2 * (p2 * p2 + p3 * p3), 1 - 2 * (p1 * p1 + p3 * p3)
+    a[..., 2, 2] = 1 - 2 * (p1 * p1 + p2 * p2)
+    a[..., 0, 1], a[..., 0, 2] = 2 * (p1 * p2 - p0 * p3), 2 * (p1 * p3 + p0 * p2)
+    a[..., 1, 0], a[..., 1, 2] = 2 * (p1 * p2 + p0 * p3), 2 * (p2 * p3 - p0 * p1)
+    a[..., 2, 0], a[..., 2, 1] = 2 * (p1 * p3 - p0 * p2), 2 * (p2 * p3 + p0 * p1)
+    return a
 
 
-def quaternion_from_matrix(a: ArrayLike) -> Array:
+def quaternion_from_matrix(matrix: ArrayLike) -> Array:
     """Unit quaternion (4,) of a rotation matrix (3, 3), first component not negative (Shepperd's choice of pivot)."""
-    a = np.asarray(a, float)
-    k = np.array(
-        [
-            [a[0, 0] + a[1, 1] + a[2, 2], a[2, 1] - a[1, 2], a[0, 2] - a[2, 0], a[1, 0] - a[0, 1]],
-            [a[2, 1] - a[1, 2], a[0, 0] - a[1, 1] - a[2, 2], a[0, 1] + a[1, 0], a[0, 2] + a[2, 0]],
-            [a[0, 2] - a[2, 0], a[0, 1] + a[1, 0], a[1, 1] - a[0, 0] - a[2, 2], a[1, 2] + a[2, 1]],
-            [a[1, 0] - a[0, 1], a[0, 2] + a[2, 0], a[1, 2] + a[2, 1], a[2, 2] - a[0, 0] - a[1, 1]],
-        ]
-    )  # = 4 p p^T - 1
-    pivot = int(np.argmax(np.diag(k)))
-    column = k[:, pivot].copy()
-    column[pivot] += 1.0
-    p = column / np.linalg.norm(column)
-    return -p if p[0] < 0 else p
+    (a, b, c), (d, e, f), (g, h, i) = np.asarray(matrix, float).tolist()
+    rows = [
+        [a + e + i, h - f, c - g, d - b],
+        [h - f, a - e - i, b + d, c + g],
+        [c - g, b + d, e - a - i, f + h],
+        [d - b, c + g, f + h, i - a - e],
+    ]  # 4 p p^T - 1
+    pivot = max(range(4), key=lambda k: rows[k][k])
+    p = rows[pivot]
+    p[pivot] += 1.0
+    length = math.sqrt(sum(x * x for x in p))
+    return np.array(p) / (-length if p[0] < 0.0 else length)
 
 
 def matrix_from_vector(vector: ArrayLike) -> Array:
@@ -57,17 +58,21 @@ def frame_with_axis(axis: ArrayLike) -> Array:
 
     The first axis is the projection of the global axis that is least aligned with `axis`, in the order x, y, z.
     """
-    z = np.asarray(axis, float)
-    z = z / np.abs(z).max()  # so that the square of no length overflows or vanishes
-    z /= np.sqrt(z @ z)
-    least = int(np.argmin(np.round(np.abs(z), 9)))
-    x = -z[least] * z
+    # Plain numbers: NumPy takes ten times as long for three of them, and every marker comes by here.
+    a, b, c = np.asarray(axis, float).tolist()
+    largest = max(abs(a), abs(b), abs(c))  # so that the square of no length overflows or vanishes
+    a, b, c = a / largest, b / largest, c / largest
+    length = math.sqrt(a * a + b * b + c * c)
+    z = (a / length, b / length, c / length)
+    sizes = [round(abs(part), 9) for part in z]
+    least = sizes.index(min(sizes))
+    x = [-z[least] * part for part in z]
     x[least] += 1.0
-    x /= np.sqrt(x @ x)
-    frame = np.empty((3, 3))
-    frame[:, 0], frame[:, 2] = x, z
-    frame[:, 1] = z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0]
-    return frame + 0.0  # no zero is negative, so that the frame of z is the global one digit for digit
+    length = math.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
+    x = [part / length for part in x]
+    y = (z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0])
+    # No zero is negative, so that the frame of z is the global one digit for digit.
+    return np.array([x, y, z]).T + 0.0
 
 
 def skew(u: ArrayLike) -> Array:

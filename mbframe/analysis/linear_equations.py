@@ -47,6 +47,8 @@ class TurningFrame:
 
     def path(self, velocity: Array, duration: float) -> Array:
         """The displacement after some time of a point whose velocity turns with the frame: integral of R velocity."""
+        if self.rate == 0.0:
+            return duration * velocity
         along = (velocity @ self.axis) * self.axis
         angle = self.rate * duration
         # sin(a)/a and (1 - cos(a))/a without cancellation
@@ -116,8 +118,9 @@ class OperatingPoint:
     z_rate: Array
 
     @classmethod
-    def at(cls, eq: Equations, state: State) -> OperatingPoint:
-        q, v, z = eq.split(eq.coordinates(state))
+    def at(cls, eq: Equations, state: State, y: Array | None = None) -> OperatingPoint:
+        """A state, whose coordinates are `y` if they are known."""
+        q, v, z = eq.split(eq.coordinates(state) if y is None else y)
         v_rate, multipliers = eq.accelerate(state.t, q, v, z)
         return cls(eq, state, q, v, z, v_rate, multipliers, eq.work.z_rate.copy())
 
@@ -128,6 +131,14 @@ class OperatingPoint:
         for table in self.eq.tables.body_tables:
             both = table.elements[0].formulation.accelerations(*self.rows(table.elements))
             found.update({b.body.name: (a, alpha) for b, a, alpha in zip(table.elements, *both, strict=True)})
+        return found
+
+    @cached_property
+    def joint_rows(self) -> NDArray[np.bool_]:
+        """Which holonomic equations belong to joints, and not to the coordinates of a body."""
+        found = np.ones(self.eq.tables.n_holonomic, bool)
+        for b in self.eq.tables.bodies:
+            found[b.row : b.row + b.formulation.n_intrinsic] = False
         return found
 
     def rows(self, bodies: Sequence[NumberedBody]) -> tuple[Array, Array, Array]:
@@ -179,12 +190,10 @@ def linear_equations(
     eq = point.eq
     eq.set_state(point.q, point.v, point.z)
     tangent = eq.tangent(point.state.t, point.q, point.v, point.v_rate, point.multipliers, dense=dense)
-    places, P, P_rate, Z, Z_rate = _variations(point, frame, np.eye(3) if turned is None else turned, dense)
+    places, P, P_rate, Z, Z_rate = variations(point, frame, turned, dense)
     M, R, K, J, D = tangent.mass, tangent.damping, tangent.stiffness, tangent.jacobian, tangent.velocity_stiffness
     first = eq.tables.n_holonomic
-    own = np.ones(first, bool)
-    for b in eq.tables.bodies:
-        own[b.row : b.row + b.formulation.n_intrinsic] = False
+    own = point.joint_rows
     G = J[first:]
     moving = [f.states for f in eq.tables.forces if f.force.states]
     kept = np.concatenate([np.arange(s.start, s.stop) for s in moving]) if moving else np.zeros(0, np.int64)
@@ -227,8 +236,8 @@ def _with_held(holonomic: Matrix, point: OperatingPoint, places: Mapping[str, sl
     return sparse.vstack([holonomic, sparse.csr_array(rows)], format="csr")
 
 
-def _variations(
-    point: OperatingPoint, frame: TurningFrame, turned: Array, dense: bool
+def variations(
+    point: OperatingPoint, frame: TurningFrame, turned: Array | None = None, dense: bool = True
 ) -> tuple[dict[str, slice], Matrix, Matrix, Matrix, Matrix]:
     """Where each body's variations are, and P, P', Z, Z' of all bodies in the turning frame: xi = R x, R' = S R."""
     tables = point.eq.tables
@@ -236,7 +245,10 @@ def _variations(
     for table in tables.body_tables:
         P, P_rate, Z, Z_rate = table.elements[0].formulation.variation(*point.rows(table.elements))
         if frame.rate:
-            S, R = (on_vectors(part, P.shape[2]) for part in (skew(frame.angular_velocity), turned))
+            S, R = (
+                on_vectors(part, P.shape[2])
+                for part in (skew(frame.angular_velocity), np.eye(3) if turned is None else turned)
+            )
             R[6:, 6:] = np.eye(len(R[6:]))
             P, P_rate, Z, Z_rate = (
                 P @ R,

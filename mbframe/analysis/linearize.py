@@ -17,11 +17,13 @@ from ..rotations import matrix_from_vector
 from ..state import Motion, State
 from ..system import System
 from .assemble import assemble
+from .inputs import input_signals
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations, on_bodies
-from .reduction import Reduction, reduce
+from .outputs import output_signals
+from .reduction import reduce
 from .roots import Root, reduced_roots, rounding
 from .shift_invert import nearest_roots, sparse_pencil
-from .signals import Signals, input_signals, output_signals
+from .state_space import StateSpace, state_space
 from .steadiness import admissible, check_closed, check_constant, check_steady, until_turned
 from .symmetry import symmetries
 
@@ -123,11 +125,17 @@ def linearize(
         The frame in which a steady turn stands still, such as `mb.TurningFrame(axis=(0, 0, 1), rate=0.5)`; a state
         found by `mb.steady` brings its own.
     inputs
-        Loads that act as inputs, or the names of these elements: a `PointForce` or `Torque` (three inputs, its
-        components), or a measure (the force along it, or torque about it, on both bodies).
+        Elements, or their names, that act as inputs beside what they do already: a `PointForce` or `Torque` (three
+        inputs, its components); a measure (the force along it, or torque about it, on both bodies); a driver. The input
+        of a driver is the second derivative w'' of a change w(t) of its function of time, one for each function: w and
+        w' become states, because position, velocity and acceleration of a driver cannot be chosen apart. The response
+        to w itself is s^2 times that to w''.
     outputs
-        What is observed: a measure or its name; ("rate", measure); or a vector of a body as in a `Result`, such as
-        ("velocity", body) or ("acceleration", body, local_point), with components along the axes of the frame.
+        What is observed: a measure or its name; ("rate", measure); a vector of a body as in a `Result`, such as
+        ("velocity", body) or ("acceleration", body, local_point); or any quantity of a `Result` by its name, such as
+        "pin.reaction.force.x", "spring.force" or "energy.total". Vectors have components along the axes of the frame.
+        Derivatives are exact for motions, measures, and for how reactions follow from loads and accelerations; how else
+        a quantity depends on the state is found by differences of order eight (`analysis.outputs`).
     formulation
         Coordinates of the rigid bodies, instead of their own choice; the results do not depend on them.
     n_modes
@@ -145,8 +153,9 @@ def linearize(
     eq = Equations(system, formulation)
     chosen = state.checked(system.bodies) if state is not None else eq.described()
     turning = frame or getattr(state, "frame", None) or TurningFrame()
-    check_closed(eq, chosen)
-    point = OperatingPoint.at(eq, chosen)
+    y = eq.coordinates(chosen)
+    check_closed(eq, chosen, y)
+    point = OperatingPoint.at(eq, chosen, y)
     check_steady(point, turning)
     if n_modes is not None:
         return _partial(point, turning, n_modes, inputs, outputs)
@@ -157,8 +166,9 @@ def linearize(
     roots = reduced_roots(equations, reduction, symmetries(point, turning, equations, reduction), turning)
     space = state_space(
         reduction,
-        input_signals(system, chosen, equations.places, inputs),
-        output_signals(point, turning, equations.places, outputs),
+        equations,
+        input_signals(point, equations.places, inputs),
+        output_signals(point, turning, equations, outputs),
     )
     return Linearization(point, turning, equations, roots, space)
 
@@ -177,28 +187,6 @@ def _partial(
         check_constant(point, frame, dense, admissible(dense))
     equations = linear_equations(point, frame, dense=False)
     return Linearization(point, frame, equations, nearest_roots(equations, n_modes), None)
-
-
-@dataclass(frozen=True)
-class StateSpace:
-    """y' = A y + B inputs, outputs = C y + D inputs, with the independent states y of `Reduction`."""
-
-    reduction: Reduction
-    A: Array
-    B: Array
-    C: Array
-    D: Array
-    inputs: list[str]
-    outputs: list[str]
-
-
-def state_space(reduction: Reduction, loads: Signals, observed: Signals) -> StateSpace:
-    """The state space of reduced equations with inputs and outputs."""
-    A, velocity = reduction.A, reduction.velocity
-    B = reduction.B @ loads.position.T
-    by_acceleration = observed.acceleration @ velocity
-    C = observed.position @ reduction.motion + observed.velocity @ velocity + by_acceleration @ A
-    return StateSpace(reduction, A, B, C, by_acceleration @ B, loads.names, observed.names)
 
 
 class Linearization:
@@ -220,7 +208,8 @@ class Linearization:
         M, R and K of the small motions xi of all bodies, before the constraints: for each body at `places` the
         displacement of its origin and its small rotation, along the axes of the frame. The same in every formulation.
     A, B, C, D
-        y' = A y + B inputs, outputs = C y + D inputs, for independent states y; see `Reduction`.
+        y' = A y + B inputs, outputs = C y + D inputs, for independent states y; see `StateSpace`. With drivers as
+        inputs A has two more roots at zero for each, which `eigenvalues` do not contain.
     inputs, outputs
         Names of the inputs and outputs.
     """

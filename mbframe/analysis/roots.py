@@ -62,12 +62,11 @@ def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry, frame: Turn
     for j in neutral:
         motion = r.velocity @ Q[:, k:] @ vectors[:, j]
         roots.append(Root(0j, motion, abs(values[j]) / size, conditions[j], NEIGHBOURS))
-    above = np.zeros((k, len(values)), complex)
-    for j in rest:
-        # At a critical value a root comes to lie on that of a symmetry, of which its motion then has infinitely much.
-        apart = values[j] if abs(values[j]) > EPSILON * size else EPSILON * size
-        above[:, j] = np.linalg.solve(apart * np.eye(k) - T[:k, :k], T[:k, k:] @ vectors[:, j])
-    states = Q[:, :k] @ above[:, rest] + Q[:, k:] @ vectors[:, rest]
+    # At a critical value a root comes to lie on that of a symmetry, of which its motion then has infinitely much.
+    apart = np.where(np.abs(values) > EPSILON * size, values, EPSILON * size)[rest]
+    among = (T[:k, k:] @ vectors[:, rest]).T[:, :, None]
+    above = np.linalg.solve(apart[:, None, None] * np.eye(k) - T[:k, :k], among)[:, :, 0].T
+    states = Q[:, :k] @ above + Q[:, k:] @ vectors[:, rest]
     motions = r.motion @ states
     own = states[r.n_x + r.n_u :]
     residuals = pencil_residuals(e, values[rest], motions, own)

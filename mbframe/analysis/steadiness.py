@@ -9,7 +9,7 @@ from ..equations.equations import Equations
 from ..equations.tables import functions_of
 from ..errors import AnalysisError
 from ..plane import lifted
-from ..rotations import skew
+from ..rotations import matrix_from_vector, skew
 from ..solvers.simulate import extent, joint_norms
 from ..state import Motion, State
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations
@@ -19,16 +19,17 @@ Array = NDArray[np.float64]
 CLOSED = 1e-7  # largest violation of a constraint, and of its rate, relative to the size and speed of the model
 STEADY = 1e-6  # largest unsteady acceleration, relative to gravity and the accelerations of the motion
 CONSTANT = 1e-7  # largest relative change of the coefficients along the motion
+ROUNDING = 1e-6  # part of a matrix below which a projection of it may be rounding: CONSTANT of that is 1e-13
 TURN = 1.0  # rad: how far the fastest wheel turns until the coefficients are compared
 LATER = 0.777  # s; no part of a period that anyone would choose
 LISTED = 5  # bodies named in a message
 
 
-def check_closed(eq: Equations, state: State) -> None:
-    """Refuse a state that violates the constraints."""
-    residual, rate = eq.violation(state.t, eq.coordinates(state))
+def check_closed(eq: Equations, state: State, y: Array | None = None) -> None:
+    """Refuse a state that violates the constraints; `y` are its coordinates, if they are known."""
+    residual, rate = eq.violation(state.t, eq.coordinates(state) if y is None else y)
     size = max(1.0, extent(eq, state))
-    speed = max([1.0] + [np.linalg.norm(m.velocity) for m in state.motions.values()])
+    speed = max(1.0, _largest(state, np.zeros(3))[0])
     for values, scale, unit in ((residual, size, "(m, or rad)"), (rate, speed, "(m/s, or rad/s)")):
         if np.linalg.norm(values) <= CLOSED * scale:
             continue
@@ -80,12 +81,17 @@ def check_steady(point: OperatingPoint, frame: TurningFrame) -> None:
 
 def _limits(point: OperatingPoint, frame: TurningFrame) -> tuple[float, float]:
     """Sizes of acceleration and angular acceleration in which an unsteady part is measured."""
-    motions = point.state.motions.values()
     gravity = float(np.linalg.norm(point.eq.system.gravity))
-    speed = max(float(np.linalg.norm(m.velocity)) for m in motions)
-    spin = max(float(np.linalg.norm(m.angular_velocity)) for m in motions)
+    speed, spin = _largest(point.state, np.zeros(3))
     linear = max(gravity, abs(frame.rate) * speed) or 1.0
     return linear, max(linear / extent(point.eq, point.state), abs(frame.rate) * spin)
+
+
+def _largest(state: State, turn: Array) -> tuple[float, float]:
+    """The largest speed of a body, and the largest angular velocity against one that is given."""
+    velocities = np.array([(m.velocity, m.angular_velocity - turn) for m in state.motions.values()])
+    speed, spin = np.sqrt((velocities**2).sum(axis=2)).max(axis=0).tolist()
+    return speed, spin
 
 
 def _remedy(point: OperatingPoint) -> str:
@@ -114,25 +120,21 @@ def _remedy(point: OperatingPoint) -> str:
 def advanced(state: State, frame: TurningFrame, duration: float) -> State:
     """A steady motion some time later."""
     R = frame.turned(duration)
-    motions = {}
-    for name, m in state.motions.items():
-        spin = m.angular_velocity - frame.angular_velocity
-        rate = float(np.linalg.norm(spin))
-        own = TurningFrame(spin, rate).turned(duration) if rate else np.eye(3)
-        motions[name] = Motion(
+    motions = {
+        name: Motion(
             m.position + frame.path(m.velocity, duration),
-            R @ own @ m.rotation,
+            R @ matrix_from_vector(duration * (m.angular_velocity - frame.angular_velocity)) @ m.rotation,
             R @ m.velocity,
             R @ m.angular_velocity,
         )
+        for name, m in state.motions.items()
+    }
     return State(state.t + duration, motions, state.element_states, state.dimension)
 
 
 def until_turned(eq: Equations, state: State, frame: TurningFrame) -> float:
     """A time in which the fastest body turns by about 1 rad against the frame; 0 at rest."""
-    motions = state.motions.values()
-    spin = max(float(np.linalg.norm(m.angular_velocity - frame.angular_velocity)) for m in motions)
-    speed = max(float(np.linalg.norm(m.velocity)) for m in motions)
+    speed, spin = _largest(state, frame.angular_velocity)
     fastest = max(spin, speed / extent(eq, state) if spin == 0.0 else 0.0, abs(frame.rate) if spin == 0.0 else 0.0)
     return TURN / fastest if fastest > 0.0 else 0.0
 
@@ -149,14 +151,17 @@ def check_constant(point: OperatingPoint, frame: TurningFrame, here: LinearEquat
         if not functions_of([*point.eq.system.forces, *point.eq.system.joints]):
             return
         duration = LATER  # at rest, but perhaps not for long: something may be a function of time
-    later = OperatingPoint.at(point.eq, advanced(point.state, frame, duration))
-    check_closed(point.eq, later.state)
+    state = advanced(point.state, frame, duration)
+    y = point.eq.coordinates(state)
+    check_closed(point.eq, state, y)
+    later = OperatingPoint.at(point.eq, state, y)
     check_steady(later, frame)
     there = linear_equations(later, frame, frame.turned(duration))
     before, after = _invariants(here, basis), _invariants(there, admissible(there))
     changed: dict[str, float] = {}
-    for a, b in zip(before, after, strict=True):
-        scale = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
+    for (a, size), (b, _) in zip(before, after, strict=True):
+        # What a projection leaves of a matrix may be rounding alone, which is as large as the matrix was.
+        scale = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0), ROUNDING * size)
         difference = np.abs(a - b)
         if difference.max(initial=0.0) <= CONSTANT * scale:
             continue
@@ -195,14 +200,15 @@ def null_space(matrix: Array, full: float = 0.0, tolerance: float = 1e-9) -> Arr
     return basis[:, int(np.sum(pivots > tolerance * pivots[0])) :]
 
 
-def _invariants(e: LinearEquations, basis: Array) -> list[Array]:
-    """What does not depend on the choice of markers and multipliers."""
+def _invariants(e: LinearEquations, basis: Array) -> list[tuple[Array, float]]:
+    """What does not depend on the choice of markers and multipliers, and the sizes that rounding is measured by."""
     Pi = basis @ basis.T
-    found = [Pi, *(Pi @ part @ Pi for part in (e.mass, e.damping, e.stiffness))]
+    found = [(Pi, 1.0)]
+    found += [(Pi @ part @ Pi, float(np.abs(part).max(initial=0.0))) for part in (e.mass, e.damping, e.stiffness)]
     if len(e.nonholonomic):
         rows = np.hstack([e.drift @ Pi, e.nonholonomic @ Pi])
         rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         span = np.linalg.svd(rows, full_matrices=False)
         independent = span[2][span[1] > 1e-9 * span[1][0]]
-        found.append(independent.T @ independent)
+        found.append((independent.T @ independent, 1.0))
     return found

@@ -7,8 +7,8 @@ out of an eigenvalue solver as a cloud of radius 1e-7, so they are recognized by
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..plane import lifted
 from ..rotations import skew
 from .freedom import readable
-from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, collected, turning
+from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, turning
 from .reduction import Reduction
 
 Array = NDArray[np.float64]
@@ -65,65 +65,72 @@ def _candidates(
     point: OperatingPoint, frame: TurningFrame, e: LinearEquations
 ) -> tuple[list[str], Array, Array, Array]:
     """Names, and xi, xi', xi'' in the frame's axes (columns), of displacements and turns of the whole and spins."""
-    motions, accelerations = point.state.motions, point.accelerations
+    motions, accelerations = [point.state.motions[n] for n in e.places], [point.accelerations[n] for n in e.places]
+    starts = np.array([place.start for place in e.places.values()])
+    turned = np.array([place.start + 3 for place in e.places.values() if place.stop - place.start >= 6], np.int64)
+    rows = (starts[:, None] + np.arange(3)).ravel()  # where displacements are, and where rotations are
+    turned_rows = (turned[:, None] + np.arange(3)).ravel()
     names: list[str] = []
-    columns: list[list[Array]] = []  # xi, xi', xi'' along inertial axes
-    none = np.zeros(3)
+    columns: list[Array] = []  # xi, xi', xi'' along inertial axes
 
-    def add(name: str, *orders: Mapping[str, tuple[Array, Array]]) -> None:
+    def add(name: str) -> Array:
         names.append(name)
-        columns.append([collected(e.places, parts) if parts else np.zeros(e.size) for parts in orders])
+        columns.append(np.zeros((3, e.size)))
+        return columns[-1]
 
     for axis, letter in zip(np.eye(3), "xyz", strict=True):
-        add(f"path: displacement of the whole along {letter}", dict.fromkeys(motions, (axis, none)), {}, {})
+        add(f"path: displacement of the whole along {letter}")[0, rows] = np.tile(axis, len(starts))
     gravity = lifted(point.eq.system.gravity)
     for axis in [-gravity / np.linalg.norm(gravity)] if np.any(gravity) else np.eye(3):
-        turn = skew(axis)
         direction = ", ".join(f"{x + 0.0:.4g}" for x in axis)
-        add(
-            f"heading: turn of the whole about ({direction})",
-            {n: (turn @ m.position, axis) for n, m in motions.items()},
-            {n: (turn @ m.velocity, none) for n, m in motions.items()},
-            {n: (turn @ accelerations[n][0], none) for n in motions},
-        )
-    for b in point.eq.tables.bodies:
-        name = b.body.name
-        m = motions[name]
+        orders = add(f"heading: turn of the whole about ({direction})")
+        vectors = [(m.position, m.velocity, a) for m, (a, _) in zip(motions, accelerations, strict=True)]
+        orders[:, rows] = (np.array(vectors).transpose(1, 0, 2) @ skew(axis).T).reshape(3, -1)
+        orders[0, turned_rows] = np.tile(axis, len(turned))
+    for b, m, (_, alpha) in zip(point.eq.tables.bodies, motions, accelerations, strict=True):
         spin = skew(m.angular_velocity)
-        bend = skew(accelerations[name][1]) + spin @ spin
+        place = e.places[b.body.name]
         for local, arm in round_axes(*b.body.mass_properties()[1:]):
-            fixed = m.rotation @ arm, m.rotation @ local
-            orders = [{name: (order @ fixed[0], order @ fixed[1])} for order in (np.eye(3), spin, bend)]
-            add(f"spin: turn of {name!r} about its own axis", *orders)
-    motion, rate, bent = (np.array(part).T for part in zip(*columns, strict=True))
+            whole = m.rotation @ np.array([arm, local]).T
+            orders = add(f"spin: turn of {b.body.name!r} about its own axis")
+            parts = (whole, spin @ whole, (skew(alpha) + spin @ spin) @ whole)
+            orders[:, place.start : place.start + 6] = np.array(parts).transpose(0, 2, 1).reshape(3, 6)
+    motion, rate, bent = (np.array([column[k] for column in columns]).T for k in range(3))
     # In the frame's axes x = R^T xi.
     S = turning(e.places, frame)
     velocity, acceleration = rate - S @ motion, bent - 2.0 * S @ rate + S @ S @ motion
     # A turn of everything and the opposite spins of all are no motion at all: keep what is independent.
-    states, kept = np.vstack([motion, velocity]) / np.linalg.norm(motion, axis=0), []
-    basis = np.zeros((len(states), 0))
-    for k, column in enumerate(states.T):
-        rest = column - basis @ (basis.T @ column)
-        if np.linalg.norm(rest) > INDEPENDENT * np.linalg.norm(column):
-            basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
+    states = np.vstack([motion, velocity]).T / np.linalg.norm(motion, axis=0)[:, None]
+    kept: list[int] = []
+    basis = np.zeros_like(states)  # rows
+    for k, row in enumerate(states):
+        rest = row - (basis[: len(kept)] @ row) @ basis[: len(kept)]
+        size = rest @ rest
+        if size > INDEPENDENT**2 * (row @ row):
+            basis[len(kept)] = rest / np.sqrt(size)
             kept.append(k)
     scale = np.linalg.norm(motion[:, kept], axis=0)
-    parts = (part[:, kept] / scale for part in (motion, velocity, acceleration))
-    return [names[k] for k in kept], *parts
+    kept_parts = (part[:, kept] / scale for part in (motion, velocity, acceleration))
+    return [names[k] for k in kept], *kept_parts
 
 
 def round_axes(center: Array, inertia: Array) -> list[tuple[Array, Array]]:
     """Axes about which a body may spin unnoticed, and how its origin moves in a spin about them, in body axes."""
-    moments, axes = np.linalg.eigh(inertia)
+    about = _round_axes(inertia.tobytes())
+    return [(axis, skew(center) @ axis) for axis in about]  # axis x (origin - centre)
+
+
+@lru_cache(maxsize=1024)
+def _round_axes(tensor: bytes) -> list[Array]:
+    """The axes of the ellipsoid of inertia about which it is round; in a sweep most bodies stay as they are."""
+    moments, axes = np.linalg.eigh(np.frombuffer(tensor).reshape(3, 3))
     largest = moments[-1]
     if largest <= 0.0:
         return []
     if moments[-1] - moments[0] <= ROUND * largest:
-        chosen = np.eye(3)
-    elif moments[1] - moments[0] <= ROUND * largest:
-        chosen = axes[:, [2]].T
-    elif moments[2] - moments[1] <= ROUND * largest:
-        chosen = axes[:, [0]].T
-    else:
-        return []
-    return [(axis, np.cross(center, axis)) for axis in chosen]  # axis x (origin - centre)
+        return list(np.eye(3))
+    if moments[1] - moments[0] <= ROUND * largest:
+        return [axes[:, 2]]
+    if moments[2] - moments[1] <= ROUND * largest:
+        return [axes[:, 0]]
+    return []

@@ -63,8 +63,8 @@ class BasicConstraint(PointConnection):
         if args and isinstance(args[0], Marker):
             i, j = args
             self._markers = (i, j)
-            at = lowered(j.at, j.body.dimension)
-            super().__init__(type(self).__name__, i.body, j.body, at=at, **values)
+            known = {"body_i": i.body, "body_j": j.body, "at": lowered(j.at, j.body.dimension)}
+            self._begin(type(self).__name__, values, known)
         else:
             super().__init__(*args, **values)
 

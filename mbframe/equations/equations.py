@@ -111,13 +111,14 @@ class Equations:
 
     def _write_constants(self) -> None:
         """What formulations leave constant: mass blocks and marker Jacobians."""
+        first = self.tables.markers["jacobian"].tolist()
         for table in self.tables.body_tables:
             for row, b in zip(table.rows, table.elements, strict=True):
                 n = b.formulation.n_v
                 self.work.entries[b.mass_block : b.mass_block + n * n] = b.formulation.constant_mass(row).ravel()
-                for marker in self.tables.markers[b.first_marker : b.first_marker + len(b.markers)]:
-                    place = slice(marker.jacobian, marker.jacobian + 12 * n)
-                    self.work.jacobians[place] = b.formulation.constant_jacobian(marker).ravel()
+                for k in range(b.first_marker, b.first_marker + len(b.markers)):
+                    place = slice(first[k], first[k] + 12 * n)
+                    self.work.jacobians[place] = b.formulation.constant_jacobian(self.tables.markers[k]).ravel()
 
     # --- states ------------------------------------------------------------------------------------------------------
 

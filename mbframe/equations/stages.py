@@ -141,10 +141,11 @@ class Stages:
 
     def _sample(self, elements: list[Any], rows: np.recarray) -> None:
         """Let Python callables among the functions of time of some constraints be sampled before each evaluation."""
+        functions = functions_of(elements)
         sampled = [
             (element, row[name], function)
             for element, row in zip(elements, rows, strict=True)
-            for name, function in element.values().items()
+            for name, function in (element.values() if functions else {}).items()
             if isinstance(function, Function) and function.kind == "callable"
         ]
         if not sampled:

@@ -51,6 +51,8 @@ BODY_FIELDS = [
 ALL_AXES = 7  # of a marker, a bit each
 MOST_PATTERNS = 1000
 _PATTERNS: dict[Hashable, NDArray[np.bool_]] = {}  # of constraints of the same class with the same parameters
+MOST_ENTRIES = 16
+_ENTRIES: dict[Hashable, tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = {}  # of whole systems
 
 
 @dataclass
@@ -311,29 +313,34 @@ class Tables:
 
     def _marker_table(self) -> np.recarray:
         total = len(self.ground_markers) + sum(len(b.markers) for b in self.bodies)
-        table = np.zeros(total, MARKER).view(np.recarray)
-        table.body = -1
+        table = np.zeros(total, MARKER)
+        table["body"] = -1
+        points, frames = table["point"], table["frame"]
         for k, marker in enumerate(self.ground_markers):
-            table.position[k], table.axes[k] = marker.at, marker.axes
-            table.point[k], table.frame[k] = marker.at, marker.axes
+            table["position"][k], table["axes"][k] = marker.at, marker.axes
+            points[k], frames[k] = marker.at, marker.axes
         offset = 0
         for number, numbered in enumerate(self.bodies):
+            n_v = numbered.formulation.n_v
+            own = slice(numbered.first_marker, numbered.first_marker + len(numbered.markers))
+            table["body"][own], table["n"][own], table["v"][own] = number, n_v, numbered.v
             for k, marker in enumerate(numbered.markers, numbered.first_marker):
-                table.point[k], table.frame[k] = marker.local_point, marker.local_axes
-                table["body"][k], table["n"][k], table["v"][k] = number, numbered.formulation.n_v, numbered.v
-                table.jacobian[k] = offset
-                offset += 12 * numbered.formulation.n_v
+                points[k], frames[k] = marker.local_point, marker.local_axes
+                table["jacobian"][k] = offset
+                offset += 12 * n_v
+        oriented = table["oriented"]
         for c in self.constraints:
             c.parts_i, c.parts_j = self._parts(c.constraint)
-            table.oriented[c.i] |= c.parts_i >> 1
-            table.oriented[c.j] |= c.parts_j >> 1
+            oriented[c.i] |= c.parts_i >> 1
+            oriented[c.j] |= c.parts_j >> 1
         for f in self.forces:
-            table.oriented[[f.i, f.j]] |= ALL_AXES if f.force.uses_axes else 0
+            oriented[[f.i, f.j]] |= ALL_AXES if f.force.uses_axes else 0
         # Rounding of the local frames would show as couplings that are not there.
-        for values in (table.point, table.frame):
-            values[np.abs(values) < 1e-15 * np.abs(values).max(initial=1.0)] = 0.0
+        for values in (points, frames):
+            sizes = np.abs(values)
+            values[sizes < 1e-15 * sizes.max(initial=1.0)] = 0.0
         self.n_jacobians = offset
-        return table
+        return table.view(np.recarray)
 
     def _parts(self, constraint: BasicConstraint) -> tuple[int, int]:
         """What a constraint reads of its two markers, a bit each: point, axes x, y, z."""
@@ -352,7 +359,7 @@ class Tables:
             groups[numbered.formulation].append(numbered)
         for formulation, members in groups.items():
             dtype = np.dtype(BODY_FIELDS + formulation.fields, align=True)
-            rows = np.zeros(len(members), dtype).view(np.recarray)
+            rows = np.zeros(len(members), dtype)
             for k, b in enumerate(members):
                 values = formulation.row(b.body, self.gravity) | {
                     "q": b.q,
@@ -365,7 +372,7 @@ class Tables:
                 }
                 for name, value in values.items():
                     rows[name][k] = value
-            yield Table(type(formulation), rows, members)
+            yield Table(type(formulation), rows.view(np.recarray), members)
 
     def _constraint_tables(self) -> Iterable[Table]:
         groups: dict[Any, list[NumberedConstraint]] = defaultdict(list)
@@ -471,7 +478,45 @@ class Tables:
         return blocks
 
     def pattern(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Row, column and source of every entry of [M J^T; J 0] that can differ from zero, each pair once."""
+        """Row, column and source of every entry of [M J^T; J 0] that can differ from zero, each pair once.
+
+        Systems that differ only in the values of their parameters, as in a sweep, share the result.
+        """
+        masses = [
+            b.formulation.mass_pattern(row)
+            for table in self.body_tables
+            for row, b in zip(table.rows, table.elements, strict=True)
+        ]
+        owner = self.marker_bodies()
+        jacobians = {
+            m: self.bodies[k].formulation.jacobian_pattern(self.markers[m]) for m, k in enumerate(owner) if k >= 0
+        }
+        gradients = [
+            _gradient_pattern(c.constraint)
+            if self.gives_derivatives(type(c.constraint))
+            else np.ones((c.constraint.equations, 24), bool)
+            for table in self.constraint_tables
+            for c in table.elements
+        ]
+        key = (
+            *((b.formulation, b.row) for b in self.bodies),
+            *(mask.tobytes() for mask in (*masses, *jacobians.values(), *gradients)),
+            *((c.i, c.j, c.row, c.block_i, c.block_j) for table in self.constraint_tables for c in table.elements),
+            tuple(owner),
+        )
+        if (known := _ENTRIES.get(key)) is None:
+            known = _ENTRIES[key] = self._entries(masses, jacobians, gradients)
+            while len(_ENTRIES) > MOST_ENTRIES:
+                del _ENTRIES[next(iter(_ENTRIES))]
+        return known
+
+    def _entries(
+        self,
+        masses: list[NDArray[np.bool_]],
+        jacobians: dict[int, NDArray[np.bool_]],
+        gradients: list[NDArray[np.bool_]],
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The pattern from those of the mass blocks, of the markers' B and of the constraints' derivatives."""
         rows: list[NDArray] = []
         columns: list[NDArray] = []
         sources: list[NDArray] = []
@@ -482,24 +527,17 @@ class Tables:
             columns.append(first_column + c)
             sources.append(offset + r * mask.shape[1] + c)
 
-        for table in self.body_tables:
-            for row, b in zip(table.rows, table.elements, strict=True):
-                take(np.tril(b.formulation.mass_pattern(row)), b.v, b.v, b.mass_block)
-                if b.formulation.n_intrinsic:
-                    take(b.formulation.intrinsic_pattern(), self.n_v + b.row, b.v, b.row_block)
+        for b, mass in zip((b for table in self.body_tables for b in table.elements), masses, strict=True):
+            take(np.tril(mass), b.v, b.v, b.mass_block)
+            if b.formulation.n_intrinsic:
+                take(b.formulation.intrinsic_pattern(), self.n_v + b.row, b.v, b.row_block)
         owner = self.marker_bodies()
-        jacobians = {
-            m: self.bodies[k].formulation.jacobian_pattern(self.markers[m]) for m, k in enumerate(owner) if k >= 0
-        }
-        for table in self.constraint_tables:
-            for c in table.elements:
-                kind: Any = type(c.constraint)
-                known = self.gives_derivatives(kind)
-                g = _gradient_pattern(c.constraint) if known else np.ones((c.constraint.equations, 24), bool)
-                for marker, half, offset in ((c.i, g[:, :12], c.block_i), (c.j, g[:, 12:], c.block_j)):
-                    if owner[marker] >= 0:
-                        mask = (half.astype(int) @ jacobians[marker].astype(int)) > 0
-                        take(mask, self.n_v + c.row, self.bodies[owner[marker]].v, offset)
+        numbered = (c for table in self.constraint_tables for c in table.elements)
+        for c, g in zip(numbered, gradients, strict=True):
+            for marker, half, offset in ((c.i, g[:, :12], c.block_i), (c.j, g[:, 12:], c.block_j)):
+                if owner[marker] >= 0:
+                    mask = (half.astype(int) @ jacobians[marker].astype(int)) > 0
+                    take(mask, self.n_v + c.row, self.bodies[owner[marker]].v, offset)
         empty = np.empty(0, np.int64)
         return np.concatenate(rows or [empty]), np.concatenate(columns or [empty]), np.concatenate(sources or [empty])
 
@@ -546,9 +584,16 @@ def rate_gradient(given: Array, i: Any, j: Any) -> Array:
 
 def functions_of(elements: Iterable[Any]) -> list[Function]:
     """All functions among the parameters of some elements."""
-    values = [value for element in elements for value in element.values().values()]
+    kinds: list[tuple[Any, Any]] = [(type(element), element) for element in elements]
+    values = [getattr(element, name) for kind, element in kinds for name in _with_functions(kind)]
     parts = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
     return [part for part in parts if isinstance(part, Function)]
+
+
+@cache
+def _with_functions(cls: Any) -> list[str]:
+    """Parameters of a class that can hold functions."""
+    return [name for name, p in cls.parameters().items() if "function" in p.kind or p.kind == "list"]
 
 
 def _means_the_same(parameter: Any, values: list[Any], dimension: int) -> bool:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import AnalysisError
-from ..kernels import bindings
+from ..kernels import bindings, velocity_tangent
 from ..kernels import tangent as kernels
 from ..kernels.compile import PythonStage
+from ..kernels.workspace import MOST_EQUATIONS
 from .tables import NumberedConstraint, NumberedForce, Table, given_with, has_derivatives, is_ours
 from .user import (
     Differentiated,
     configuration,
     motion,
     own_state_function,
-    rate_derivatives,
     rate_function,
     residual_function,
     uncompiled_function,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .equations import Equations
 
 Array = NDArray[np.float64]
+Places = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -105,10 +106,16 @@ class TangentAssembly:
         self.record["add_constraint"] = kernels.add_constraint.address if tables.constraints else 0
         self.record["add_force"] = kernels.add_force.address if tables.forces else 0
         self.velocity_stiffness = np.zeros((eq.n_rows - tables.n_holonomic, eq.n_v))
+        if eq.n_rows > tables.n_holonomic:
+            self.record["add_velocity_constraint"] = velocity_tangent.add_velocity_constraint.address
+            most, numbers = MOST_EQUATIONS, velocity_tangent.NUMBERS
+            self.record["velocity_given"] = np.zeros((most, 36), complex)
+            self.record["velocity_gradient"] = np.zeros((most, numbers))
+            self.record["velocity_hessian"] = np.zeros((numbers, numbers))
+        self.record["velocity_stiffness"] = self.velocity_stiffness
         self.fillers: list[Callable[[float], None]] = []
         self.stages: list[tuple[int, np.ndarray]] = []
         self.last: list[tuple[int, np.ndarray]] = []
-        self.nonholonomic: list[NumberedConstraint] = []
         for table in tables.body_tables:
             for row, numbered in zip(table.rows, table.elements, strict=True):
                 k = tables.index[numbered.body.name]
@@ -119,7 +126,7 @@ class TangentAssembly:
             self.last.append((stages[1].address, table.rows))
         for table in tables.constraint_tables:
             if table.type.nonholonomic:
-                self.nonholonomic += table.elements
+                self._velocity_constraints(table, owner)
             else:
                 self._constraints(table, owner)
         for table in tables.force_tables:
@@ -136,10 +143,10 @@ class TangentAssembly:
 
     def _locate(self, rows: np.recarray, owner: list[int]) -> None:
         """Where the four blocks of each link are; blocks of the ground have no entries and may be anywhere."""
-        for row in rows:
-            a, b = owner[row.i], owner[row.j]
-            for name, pair in (("ii", (a, a)), ("ij", (a, b)), ("ji", (b, a)), ("jj", (b, b))):
-                row[f"tangent_{name}"] = self.blocks.get(pair, 0)
+        ends = {"i": [owner[m] for m in rows["i"].tolist()], "j": [owner[m] for m in rows["j"].tolist()]}
+        for left, right in ("ii", "ij", "ji", "jj"):
+            pairs = zip(ends[left], ends[right], strict=True)
+            rows[f"tangent_{left}{right}"] = [self.blocks.get(pair, 0) for pair in pairs]
 
     def _constraints(self, table: Table, owner: list[int]) -> None:
         kind, equations = table.type, table.type.equations
@@ -165,6 +172,32 @@ class TangentAssembly:
 
         self.fillers.append(fill)
         self._add(bindings.constraint_rows_stage(dtype, equations), rows)
+
+    def _velocity_constraints(self, table: Table, owner: list[int]) -> None:
+        kind, equations = table.type, table.type.equations
+        if is_ours(kind) and has_derivatives(kind):
+            self._locate(table.rows, owner)
+            self._add(bindings.velocity_tangent_stage(kind, table.rows.dtype, equations), table.rows)
+            return
+        dtype = np.dtype(velocity_tangent.row_fields(equations), align=True)
+        rows = np.zeros(len(table.rows), dtype).view(np.recarray)
+        for name in ("i", "j", "row"):
+            rows[name] = table.rows[name]
+        self._locate(rows, owner)
+        functions = [Differentiated(rate_function(c.constraint)) for c in table.elements]
+        markers = self.eq.tables.markers
+
+        def fill(t: float) -> None:
+            for row, function, c in zip(rows, functions, table.elements, strict=True):
+                arrays = [t]
+                for m in (markers[row.i], markers[row.j]):
+                    arrays += [m.position, m.axes, m.velocity, m.axes_rate]
+                function.settle(arrays)
+                row.gradient[:] = function.gradient(arrays)[1][:, 1:]
+                row.hessian[:] = np.tensordot(self.multipliers[c.rows], function.hessian(arrays), 1)[1:, 1:]
+
+        self.fillers.append(fill)
+        self._add(bindings.velocity_rows_stage(dtype, equations), rows)
 
     def _forces(self, table: Table, owner: list[int]) -> None:
         kind = table.type
@@ -205,18 +238,16 @@ class TangentAssembly:
             fill(t)
         for address, rows in self.stages:
             eq.run(address, t, rows.ctypes.data, len(rows))
-        for c in self.nonholonomic:
-            self._add_nonholonomic(c, t)
         for address, rows in self.last:
             eq.run(address, t, rows.ctypes.data, len(rows))
 
     def stage(self) -> tuple[int, PythonStage | None]:
         """What fills the blocks for the v' and multipliers in the record, as a stage: its address, and what to keep.
 
-        Python has a part in it where elements are differentiated there: users' ones and nonholonomic constraints.
+        Python has a part in it where users' elements are differentiated there.
         """
         self.eq.work["tangent"] = self.record
-        if self.fillers or self.nonholonomic:
+        if self.fillers:
             python = PythonStage(lambda t, n: self._fill(t))
             return python.address, python
         stages = [*self.stages, *self.last]
@@ -225,46 +256,6 @@ class TangentAssembly:
         self.record["tables"] = np.array([rows.ctypes.data for _, rows in stages], np.int64)
         self.record["counts"] = np.array([len(rows) for _, rows in stages], np.int64)
         return kernels.take.address, None
-
-    def _add_nonholonomic(self, c: NumberedConstraint, t: float) -> None:
-        """K, R and the load of a nonholonomic constraint D(x, x'), from its second derivatives in x and x'.
-
-        Its share of F is B^T D_x'^T mu, which changes by B^T mu (D_x'x dx + D_x'x' dx') besides the change of B.
-        """
-        tables, work = self.eq.tables, self.eq.work
-        places = (c.i, c.j)
-        markers = [tables.markers[m] for m in places]
-        gradient, hessian = self._rate_derivatives(c.constraint, t, markers[0], markers[1], self.multipliers[c.rows])
-        x, rate = (slice(0, 12), slice(24, 36)), (slice(12, 24), slice(36, 48))
-        owner, bases, tangents = [], [], []
-        for place, m in zip(places, markers, strict=True):
-            pool = slice(m.jacobian, m.jacobian + 12 * m.n)  # empty for the ground
-            bases.append(work.jacobians[pool].reshape(12, m.n))
-            tangents.append(self.record.array("rate_tangents")[pool].reshape(12, m.n))
-            owner.append(int(m.body))
-            self.loads[12 * place : 12 * place + 12] += self.multipliers[c.rows] @ gradient[:, rate[len(owner) - 1]]
-        first = tables.n_holonomic
-        for b, (basis, change, m) in enumerate(zip(bases, tangents, markers, strict=True)):
-            rows = self.velocity_stiffness[c.row - first : c.row - first + c.constraint.equations]
-            rows[:, m.v : m.v + m.n] += gradient[:, x[b]] @ basis + gradient[:, rate[b]] @ change
-            for a, left in enumerate(bases):
-                if owner[a] >= 0 and owner[b] >= 0:
-                    offset = self.blocks[owner[a], owner[b]]
-                    pool = slice(offset, offset + left.shape[1] * basis.shape[1])
-                    stiffness = hessian[rate[a], x[b]] @ basis + hessian[rate[a], rate[b]] @ change
-                    self.stiffness[pool] += (left.T @ stiffness).ravel()
-                    self.damping[pool] += (left.T @ hessian[rate[a], rate[b]] @ basis).ravel()
-
-    def _rate_derivatives(self, constraint: Any, t: float, i: Any, j: Any, weights: Array) -> tuple[Array, Array]:
-        if is_ours(type(constraint)) and has_derivatives(type(constraint)):
-            return rate_derivatives(constraint, t, i, j, weights)
-        function = Differentiated(rate_function(constraint))
-        arrays = [t]
-        for m in (i, j):
-            arrays += [m.position, m.axes, m.velocity, m.axes_rate]
-        function.settle(arrays)
-        hessian = np.tensordot(weights, function.hessian(arrays), 1)
-        return function.gradient(arrays)[1][:, 1:], hessian[1:, 1:]
 
     def own_states(self, t: float) -> StateTangent:
         """Derivatives that concern own states, at the state of the last tangent."""
@@ -318,15 +309,18 @@ class TangentAssembly:
         return sparse.coo_array((values, self.places), shape=shape).tocsr()
 
     @cached_property
-    def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def places(self) -> Places:
         """Row and column of every number of a pool of blocks."""
-        bodies = self.eq.tables.bodies
-        rows, columns = [], []
-        for a, b in self.blocks:
-            n, m = bodies[a].formulation.n_v, bodies[b].formulation.n_v
-            rows.append(np.repeat(bodies[a].v + np.arange(n), m))
-            columns.append(np.tile(bodies[b].v + np.arange(m), n))
-        return np.concatenate(rows), np.concatenate(columns)
+        own = [(b.v, b.formulation.n_v) for b in self.eq.tables.bodies]
+        return _block_places(tuple((own[a], own[b]) for a, b in self.blocks))
+
+
+@lru_cache(maxsize=16)
+def _block_places(blocks: tuple[tuple[tuple[int, int], tuple[int, int]], ...]) -> Places:
+    """Row and column of every number of blocks, which are given by their first row and column and their sizes."""
+    rows = [np.repeat(first + np.arange(n), m) for (first, n), (_, m) in blocks]
+    columns = [np.tile(first + np.arange(m), n) for (_, n), (first, m) in blocks]
+    return np.concatenate(rows), np.concatenate(columns)
 
 
 def tangent(

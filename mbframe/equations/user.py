@@ -21,7 +21,6 @@ from ..forces.base import ForceElement
 from ..functions import NO_ROW, Function
 from ..kernels import planar
 from ..kernels.planar import spatial_methods
-from ..vectors import cross
 from .tables import users_methods
 
 Array = NDArray[np.float64]
@@ -123,38 +122,6 @@ def rate_function(constraint: Any) -> Callable[..., Any]:
         return residual(t, *moving(states))
 
     return function
-
-
-def rate_derivatives(constraint: Any, t: float, i: Any, j: Any, weights: Array) -> tuple[Array, Array]:
-    """Gradient (equations x 48) of a nonholonomic residual in (position, axes, velocity, axes_rate) of both markers,
-    and its weighted second derivatives (48 x 48); those by a marker of the ground, which does not move, are left out.
-
-    For a class that gives `velocity_gradient`, by a complex step of it along all these numbers at once.
-    """
-    arrays = [getattr(m, name) for m in (i, j) for name in ("position", "axes", "velocity", "axes_rate")]
-    numbers = np.concatenate([np.ravel(array) for array in arrays])
-    moving = np.flatnonzero(np.repeat([i.n > 0, j.n > 0], 24))
-    moved = np.repeat(numbers[:, None].astype(complex), len(moving), axis=1)
-    moved[moving, np.arange(len(moving))] += 1e-30j
-    states, frames = [], []
-    for part in (moved[:24], moved[24:]):
-        axes, rate = part[3:12].reshape(3, 3, -1), part[15:].reshape(3, 3, -1)
-        omega = 0.5 * np.array(cross(axes, rate)).sum(axis=1)
-        states.append(SimpleNamespace(position=part[:3], axes=axes, velocity=part[12:15], angular_velocity=omega))
-        frames.append((axes, rate))
-    given = np.zeros((constraint.equations, 36, len(moving)), complex)
-    constraint.velocity_gradient(t, *states, given)
-    gradients = np.zeros((constraint.equations, 48, len(moving)), complex)
-    for side, (axes, rate) in enumerate(frames):
-        own, out = given[:, 18 * side : 18 * side + 18], gradients[:, 24 * side : 24 * side + 24]
-        out[:, :15] = own[:, :15]
-        for row, by_omega in zip(out, own[:, 15:, None], strict=True):
-            # w . (dd x d' + d x dd') / 2 for the axes d
-            row[3:12] += 0.5 * np.array(cross(rate, by_omega)).reshape(9, -1)
-            row[15:] = 0.5 * np.array(cross(by_omega, axes)).reshape(9, -1)
-    hessian = np.zeros((48, 48))
-    hessian[:, moving] = np.tensordot(weights, gradients.imag, 1) / 1e-30
-    return gradients[:, :, 0].real, hessian
 
 
 def moving(values: Sequence[Any]) -> list[SimpleNamespace]:

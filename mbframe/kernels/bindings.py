@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import loops, tangent, user
+from . import loops, tangent, user, velocity_tangent
 from .compile import Stage, jitted, specialize
 
 
@@ -130,6 +130,19 @@ def constraint_tangent_stage(kernels: Any, cached: bool, row: np.dtype, equation
 def constraint_rows_stage(row: np.dtype, equations: int) -> Stage:
     """Tangent of constraints whose derivatives Python filled in."""
     return specialize(tangent.constraint_rows, str(equations), True, ROW=row, EQUATIONS=equations)
+
+
+def velocity_tangent_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
+    """Tangent of our own nonholonomic constraints of a type that gives its derivatives."""
+    method = jitted(kernels.velocity_gradient, kernels)
+    loop = velocity_tangent.velocity_constraints
+    return specialize(loop, kernels, True, ROW=row, EQUATIONS=equations, velocity_gradient=method)
+
+
+def velocity_rows_stage(row: np.dtype, equations: int) -> Stage:
+    """Tangent of nonholonomic constraints whose derivatives Python filled in."""
+    loop = velocity_tangent.velocity_constraint_rows
+    return specialize(loop, str(equations), True, ROW=row, EQUATIONS=equations)
 
 
 def force_tangent_stage(kernels: Any, cached: bool, row: np.dtype, states: int) -> Stage:

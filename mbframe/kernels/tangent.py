@@ -36,6 +36,11 @@ TANGENT = np.dtype(
         ("multipliers", "i8"),
         ("add_constraint", "i8"),  # stages that all types share
         ("add_force", "i8"),
+        ("add_velocity_constraint", "i8"),
+        ("velocity_stiffness", "i8"),  # dD along dq = T d, a row for each nonholonomic equation
+        ("velocity_given", "i8"),  # room for one nonholonomic constraint: its derivatives as given (complex), by 48
+        ("velocity_gradient", "i8"),  # numbers, and its weighted second derivatives
+        ("velocity_hessian", "i8"),
         ("size", "i8"),  # numbers in each pool of blocks
         ("n_stages", "i8"),  # what fills them, in order
         ("stages", "i8"),
@@ -75,6 +80,10 @@ def take(t, work, data, n):
         damping[k] = 0.0
     for k in range(12 * w.n_markers):
         load[k] = 0.0
+    n_changes = (w.n_rows - w.n_holonomic) * w.n_v
+    change = vector(a.velocity_stiffness, n_changes)
+    for k in range(n_changes):
+        change[k] = 0.0
     stages, tables = integers(a.stages, a.n_stages), integers(a.tables, a.n_stages)
     counts = integers(a.counts, a.n_stages)
     for s in range(a.n_stages):

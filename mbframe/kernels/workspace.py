@@ -237,6 +237,11 @@ def complex_vector(address, n):
 
 
 @inner
+def complex_block(address, rows, columns):
+    return carray(pointer(address), (rows, columns), np.complex128)
+
+
+@inner
 def matrix(address, rows, columns):
     return carray(pointer(address), (rows, columns), np.float64)
 

@@ -224,3 +224,98 @@ def test_roots_of_a_turning_disk_are_those_of_its_motion() -> None:
     later = mb.simulate(system, 1.3, initial=motion, **PRECISE).state(-1)
     again = mb.linearize(system, later, frame=motion.frame)
     assert_same_roots(balance_roots(again), balance_roots(lin), 1e-8)
+
+
+# --- four-bar linkage -------------------------------------------------------------------------------------------------
+
+LINKS, BASE = (0.4, 0.9, 0.7), 1.0  # m: crank, coupler, rocker; distance of the fixed pivots
+LINK_MASSES, LINK_INERTIAS = (0.8, 1.7, 1.1), (0.02, 0.15, 0.06)  # centres of mass in the middle of the links
+HINGE_STIFFNESS, HINGE_DAMPING = 2.5, 0.3  # of the crank's hinge, at rest where it is described
+
+
+class FourBar:
+    """The loop a e^(i theta) + b e^(i phi) = d + c e^(i psi), closed for a crank angle theta, with its derivatives."""
+
+    def __init__(self, theta: float) -> None:
+        a, b, c = LINKS
+        end = a * np.exp(1j * theta) - BASE  # from the rocker's pivot to the coupler's first end
+        reach = abs(end)
+        # The triangle of the rocker, the coupler and that line; the rocker hangs down on the side of the crank.
+        inside = np.arccos((c**2 + reach**2 - b**2) / (2.0 * c * reach))
+        psi = float(np.angle(end) + inside)
+        phi = float(np.angle(c * np.exp(1j * psi) - end))
+        self.angles = np.array([theta, phi, psi])
+        assert abs(a * np.exp(1j * theta) + b * np.exp(1j * phi) - BASE - c * np.exp(1j * psi)) < 1e-14
+        # (a e^(i theta), b e^(i phi), -c e^(i psi)) (theta', phi', psi') = 0, and once more with e' = i angle' e
+        sides = np.array([a, b, -c]) * np.exp(1j * self.angles)
+        columns = np.array([sides[1:].real, sides[1:].imag])
+        slopes = np.linalg.solve(columns, [-sides[0].real, -sides[0].imag])
+        self.slopes = np.array([1.0, *slopes])
+        turning = np.sum(1j * self.slopes**2 * sides)
+        self.bends = np.array([0.0, *np.linalg.solve(columns, [-turning.real, -turning.imag])])
+
+    @property
+    def centers(self) -> NDArray[np.complex128]:
+        a, b, c = 0.5 * np.array(LINKS) * np.exp(1j * self.angles)
+        return np.array([a, 2.0 * a + b, BASE + c])
+
+    def centers_after(self, order: int) -> NDArray[np.complex128]:
+        """First or second derivatives of the centres by theta."""
+        e = 0.5 * np.array(LINKS) * np.exp(1j * self.angles)
+        a, b, c = 1j * self.slopes * e if order == 1 else (1j * self.bends - self.slopes**2) * e
+        return np.array([a, 2.0 * a + b, c])
+
+    @property
+    def inertia(self) -> float:
+        return float(LINK_MASSES @ np.abs(self.centers_after(1)) ** 2 + LINK_INERTIAS @ self.slopes**2)
+
+    def weight(self, order: int) -> float:
+        """First or second derivative of the potential energy by theta."""
+        return float(GRAVITY * np.array(LINK_MASSES) @ self.centers_after(order).imag)
+
+
+def hanging_four_bar() -> FourBar:
+    """The crank angle at which the weights are in balance, by Newton's method."""
+    theta = -1.2
+    for _ in range(30):
+        at = FourBar(theta)
+        theta -= at.weight(1) / at.weight(2)
+    assert abs(at.weight(1)) < 1e-13
+    assert at.weight(2) > 1.0
+    return at
+
+
+@pytest.mark.parametrize("formulation", [mb.PlanarAngle(), mb.PlanarEulerParameters(), mb.PlanarNatural()], ids=repr)
+@pytest.mark.parametrize("sprung", [False, True])
+def test_four_bar_about_its_equilibrium(sprung: bool, formulation: mb.Formulation) -> None:
+    """I(theta) s^2 + d s + V''(theta) + k = 0 with the effective inertia I and the potential V of the weights."""
+    at = hanging_four_bar()
+    system = mb.System("hanging four-bar", dimension=2)
+    links = [
+        system.add(
+            mb.PlanarBody(name, mass=mass, inertia=inertia, position=(center.real, center.imag), angle=float(angle))
+        )
+        for name, mass, inertia, center, angle in zip(
+            ("crank", "coupler", "rocker"), LINK_MASSES, LINK_INERTIAS, at.centers, at.angles, strict=True
+        )
+    ]
+    crank, coupler, rocker = links
+    elbow = 2.0 * at.centers[0]
+    knee = BASE + 2.0 * (at.centers[2] - BASE)
+    system.add(mb.RevoluteJoint("A", system.ground, crank, at=(0, 0)))
+    system.add(mb.RevoluteJoint("B", crank, coupler, at=(elbow.real, elbow.imag)))
+    system.add(mb.RevoluteJoint("C", coupler, rocker, at=(knee.real, knee.imag)))
+    system.add(mb.RevoluteJoint("D", system.ground, rocker, at=(BASE, 0)))
+    stiffness, damping = (HINGE_STIFFNESS, HINGE_DAMPING) if sprung else (0.0, 0.0)
+    system.add(
+        mb.TorsionalSpringDamper("spring", system.ground, crank, at=(0, 0), stiffness=stiffness, damping=damping)
+    )
+    lin = mb.linearize(system, formulation=formulation)
+    assert_same_roots(lin.eigenvalues, np.roots([at.inertia, damping, at.weight(2) + stiffness]).astype(complex))
+    assert lin.stability == ("asymptotic" if sprung else "marginal")
+    # The mode moves the bodies as the loop does.
+    shape = lin.modes[-1].shape
+    turns = np.array([shape[link.name].rotation[2] for link in links])
+    np.testing.assert_allclose(turns / turns[0], at.slopes, atol=1e-10)
+    shifts = np.array([shape[link.name].translation @ [1.0, 1j, 0.0] for link in links]) / turns[0]
+    np.testing.assert_allclose(shifts, at.centers_after(1), atol=1e-10)

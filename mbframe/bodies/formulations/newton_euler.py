@@ -29,24 +29,27 @@ class NewtonEuler(Formulation):
     v_names: ClassVar = [*named("velocity", "m/s"), *named("local_angular_velocity", "rad/s")]
 
     def constant_mass(self, row):
-        m, c = row.mass, row.center
-        cross = m * np.array([[0, -c[2], c[1]], [c[2], 0, -c[0]], [-c[1], c[0], 0]])
-        return np.block([[m * np.eye(3), -cross], [cross, row.inertia]])
+        mass = np.zeros((6, 6))
+        mass[[0, 1, 2], [0, 1, 2]] = row.mass
+        mass[3:, :3] = row.mass * skew(row.center)
+        mass[:3, 3:] = -mass[3:, :3]
+        mass[3:, 3:] = row.inertia
+        return mass
 
     def mass_pattern(self, row):
-        coupled = np.full((3, 3), bool(np.any(row.center != 0.0)))
-        rotation = (row.inertia != 0.0) | np.eye(3, dtype=bool)
-        return np.block([[np.eye(3, dtype=bool), coupled], [coupled, rotation]])
+        pattern = np.eye(6, dtype=bool)
+        pattern[:3, 3:] = pattern[3:, :3] = row.center.any()
+        pattern[3:, 3:] |= row.inertia != 0.0
+        return pattern
 
     def constant_jacobian(self, marker):
         b = np.zeros((12, 6))
-        b[:3, :3] = np.eye(3)
+        b[[0, 1, 2], [0, 1, 2]] = 1.0
         return b
 
     def jacobian_pattern(self, marker):
-        b = np.zeros((12, 6), bool)
-        b[:3, :3] = np.eye(3)
-        b[:3, 3:] = bool(np.any(marker.point != 0.0))
+        b = np.eye(12, 6, dtype=bool)
+        b[:3, 3:] = marker.point.any()
         b[3:, 3:] = True
         return b
 

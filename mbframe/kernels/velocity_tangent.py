@@ -1,0 +1,164 @@
+"""The tangent of nonholonomic constraints D(t, x, x'), x = (position, axes) of both markers.
+
+Their share of F is B^T D_x'^T mu, which changes by B^T mu (D_x'x dx + D_x'x' dx') besides the change of B, so that
+second derivatives by 48 numbers are needed: position, axes, velocity and rates of the axes of both markers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compile import Stage, call, inner, records
+from .tangent import tangent_record
+from .user import MARKER_COMPLEX, STEP, disturb, moved
+from .workspace import LINK, LINK_FIELDS, OK, block, complex_block, marker_table, part, workspace
+
+NUMBERS = 48
+
+ROW: np.dtype = np.dtype("f8")
+EQUATIONS = 0
+velocity_gradient = None
+
+
+def row_fields(equations: int) -> list[tuple]:
+    """Rows of a user's nonholonomic constraint: derivatives by the 48 numbers, second ones weighted by multipliers."""
+    return [*LINK_FIELDS, ("gradient", "f8", (equations, NUMBERS)), ("hessian", "f8", (NUMBERS, NUMBERS))]
+
+
+@Stage
+def velocity_constraints(t, work, table, n):
+    """Nonholonomic constraints of a type that gives its derivatives. Binds ROW, EQUATIONS, velocity_gradient.
+
+    The second derivatives are complex steps of the first ones.
+    """
+    w = workspace(work)
+    a = tangent_record(w)
+    rows = records(table, n, ROW)
+    markers = marker_table(w)
+    pair = records(w.scratch, 2, MARKER_COMPLEX)
+    given = complex_block(a.velocity_given, EQUATIONS, 36)
+    g, h = block(a.velocity_gradient, 0, EQUATIONS, NUMBERS), block(a.velocity_hessian, 0, NUMBERS, NUMBERS)
+    for k in range(n):
+        e = rows[k]
+        weights = part(a.multipliers, e.row, EQUATIONS)
+        for sample in range(NUMBERS):
+            if markers[e.j if sample >= 24 else e.i].n == 0:  # the ground does not move
+                for x in range(NUMBERS):
+                    h[x, sample] = 0.0
+                continue
+            moved(pair[0], markers[e.i], 0.0j)
+            moved(pair[1], markers[e.j], 0.0j)
+            disturb_rates(pair[sample // 24], sample % 24)
+            for side in range(2):
+                turn(pair[side])
+            for r in range(EQUATIONS):
+                for x in range(36):
+                    given[r, x] = 0.0
+            velocity_gradient(e, t, pair[0], pair[1], given)
+            for x in range(NUMBERS):
+                h[x, sample] = 0.0
+                for r in range(EQUATIONS):
+                    value = by_number(pair[x // 24], given, r, x)
+                    g[r, x] = value.real
+                    h[x, sample] += weights[r] * (value.imag / STEP)
+        call(a.add_velocity_constraint, t, work, table + k * rows.itemsize, EQUATIONS)
+    return OK
+
+
+@Stage
+def velocity_constraint_rows(t, work, table, n):
+    """Nonholonomic constraints whose derivatives Python filled in. Binds ROW, EQUATIONS."""
+    w = workspace(work)
+    a = tangent_record(w)
+    rows = records(table, n, ROW)
+    g, h = block(a.velocity_gradient, 0, EQUATIONS, NUMBERS), block(a.velocity_hessian, 0, NUMBERS, NUMBERS)
+    for k in range(n):
+        e = rows[k]
+        for x in range(NUMBERS):
+            for r in range(EQUATIONS):
+                g[r, x] = e.gradient[r, x]
+            for y in range(NUMBERS):
+                h[x, y] = e.hessian[x, y]
+        call(a.add_velocity_constraint, t, work, table + k * rows.itemsize, EQUATIONS)
+    return OK
+
+
+@Stage
+def add_velocity_constraint(t, work, link, n):
+    """K, R, the change of D along dq = T d, and the loads of the markers, of one constraint with n equations."""
+    w = workspace(work)
+    a = tangent_record(w)
+    e = records(link, 1, LINK)[0]
+    markers = marker_table(w)
+    g, h = block(a.velocity_gradient, 0, n, NUMBERS), block(a.velocity_hessian, 0, NUMBERS, NUMBERS)
+    multipliers = part(a.multipliers, e.row, n)
+    change = block(a.velocity_stiffness, (e.row - w.n_holonomic) * w.n_v, n, w.n_v)
+    for second in range(2):
+        place = e.j if second else e.i
+        m, x0, rate0 = markers[place], 24 * second, 24 * second + 12
+        load = part(a.loads, 12 * place, 12)
+        basis = block(w.jacobians, m.jacobian, 12, m.n)
+        tangents = block(a.rate_tangents, m.jacobian, 12, m.n)
+        for x in range(12):
+            for r in range(n):
+                load[x] += multipliers[r] * g[r, rate0 + x]
+                for c in range(m.n):
+                    change[r, m.v + c] += g[r, x0 + x] * basis[x, c] + g[r, rate0 + x] * tangents[x, c]
+        for first in range(2):
+            if first:
+                offset = e.tangent_jj if second else e.tangent_ji
+            else:
+                offset = e.tangent_ij if second else e.tangent_ii
+            p = markers[e.j if first else e.i]
+            left = block(w.jacobians, p.jacobian, 12, p.n)
+            stiffness, damping = block(a.stiffness, offset, p.n, m.n), block(a.damping, offset, p.n, m.n)
+            for x in range(12):
+                for y in range(12):
+                    by_place, by_rate = h[24 * first + 12 + x, x0 + y], h[24 * first + 12 + x, rate0 + y]
+                    if by_place == 0.0 and by_rate == 0.0:
+                        continue
+                    for row in range(p.n):
+                        f = left[x, row]
+                        for c in range(m.n):
+                            stiffness[row, c] += f * (by_place * basis[y, c] + by_rate * tangents[y, c])
+                            damping[row, c] += f * by_rate * basis[y, c]
+    return OK
+
+
+@inner
+def disturb_rates(marker, x):
+    """Add the imaginary step to one of the 24 numbers (position, axes, velocity, rates of the axes) of a marker."""
+    if x < 12:
+        disturb(marker, x)
+    elif x < 15:
+        marker.velocity[x - 12] += STEP * 1j
+    else:
+        marker.axes_rate[(x - 15) // 3, (x - 15) % 3] += STEP * 1j
+
+
+@inner
+def turn(marker):
+    """omega := 1/2 sum d_k x d_k'."""
+    d, rate = marker.axes, marker.axes_rate
+    for r in range(3):
+        p, q = (r + 1) % 3, (r + 2) % 3
+        marker.angular_velocity[r] = 0.0
+        for k in range(3):
+            marker.angular_velocity[r] += 0.5 * (d[p, k] * rate[q, k] - d[q, k] * rate[p, k])
+
+
+@inner
+def by_number(marker, given, r, number):
+    """The derivative of row r by one of the 48 numbers, from those by positions, axes, velocities and omega.
+
+    w . omega changes by w . (dd x d' + d x dd') / 2 for the axes d.
+    """
+    x, first = number % 24, 18 * (number // 24)
+    if x < 3 or 12 <= x < 15:
+        return given[r, first + x]
+    c, k = ((x - 3) if x < 12 else (x - 15)) // 3, x % 3
+    p, q = (c + 1) % 3, (c + 2) % 3
+    w_p, w_q = given[r, first + 15 + p], given[r, first + 15 + q]
+    if x < 12:
+        return given[r, first + x] + 0.5 * (marker.axes_rate[p, k] * w_q - marker.axes_rate[q, k] * w_p)
+    return 0.5 * (w_p * marker.axes[q, k] - w_q * marker.axes[p, k])
