@@ -124,12 +124,15 @@ class Inspector(QScrollArea):
         self.rows: dict[str, Row] = {}
         self._derived: list[QLabel] = []
         self._icon = QLabel(self)
-        document.selection_changed.connect(lambda _: self.show_element(self._chosen()))
-        document.replaced.connect(lambda: self.show_element(self._chosen()))
+        document.selection_changed.connect(self._show_chosen)
+        document.replaced.connect(self._show_chosen)
         document.structure_changed.connect(self._on_structure)
         document.element_changed.connect(self._on_changed)
-        document.units_changed.connect(lambda: self.show_element(self._chosen()))
+        document.units_changed.connect(self._show_chosen)
         theme_changed().connect(self._recolor)
+        self._show_chosen()
+
+    def _show_chosen(self, _: object = None) -> None:
         self.show_element(self._chosen())
 
     def _chosen(self) -> Element:
