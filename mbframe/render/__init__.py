@@ -5,6 +5,7 @@ drawn.
 """
 
 from .availability import RenderError, can_draw
+from .canvas import Canvas, Pick
 from .export import export
 from .geometry import drawing
 from .parts import Part
@@ -13,7 +14,9 @@ from .scene import Scene, picture
 from .vectors import Vectors, vectors
 
 __all__ = [
+    "Canvas",
     "Part",
+    "Pick",
     "Poses",
     "RenderError",
     "Scene",

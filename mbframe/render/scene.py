@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,11 @@ class Scene:
 
     def view(self, name: str) -> None:
         """Look from a preset direction ("iso", "front", "back", "left", "right", "top", "bottom") at all of it."""
-        self._towards, self._up = cam.view_directions(name, self.sketch.up, self.sketch.planar)
+        self.view_from(*cam.view_directions(name, self.sketch.up, self.sketch.planar))
+
+    def view_from(self, towards: ArrayLike, up: ArrayLike) -> None:
+        """Look from a direction at all of it; unit vectors from the mechanism to the camera, and upwards."""
+        self._towards, self._up = np.asarray(towards, float), np.asarray(up, float)
         self.fit()
 
     def fit(self, margin: float = cam.MARGIN) -> None:
@@ -149,6 +154,11 @@ class Scene:
     def follow(self, body: Any) -> None:
         """Let the camera move along with a body; None lets it stand still again."""
         self._followed = None if body is None else self._named(body)
+
+    def shift(self, body: Any) -> Array:
+        """How far the centre of mass of a body is now from where it is described, m, (3,)."""
+        name = self._named(body)
+        return self._center(name, self._poses) - self._center(name, self.sketch.described)
 
     # --- what is added to the mechanism -------------------------------------------------------------------------------
 
@@ -285,7 +295,7 @@ class Scene:
     def _add_labels(self) -> None:
         from vtkmodules.vtkRenderingCore import vtkTextActor
 
-        for names, body, point in self._label_spots():
+        for names, body, point in self._spots:
             label = vtkTextActor()
             label.SetInput(", ".join(names))
             label.SetTextScaleModeToNone()
@@ -299,6 +309,14 @@ class Scene:
             style.SetVerticalJustificationToCentered()
             self.plotter.add_actor(label, reset_camera=False, render=False, pickable=False)
             self._labels.append((label.GetPositionCoordinate(), body, point))
+
+    def label_positions(self) -> list[tuple[str, Array]]:
+        """The names that `labels` would write and where they are now, for a window that writes them itself."""
+        return [(", ".join(names), self._poses.point(body, at)) for names, body, at in self._spots]
+
+    @cached_property
+    def _spots(self) -> list[tuple[list[str], str | None, Array]]:
+        return self._label_spots()
 
     def _label_spots(self) -> list[tuple[list[str], str | None, Array]]:
         """Names to write, and the body and its point where; names that would cover each other are written together."""
