@@ -63,7 +63,7 @@ class StatusBar(QStatusBar):
         document.time_changed.connect(self._show_time)
         document.current_run_changed.connect(lambda _: self._show_time(document.time))
         solver.state_changed.connect(self._show_solver)
-        theme.changed().connect(lambda _: self._show_sign())
+        theme.changed().connect(self._show_sign)
         self._show_solver(solver.state)
 
     def _fact(self, name: str) -> QLabel:
@@ -95,7 +95,7 @@ class StatusBar(QStatusBar):
         self.text.setToolTip("")
         self._show_sign()
 
-    def _show_sign(self) -> None:
+    def _show_sign(self, *_: object) -> None:
         self.sign.setVisible(self._last is not None)
         if self._last is not None:
             name, color = LEVEL_ICONS[self._last.level]
