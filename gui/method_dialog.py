@@ -234,6 +234,7 @@ class StrategyBox(QFrame):
         field.problem_changed.connect(lambda text: problem.setVisible(bool(text)))
         field.problem_changed.connect(lambda _: self.dialog.refresh())
         self._parameters.addWidget(row)
+        row.show()
 
     def _accept(self, name: str, value: Any) -> None:
         self._values[name] = value
