@@ -123,8 +123,9 @@ class Application:
         recovered = offer(self.document, self.folder, self._ask)
         self.autosave = Autosave(self.document, self.folder)
         if recovered is not None:
+            # When it is kept under another name. (A connection would hold the method alone only weakly.)
+            self.autosave.written.connect(lambda: recovered.discard())
             self.autosave.save_now()
-            self.autosave.written.connect(recovered.discard)  # now that it is kept under another name
         if self._crashed:
             self.document.post(
                 f"The program ended unexpectedly last time; the report is in {self.reporter.file.parent}.", "warning"

@@ -122,6 +122,8 @@ def crash_dialog(summary: str, report: str, file: Path) -> QMessageBox:
     copy.setObjectName("copy_report")
     copy.clicked.disconnect()  # so that the dialog stays
     copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(report))
-    dialog.addButton("Continue", QMessageBox.ButtonRole.AcceptRole)
+    proceed = dialog.addButton("Continue", QMessageBox.ButtonRole.AcceptRole)
+    dialog.setDefaultButton(proceed)
+    dialog.setEscapeButton(proceed)  # without one it would not close, and keep the whole program from closing
     dialog.setWindowModality(Qt.WindowModality.NonModal)
     return dialog
