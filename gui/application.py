@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -93,11 +93,12 @@ class Application:
         self.autosave: Any = None
         self.window: MainWindow | None = None
         self._files = [str(file) for file in files]
+        self._asked = True
 
     def run(self) -> int:
         """Show the window, and return when it is closed."""
         self.reporter.install()
-        ending = _EndOnSignals(self.qt)
+        ending = _EndOnSignals(self._interrupted)
         try:
             self.open()
             return self.qt.exec()
@@ -105,6 +106,11 @@ class Application:
             ending.close()
             self.close()
             self.reporter.uninstall()
+
+    def _interrupted(self) -> None:
+        """Ctrl-C or a polite kill: no questions; unsaved changes are offered at the next start."""
+        self._asked = False
+        self.qt.exit(0)
 
     def open(self) -> None:
         """Show the window; all that takes longer follows when it is visible."""
@@ -178,7 +184,7 @@ class Application:
         """End everything, in an order in which nobody misses what is gone."""
         self.solver.close()
         if self.autosave is not None:
-            self.autosave.close()
+            self.autosave.close(keep=not self._asked)
         self.document.close()
         if self.window is not None:
             self.window.deleteLater()
@@ -187,22 +193,20 @@ class Application:
 
 
 class _EndOnSignals:
-    """Ctrl-C and a polite kill end the event loop.
+    """Ctrl-C and a polite kill end the program.
 
     Python handles signals between two of its instructions, and Qt's loop may wait for long without any: a byte that
     the signal writes into a socket wakes it.
     """
 
-    def __init__(self, qt: QApplication) -> None:
+    def __init__(self, end: Callable[[], None]) -> None:
         from PySide6.QtCore import QSocketNotifier
 
         self._reading, self._writing = socket.socketpair()
         for end in (self._reading, self._writing):
             end.setblocking(False)
         self._previous_fd = signal.set_wakeup_fd(self._writing.fileno(), warn_on_full_buffer=False)
-        self._previous = {
-            number: signal.signal(number, lambda *_: qt.quit()) for number in (signal.SIGINT, signal.SIGTERM)
-        }
+        self._previous = {number: signal.signal(number, lambda *_: end()) for number in (signal.SIGINT, signal.SIGTERM)}
         self._notifier = QSocketNotifier(self._reading.fileno(), QSocketNotifier.Type.Read)
         self._notifier.activated.connect(lambda: self._reading.recv(64))
 

@@ -137,12 +137,15 @@ class Autosave(QObject):
             self._text = ""
             self._pool.start(lambda: self.file.unlink(missing_ok=True))
 
-    def close(self) -> None:
-        """A clean end: nothing is left behind."""
+    def close(self, *, keep: bool = False) -> None:
+        """The end. Nothing is left behind, unless the user was not asked (`keep`) and there are unsaved changes."""
         self._timer.stop()
+        if keep and self._document.dirty:
+            self.save_now()
         self._pool.waitForDone()
-        with suppress(OSError):
-            self.file.unlink(missing_ok=True)
+        if not (keep and self._document.dirty):
+            with suppress(OSError):
+                self.file.unlink(missing_ok=True)
         if self._lock is not None:
             self._lock.unlock()
 

@@ -123,7 +123,7 @@ class Structure(Step):
         for element in out:
             system.remove(element)
         for element in into:
-            system.add(element)  # type: ignore[type-var]
+            system.add(element)
         system.reorder(order)
 
     def notify(self) -> None:

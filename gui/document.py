@@ -275,7 +275,7 @@ class Document(QObject):
     def _carried(self, element: mb.Element, before: Any, untouched: list[mb.Element]) -> list[Assignment]:
         """Move what is attached to a body that was moved."""
         after = _pose(element)
-        if before is None or all(map(np.array_equal, before, after)):
+        if before is None or after is None or all(map(np.array_equal, before, after)):
             return []
         turn = after[1] @ before[1].T
         shift = after[0] - turn @ before[0]
@@ -300,7 +300,7 @@ class Document(QObject):
     def add(self, element: mb.Element) -> mb.Element:
         """Add an element, and select it."""
         before = [other.name for other in self.system]
-        self.system.add(element)  # type: ignore[type-var]
+        self.system.add(element)
         self.undo_stack.push(Structure(self, f"Add {element.name}", added=[element], before=before))
         self.select(element)
         return element

@@ -135,7 +135,7 @@ class Settings:
 
     def _texts(self, name: str) -> list[str]:
         # Qt's text format keeps a list of one entry as the entry itself.
-        found = self.store.value(name, [])
+        found: Any = self.store.value(name, [])
         return [found] if isinstance(found, str) and found else [str(entry) for entry in found or []]
 
 

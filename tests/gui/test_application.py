@@ -11,7 +11,7 @@ import pytest
 
 import mbframe as mb
 from gui import application, display
-from gui.autosave import Autosave
+from gui.autosave import Autosave, leftovers
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -151,13 +151,25 @@ def test_unsaved_changes_may_be_discarded(running, document, own_folders, qtbot)
     assert not app.document.dirty
 
 
+def test_a_polite_kill_keeps_unsaved_changes(running, qtbot):
+    app = running()
+    app.document.open_example("four_bar")
+    app.document.set(app.document.system["bar 1"], mass=7.0)
+    app._interrupted()
+    file = app.autosave.file
+    app.close()
+    assert '"mass": 7.0' in file.read_text()
+    (left,) = leftovers(app.folder)
+    assert left.file == file
+
+
 def test_the_loop_ends_on_a_signal(qapp):
     import signal
 
     from PySide6.QtCore import QTimer
 
     before = signal.getsignal(signal.SIGTERM)
-    ending = application._EndOnSignals(qapp)
+    ending = application._EndOnSignals(lambda: qapp.exit(0))
     late = QTimer(singleShot=True, interval=10_000)
     late.timeout.connect(lambda: qapp.exit(1))
     late.start()
