@@ -178,7 +178,8 @@ class Application:
         dialog.addButton("Later", QMessageBox.ButtonRole.RejectRole)
         dialog.setDefaultButton(yes)
         dialog.exec()
-        return {yes: True, no: False}.get(dialog.clickedButton())
+        clicked = dialog.clickedButton()
+        return True if clicked is yes else False if clicked is no else None
 
     def close(self) -> None:
         """End everything, in an order in which nobody misses what is gone."""
@@ -203,8 +204,8 @@ class _EndOnSignals:
         from PySide6.QtCore import QSocketNotifier
 
         self._reading, self._writing = socket.socketpair()
-        for end in (self._reading, self._writing):
-            end.setblocking(False)
+        for side in (self._reading, self._writing):
+            side.setblocking(False)
         self._previous_fd = signal.set_wakeup_fd(self._writing.fileno(), warn_on_full_buffer=False)
         self._previous = {number: signal.signal(number, lambda *_: end()) for number in (signal.SIGINT, signal.SIGTERM)}
         self._notifier = QSocketNotifier(self._reading.fileno(), QSocketNotifier.Type.Read)
