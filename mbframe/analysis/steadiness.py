@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 CLOSED = 1e-7  # largest violation of a constraint, and of its rate, relative to the size and speed of the model
 STEADY = 1e-6  # largest unsteady acceleration, relative to gravity and the accelerations of the motion
 CONSTANT = 1e-7  # largest relative change of the coefficients along the motion
+STILL = 1e-9  # rates that are rounding, relative to those of the turn and of a pendulum as long as the model
 TURN = 1.0  # rad: how far the fastest wheel turns until the coefficients are compared
 LATER = 0.777  # s; no part of a period that anyone would choose
 LISTED = 5  # bodies named in a message
@@ -133,6 +134,9 @@ def until_turned(eq: Equations, state: State, frame: TurningFrame) -> float:
     motions = state.motions.values()
     spin = max(float(np.linalg.norm(m.angular_velocity - frame.angular_velocity)) for m in motions)
     speed = max(float(np.linalg.norm(m.velocity)) for m in motions)
+    # Velocities that are rounding would lead to a time in which rounding is all that is left.
+    still = STILL * (max(np.sqrt(np.linalg.norm(eq.system.gravity) / extent(eq, state)), abs(frame.rate)) or 1.0)
+    spin, speed = (spin if spin > still else 0.0), (speed if speed > still * extent(eq, state) else 0.0)
     fastest = max(spin, speed / extent(eq, state) if spin == 0.0 else 0.0, abs(frame.rate) if spin == 0.0 else 0.0)
     return TURN / fastest if fastest > 0.0 else 0.0
 
