@@ -34,7 +34,7 @@ class Exhibit:
     follow
         The body that the camera moves along with; empty if it stands still.
     picture_at
-        The instant of its picture, as a share of the stored motion.
+        The instant of its picture, as a share of the stored motion; the path until then is in it.
     """
 
     name: str
@@ -64,7 +64,12 @@ def exhibits() -> tuple[Exhibit, ...]:
     """All examples in the order of the gallery; one that the file does not describe goes by its name."""
     words: dict[str, dict[str, Any]] = json.loads((FOLDER / "gallery.json").read_text(encoding="utf-8"))
     plain = {name: {"title": name.replace("_", " ").capitalize(), "text": ""} for name in mb.examples.names()}
-    return tuple(Exhibit(name, **(words.get(name) or plain[name])) for name in plain)
+    return tuple(_exhibit(name, words.get(name) or plain[name]) for name in plain)
+
+
+def _exhibit(name: str, words: dict[str, Any]) -> Exhibit:
+    point = words.get("trail_point")
+    return Exhibit(name, **{**words, "trail_point": None if point is None else tuple(point)})
 
 
 def exhibit(name: str) -> Exhibit | None:

@@ -111,7 +111,7 @@ class Scrubber(QWidget):
             x = self.x_of(float(t))
             painter.drawLine(QPointF(x, y + 5.0), QPointF(x, y + 7.5))
             box = QRectF(x - 40.0, y + 7.0, 80.0, metrics.height())
-            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, f"{t:.6g}")
+            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, f"{t + 0.0:.6g}")
             t += step
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -47,6 +47,10 @@ SLOW: Final = 0.055
 TOO_SLOW: Final = 0.12
 """Seconds per frame: pictures that take longer are not smoothed either."""
 COARSE: Final = 0.6
+DETAIL: Final = ((8, 0.8), (30, 0.5), (10**9, 0.25))
+"""Up to so many bodies, this share of the usual number of triangles."""
+MANY: Final = 60
+"""Bodies, from which on there are no shadows."""
 TURN: Final = 220
 """Milliseconds in which the camera goes to a preset view."""
 PRESETS: Final = ("iso", "front", "back", "left", "right", "top", "bottom")
@@ -85,6 +89,7 @@ class View(QWidget):
         self._described = True
         self._frame_time = 0.0
         self._fit_next = True
+        self._fitted = True
         self._first = True
         self._pressed: QMouseEvent | None = None
         self._last = QPointF()
@@ -191,7 +196,13 @@ class View(QWidget):
         system, track = self.document.system, self.player.track
         motion = track.sampled(40) if track is not None and not self._strange(track) and not self.followed else None
         try:
-            scene = self.canvas.draw_system(system, motion=motion, theme=theme.current().name, shadows=self.shadows)
+            scene = self.canvas.draw_system(
+                system,
+                motion=motion,
+                theme=theme.current().name,
+                shadows=self.shadows and len(system.bodies) <= MANY,
+                detail=next(share for most, share in DETAIL if len(system.bodies) <= most),
+            )
         except mb.MbframeError as error:
             self.canvas.clear()
             self._fail(f"The model cannot be drawn: {error}")
@@ -202,6 +213,9 @@ class View(QWidget):
             scene.follow(self.followed)
         if pose is not None and not self._fit_next:
             pose.give(self.canvas.plotter.camera)
+            if self._fitted:
+                self._fitting_pose().give(self.canvas.plotter.camera)
+        self._fitted |= self._fit_next
         self._fit_next = False
         self._highlight(self.document.selection)
         state = self.document.shown_state
@@ -290,8 +304,16 @@ class View(QWidget):
         if self.scene is None or self.canvas is None:
             return
         start = nav.Pose.of(self.canvas.plotter.camera)
-        self.scene.view_from(start.towards, start.frame[:, 1])
-        self._animate(start, self._kept_on_followed(nav.Pose.of(self.canvas.plotter.camera)))
+        self._animate(start, self._fitting_pose())
+        self._fitted = True
+
+    def _fitting_pose(self) -> nav.Pose:
+        """The camera that sees all of it from the present direction."""
+        assert self.canvas is not None and self.scene is not None
+        camera = self.canvas.plotter.camera
+        pose = nav.Pose.of(camera)
+        self.scene.view_from(pose.towards, pose.frame[:, 1])
+        return self._kept_on_followed(nav.Pose.of(camera))
 
     def look(self, name: str) -> None:
         """Look from a preset direction at all of it: one of `PRESETS`."""
@@ -300,6 +322,7 @@ class View(QWidget):
         start = nav.Pose.of(self.canvas.plotter.camera)
         self.scene.view(name)
         self._animate(start, self._kept_on_followed(nav.Pose.of(self.canvas.plotter.camera)))
+        self._fitted = True
 
     def _kept_on_followed(self, pose: nav.Pose) -> nav.Pose:
         """A pose for the described mechanism, shifted to where the followed body is now."""
@@ -313,6 +336,7 @@ class View(QWidget):
         front = self._front()
         start = nav.Pose.of(self.canvas.plotter.camera)
         end = nav.looking(start, front @ np.array(zone, float), front[:, 2], -front[:, 1])
+        self._fitted = False
         self._animate(start, end)
 
     def _front(self) -> Array:
@@ -326,19 +350,26 @@ class View(QWidget):
             self._turning.stop()
         self._turning = None
         if not self.isVisible() or self._frame_time > SLOW or self.player.playing:
-            self._give(end)
+            self._give_at_once(end)
             return
         motion = QVariantAnimation(self)
         motion.setDuration(TURN)
         motion.setStartValue(0.0)
         motion.setEndValue(1.0)
         motion.setEasingCurve(QEasingCurve.Type.InOutCubic)
-        motion.valueChanged.connect(lambda share: self._give(nav.between(start, end, share) if share < 1.0 else end))
-        self._give(start)
+        motion.valueChanged.connect(
+            lambda share: self._give_at_once(nav.between(start, end, share) if share < 1.0 else end)
+        )
+        self._give_at_once(start)
         self._turning = motion
         motion.start(QVariantAnimation.DeletionPolicy.KeepWhenStopped)
 
     def _give(self, pose: nav.Pose) -> None:
+        """Move the camera; from now on it stays where it is when the window changes its size."""
+        self._fitted = False
+        self._give_at_once(pose)
+
+    def _give_at_once(self, pose: nav.Pose) -> None:
         if self.canvas is None:
             return
         pose.give(self.canvas.plotter.camera)
@@ -470,10 +501,9 @@ class View(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self.cube.move(self.width() - self.cube.width() - MARGIN, MARGIN)
-        fitted = event.oldSize().height() <= 0 or event.oldSize().width() < 50
-        if self.canvas is not None and fitted and self.scene is not None:
+        if self.canvas is not None and self.scene is not None and self._fitted:
             self.canvas.resize(*self._pixel_size())
-            self.scene.fit()
+            self._give_at_once(self._fitting_pose())
         self._changed()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -532,6 +562,7 @@ class View(QWidget):
         if found is None:
             self.fit()
         else:  # what was clicked becomes the middle, about which dragging turns
+            self._fitted = False
             self._animate(pose, pose.moved(found.point - pose.focus))
 
     def wheelEvent(self, event: QWheelEvent) -> None:

@@ -100,7 +100,7 @@ class ViewCube(QWidget):
             u, v = 2.0 * spot.x() - 1.0, 2.0 * spot.y() - 1.0
             sides = [np.sign(w) if abs(w) > RIM else 0.0 for w in (u, v)]
             zone = np.array(normal, float) + sides[0] * right + sides[1] * up
-            return tuple(int(round(c)) for c in zone)  # type: ignore[return-value]
+            return tuple(round(float(c)) for c in zone)  # type: ignore[return-value]
         return None
 
     def center_of(self, zone: Zone) -> QPointF:

@@ -7,6 +7,9 @@ when a model is opened or there was time for it.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +21,6 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
     QComboBox,
-    QDockWidget,
     QLineEdit,
     QMainWindow,
     QMenu,
@@ -26,7 +28,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QSizePolicy,
     QStackedWidget,
-    QTabWidget,
     QTextEdit,
     QToolBar,
     QToolButton,
@@ -34,13 +35,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+import mbframe as mb
+
 from . import theme
-from .actions import Actions, Entry
+from .actions import Actions
+from .docks import Docks
 from .document import Document
 from .files import Files, dropped_file
 from .gallery import Gallery
 from .hint import Hint
 from .icons import application_icon, set_icon
+from .menus import entries
 from .playback import Player
 from .runner import Runner
 from .settings import Settings
@@ -48,10 +53,8 @@ from .showcase import exhibit
 from .status import StatusBar
 from .timeline import Timeline
 from .units import SYSTEMS, DisplayUnits
-from .view import PRESETS, View
+from .view import View
 
-LAYOUT_VERSION: Final = 1
-"""Of the arrangement of docks; another one does not restore what was remembered."""
 FIRST_HINT: Final = "Space plays it. Drag turns the view, the wheel zooms, a click selects. Run computes it anew."
 SECOND_HINT: Final = "Your first run. Keep what you have:"
 
@@ -60,6 +63,7 @@ class MainWindow(QMainWindow):
     """Shows a document. `document`, `solver` and `settings` are made by the application."""
 
     panels_ready = Signal()
+    _drawing_imported = Signal()
 
     def __init__(self, document: Document, solver: Any, settings: Settings) -> None:
         super().__init__()
@@ -69,8 +73,6 @@ class MainWindow(QMainWindow):
         self.setWindowIcon(application_icon())
         self.setAcceptDrops(True)
         self.setDockOptions(QMainWindow.DockOption.AnimatedDocks | QMainWindow.DockOption.AllowTabbedDocks)
-        self.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
-        self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
         self.player = Player(document, self)
         self.runner = Runner(document, solver, self)
         self.files = Files(document, settings, self, self.show_model, self._tell_failure)
@@ -83,8 +85,8 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(document, solver, self)
         self.setStatusBar(self.status)
         self.panels: dict[str, QWidget] = {}
-        self.docks = self._docks()
-        self.actions_ = Actions(self._entries(), self)
+        self.docks = Docks(self, settings)
+        self.actions_ = Actions(entries(self), self)
         self.menus = self.actions_.fill(self.menuBar())
         self._recent_menu = self._add_recent_menu()
         self.toolbar = self._toolbar()
@@ -109,28 +111,6 @@ class MainWindow(QMainWindow):
         pages.addWidget(work)
         return pages
 
-    def _docks(self) -> dict[str, QDockWidget]:
-        areas = Qt.DockWidgetArea
-        docks = {}
-        for name, title, area in (
-            ("model", "Model", areas.LeftDockWidgetArea),
-            ("run", "Run", areas.LeftDockWidgetArea),
-            ("inspector", "Inspector", areas.RightDockWidgetArea),
-            ("results", "Results", areas.BottomDockWidgetArea),
-        ):
-            dock = QDockWidget(title, self)
-            dock.setObjectName(f"{name}_dock")
-            features = QDockWidget.DockWidgetFeature
-            dock.setFeatures(features.DockWidgetClosable | features.DockWidgetMovable)
-            self.addDockWidget(area, dock)
-            docks[name] = dock
-        self.tabs = QTabWidget(self)
-        self.tabs.setObjectName("result_tabs")
-        self.tabs.setDocumentMode(True)
-        docks["results"].setWidget(self.tabs)
-        docks["results"].setTitleBarWidget(QWidget(docks["results"]))  # the tabs say what it is
-        return docks
-
     def _make_panels(self) -> None:
         """Import and build the panels, one per turn of the event loop."""
         waiting = list(self._panel_plan())
@@ -152,381 +132,33 @@ class MainWindow(QMainWindow):
 
         next_one()
 
-    def _panel_plan(self) -> Any:
+    def _panel_plan(self) -> Iterator[tuple[str, Callable[[], QWidget], Callable[[QWidget], None]]]:
         """Name, how to make it, where it goes: for each panel."""
-        document, solver = self.document, self.solver
+        document, solver, docks = self.document, self.solver, self.docks
 
-        def made(module: str, name: str, *arguments: Any) -> Any:
+        def made(module: str, name: str, *arguments: Any) -> Callable[[], QWidget]:
             return lambda: getattr(import_module(f".{module}", __package__), name)(*arguments)
 
-        yield "tree", made("tree", "ModelTree", document), self.docks["model"].setWidget
-        yield "run", made("run_controls", "RunControls", document, solver, self.runner), self.docks["run"].setWidget
-        yield "inspector", made("inspector", "Inspector", document), self.docks["inspector"].setWidget
-        yield "plots", made("plots", "PlotsPanel", document, solver), self._tab("Plots", "plot")
-        yield (
-            "stability",
-            made("stability.panel", "StabilityPanel", document, solver),
-            self._tab("Stability", "stability"),
-        )
-        yield "messages", made("messages", "MessagesPanel", document), self._tab("Messages", "messages")
-
-    def _tab(self, title: str, icon: str) -> Any:
-        def place(panel: QWidget) -> None:
-            self.tabs.addTab(panel, title)
-
-        return place
+        yield "tree", made("tree", "ModelTree", document), partial(docks.put, "model")
+        yield "run", made("run_controls", "RunControls", document, solver, self.runner), partial(docks.put, "run")
+        yield "inspector", made("inspector", "Inspector", document), partial(docks.put, "inspector")
+        yield "plots", made("plots", "PlotsPanel", document, solver), partial(docks.add_tab, title="Plots")
+        stability = made("stability.panel", "StabilityPanel", document, solver)
+        yield "stability", stability, partial(docks.add_tab, title="Stability")
+        yield "messages", made("messages", "MessagesPanel", document), partial(docks.add_tab, title="Messages")
 
     def _panels_made(self) -> None:
         self.panels_ready.emit()
-        threading.Thread(target=_import_drawing, name="import of PyVista", daemon=True).start()
+        self._drawing_imported.connect(self.view.prepare)
+        threading.Thread(target=self._import_drawing, name="import of PyVista", daemon=True).start()
 
-    # --- actions ------------------------------------------------------------------------------------------------------
+    def _import_drawing(self) -> None:
+        """Import what the view needs beside the event loop; the canvas is then made in the window's thread."""
+        mb.render.prepare()
+        with suppress(RuntimeError):  # the window is gone already
+            self._drawing_imported.emit()
 
-    def _entries(self) -> list[Entry]:
-        document, player, view, files = self.document, self.player, self.view, self.files
-        stack = document.undo_stack
-        model = {"model_only": True}
-        entries = [
-            Entry(
-                "gallery",
-                "&File",
-                "&Start page",
-                self.show_gallery,
-                ("Ctrl+Shift+H",),
-                "gallery",
-                "Examples and recent files",
-            ),
-            Entry(
-                "new_spatial",
-                "&File/&New",
-                "Model in &space",
-                lambda: files.new(3),
-                ("Ctrl+N",),
-                "new",
-                "A new model in space",
-            ),
-            Entry(
-                "new_planar",
-                "&File/&New",
-                "Model in the &plane",
-                lambda: files.new(2),
-                ("Ctrl+Shift+N",),
-                "new",
-                "A new model in the plane",
-            ),
-            Entry("open", "&File", "&Open…", files.open_with_dialog, ("Ctrl+O",), "open", "Open a model or a result"),
-            Entry("save", "&File", "&Save", files.save, ("Ctrl+S",), "save", "Save the model", separated=True, **model),
-            Entry(
-                "save_as",
-                "&File",
-                "Save &as…",
-                files.save_as,
-                ("Ctrl+Shift+S",),
-                "",
-                "Save the model under another name",
-                **model,
-            ),
-            Entry(
-                "export",
-                "&File",
-                "&Export…",
-                self.show_export,
-                ("Ctrl+E",),
-                "export",
-                "Write a video, pictures, a 3D file or a table",
-                separated=True,
-                **model,
-            ),
-            Entry(
-                "picture",
-                "&File",
-                "Save &picture of the view…",
-                self.save_picture,
-                (),
-                "camera",
-                "Save what the view shows as a picture",
-                **model,
-            ),
-            Entry("quit", "&File", "&Quit", self.close, ("Ctrl+Q",), "", "Close the window", separated=True),
-            Entry("undo", "&Edit", "&Undo", document.undo, ("Ctrl+Z",), "undo", "Undo", **model),
-            Entry("redo", "&Edit", "&Redo", document.redo, ("Ctrl+Shift+Z", "Ctrl+Y"), "redo", "Redo", **model),
-            Entry(
-                "duplicate",
-                "&Edit",
-                "&Duplicate",
-                self.duplicate_selected,
-                ("Ctrl+D",),
-                "duplicate",
-                "Add a copy of what is selected",
-                separated=True,
-                **model,
-            ),
-            Entry(
-                "delete",
-                "&Edit",
-                "De&lete",
-                self.delete_selected,
-                ("Del",),
-                "delete",
-                "Delete what is selected and what depends on it",
-                **model,
-            ),
-            Entry(
-                "deselect",
-                "&Edit",
-                "Select &nothing",
-                lambda: document.select(None),
-                ("Esc",),
-                "",
-                "Select nothing",
-                **model,
-            ),
-            Entry("fit", "&View", "&Fit all", view.fit, ("F",), "fit", "Bring everything into view", **model),
-            *(
-                Entry(
-                    f"view_{name}",
-                    "&View/&Direction",
-                    f"&{name.capitalize()}" if name != "iso" else "&Oblique",
-                    lambda name=name: view.look(name),
-                    (str(k),),
-                    "",
-                    f"Look from {'an oblique direction' if name == 'iso' else 'the ' + name}",
-                    **model,
-                )
-                for k, name in enumerate(PRESETS, 1)
-            ),
-            Entry(
-                "labels",
-                "&View",
-                "&Names",
-                view.set_labels,
-                ("N",),
-                "labels",
-                "Write the names of bodies and joints",
-                checkable=True,
-                separated=True,
-                **model,
-            ),
-            Entry(
-                "trail",
-                "&View",
-                "&Path of the selected body",
-                self._toggle_trail,
-                ("T",),
-                "trail",
-                "Draw the path of the selected body",
-                checkable=True,
-                **model,
-            ),
-            Entry(
-                "follow",
-                "&View",
-                "Fo&llow the selected body",
-                self._toggle_follow,
-                ("G",),
-                "follow",
-                "Let the camera move along with the selected body",
-                checkable=True,
-                **model,
-            ),
-            Entry(
-                "arrows_velocity",
-                "&View/&Arrows",
-                "&Velocities",
-                lambda on: view.set_arrows("velocity", on),
-                ("V",),
-                "velocity",
-                "Arrows for velocities",
-                checkable=True,
-                **model,
-            ),
-            Entry(
-                "arrows_force",
-                "&View/&Arrows",
-                "&Forces",
-                lambda on: view.set_arrows("force", on),
-                (),
-                "force",
-                "Arrows for forces",
-                checkable=True,
-                **model,
-            ),
-            Entry(
-                "arrows_reaction",
-                "&View/&Arrows",
-                "&Reactions",
-                lambda on: view.set_arrows("reaction", on),
-                (),
-                "reaction",
-                "Arrows for reactions of joints",
-                checkable=True,
-                **model,
-            ),
-            Entry(
-                "shadows",
-                "&View",
-                "&Shadows",
-                view.set_shadows,
-                (),
-                "",
-                "Shadows on the floor",
-                checkable=True,
-                **model,
-            ),
-        ]
-        for name in ("system", "light", "dark"):
-            text = {"system": "&As the desktop", "light": "&Light", "dark": "&Dark"}[name]
-            entries.append(
-                Entry(
-                    f"theme_{name}",
-                    "&View/&Theme",
-                    text,
-                    lambda on, name=name: self._choose_theme(name, on),
-                    (),
-                    "",
-                    f"Colours: {text.replace('&', '').lower()}",
-                    checkable=True,
-                )
-            )
-        for name in SYSTEMS:
-            shown = {"SI": "SI: m, rad", "m/deg": "m and degrees", "mm/deg": "mm and degrees"}.get(name, name)
-            entries.append(
-                Entry(
-                    f"units_{name}",
-                    "&View/&Units",
-                    shown,
-                    lambda on, name=name: self._choose_units(name, on),
-                    (),
-                    "",
-                    f"Show numbers in {shown}",
-                    checkable=True,
-                )
-            )
-        entries += [
-            Entry(
-                "reset_layout",
-                "&View",
-                "Reset la&yout",
-                self.reset_layout,
-                (),
-                "",
-                "Put all panels back to where they were at first",
-                separated=True,
-            ),
-            Entry("run", "&Run", "&Run", self.run, ("F5", "Ctrl+R"), "run", "Compute the motion", **model),
-            Entry(
-                "cancel",
-                "&Run",
-                "&Cancel",
-                self.runner.cancel,
-                ("Shift+F5",),
-                "stop",
-                "Stop computing; what there is is kept",
-                **model,
-            ),
-            Entry(
-                "method",
-                "&Run",
-                "&Method…",
-                self.choose_method,
-                ("Ctrl+M",),
-                "method",
-                "Choose coordinates, solver, stabilization and integrator",
-                **model,
-            ),
-            Entry(
-                "play",
-                "&Run",
-                "&Play or pause",
-                player.toggle,
-                ("Space",),
-                "play",
-                "Play or pause",
-                separated=True,
-                **model,
-            ),
-            Entry(
-                "step_forward",
-                "&Run",
-                "Step &on",
-                lambda: player.step(1),
-                (".",),
-                "step_forward",
-                "On by one stored instant",
-                **model,
-            ),
-            Entry(
-                "step_back",
-                "&Run",
-                "Step &back",
-                lambda: player.step(-1),
-                (",",),
-                "step_back",
-                "Back by one stored instant",
-                **model,
-            ),
-            Entry(
-                "rewind",
-                "&Run",
-                "To the be&ginning",
-                player.rewind,
-                ("Home",),
-                "rewind",
-                "To the beginning of the run",
-                **model,
-            ),
-            Entry(
-                "loop",
-                "&Run",
-                "&Loop",
-                self._set_loop,
-                ("L",),
-                "loop",
-                "Begin again at the end",
-                checkable=True,
-                **model,
-            ),
-            Entry(
-                "plots",
-                "&Analysis",
-                "&Plots",
-                lambda: self.show_tab("plots"),
-                ("Ctrl+1",),
-                "plot",
-                "Quantities over time",
-                **model,
-            ),
-            Entry(
-                "stability",
-                "&Analysis",
-                "&Stability",
-                lambda: self.show_tab("stability"),
-                ("Ctrl+2",),
-                "stability",
-                "Roots and modes of the linearized model",
-                **model,
-            ),
-            Entry(
-                "messages",
-                "&Analysis",
-                "&Messages",
-                lambda: self.show_tab("messages"),
-                ("Ctrl+3",),
-                "messages",
-                "What happened so far",
-                **model,
-            ),
-            Entry("help", "&Help", "&Help", self.show_help, ("F1",), "help", "How to use the application"),
-            Entry("shortcuts", "&Help", "&Shortcuts", self.show_shortcuts, ("Ctrl+/",), "keyboard", "All keys"),
-            Entry(
-                "about", "&Help", "&About mbframe", self.show_about, (), "info", "Version and licence", separated=True
-            ),
-        ]
-        stack.canUndoChanged.connect(lambda _: self._show_undo())
-        stack.canRedoChanged.connect(lambda _: self._show_undo())
-        stack.undoTextChanged.connect(lambda _: self._show_undo())
-        stack.redoTextChanged.connect(lambda _: self._show_undo())
-        return entries
+    # --- menus and toolbar --------------------------------------------------------------------------------------------
 
     def _add_recent_menu(self) -> QMenu:
         menu = QMenu("Open &recent", self)
@@ -597,6 +229,9 @@ class MainWindow(QMainWindow):
         document.units_changed.connect(self._show_units)
         document.selection_changed.connect(lambda _: self._show_options())
         document.current_run_changed.connect(lambda _: self._show_undo())
+        stack = document.undo_stack
+        for signal in (stack.canUndoChanged, stack.canRedoChanged, stack.undoTextChanged, stack.redoTextChanged):
+            signal.connect(lambda _: self._show_undo())
         self.view.options_changed.connect(self._show_options)
         self.player.playing_changed.connect(self._show_playing)
         self.runner.started.connect(self._on_run_started)
@@ -618,12 +253,9 @@ class MainWindow(QMainWindow):
     def show_gallery(self) -> None:
         """Show the start page."""
         self.player.pause()
-        if self.pages.currentIndex() == 1:
-            self._remember_layout()
         self.gallery.refresh()
         self.pages.setCurrentIndex(0)
-        for dock in self.docks.values():
-            dock.hide()
+        self.docks.hide()
         self._set_model_shown(False)
 
     def show_model(self) -> None:
@@ -631,11 +263,8 @@ class MainWindow(QMainWindow):
         if self.pages.currentIndex() == 1:
             return
         self.pages.setCurrentIndex(1)
-        for dock in self.docks.values():
-            dock.show()
-        self._restore_docks()
+        self.docks.show()
         self._set_model_shown(True)
-        QTimer.singleShot(0, self.view.prepare)
 
     def _set_model_shown(self, shown: bool) -> None:
         self.actions_.set_model_shown(shown)
@@ -665,7 +294,7 @@ class MainWindow(QMainWindow):
         """Bring a panel of the lower tabs to the front."""
         self.docks["results"].show()
         if (panel := self.panels.get(name)) is not None:
-            self.tabs.setCurrentWidget(panel)
+            self.docks.tabs.setCurrentWidget(panel)
 
     def _on_replaced(self) -> None:
         self._own_run = False
@@ -799,7 +428,8 @@ class MainWindow(QMainWindow):
             return chosen.name
         return None
 
-    def _toggle_trail(self, on: bool) -> None:
+    def toggle_trail(self, on: bool) -> None:
+        """Draw the path of the selected body, or take paths away."""
         if not on:
             for name in [self._selected_body()] if self._selected_body() else list(self.view.trails):
                 self.view.set_trail(name, False)
@@ -809,7 +439,8 @@ class MainWindow(QMainWindow):
             self.document.post("Select a body first: its path is drawn while the motion plays.")
             self._show_options()
 
-    def _toggle_follow(self, on: bool) -> None:
+    def toggle_follow(self, on: bool) -> None:
+        """Let the camera move along with the selected body, or stand still."""
         name = self._selected_body()
         if on and name is None:
             self.document.post("Select a body first: the camera then moves along with it.")
@@ -817,7 +448,8 @@ class MainWindow(QMainWindow):
         else:
             self.view.follow(name if on else None)
 
-    def _set_loop(self, on: bool) -> None:
+    def set_loop(self, on: bool) -> None:
+        """Begin again at the end of a run, or stop there."""
         self.player.loop = on
         self.timeline.loop_button.setChecked(on)
 
@@ -862,7 +494,8 @@ class MainWindow(QMainWindow):
 
     # --- theme and units ----------------------------------------------------------------------------------------------
 
-    def _choose_theme(self, name: str, on: bool) -> None:
+    def choose_theme(self, name: str, on: bool = True) -> None:
+        """Use a theme and remember it: "system", "light" or "dark"."""
         if on:
             self.settings.theme = name
             theme.apply(name)
@@ -870,13 +503,14 @@ class MainWindow(QMainWindow):
 
     def switch_theme(self) -> None:
         """From light to dark, or back."""
-        self._choose_theme("light" if theme.current().dark else "dark", True)
+        self.choose_theme("light" if theme.current().dark else "dark", True)
 
     def _show_theme(self) -> None:
         for name in ("system", "light", "dark"):
             self._check(f"theme_{name}", self.settings.theme == name)
 
-    def _choose_units(self, name: str, on: bool) -> None:
+    def choose_units(self, name: str, on: bool = True) -> None:
+        """Show numbers in these units, and remember it for the document."""
         if on:
             self.document.units = DisplayUnits(name)
             self.settings.set_units(self.document.units, self.document.path)
@@ -894,40 +528,12 @@ class MainWindow(QMainWindow):
             available = self.screen().availableGeometry().size()
             self.resize(min(1400, available.width()), min(900, available.height()))
 
-    def _restore_docks(self) -> None:
-        state = self.settings.layout("docks")
-        if state is None or not self.restoreState(state, LAYOUT_VERSION):
-            self._default_docks()
-        self.toolbar.show()
-
-    def _default_docks(self) -> None:
-        docks, horizontal, vertical = self.docks, Qt.Orientation.Horizontal, Qt.Orientation.Vertical
-        for dock in docks.values():
-            dock.show()
-        self.splitDockWidget(docks["model"], docks["run"], vertical)
-        self.resizeDocks([docks["model"], docks["inspector"]], [260, 320], horizontal)
-        self.resizeDocks([docks["results"]], [max(230, round(0.3 * self.height()))], vertical)
-        self.resizeDocks([docks["model"], docks["run"]], [400, 300], vertical)
-
     def reset_layout(self) -> None:
         """Put all panels back to where they were at first."""
-        self.settings.clear_layout()
-        if self.model_shown:
-            areas = Qt.DockWidgetArea
-            places = (
-                areas.LeftDockWidgetArea,
-                areas.LeftDockWidgetArea,
-                areas.RightDockWidgetArea,
-                areas.BottomDockWidgetArea,
-            )
-            for dock, area in zip(self.docks.values(), places, strict=True):
-                dock.setFloating(False)
-                self.addDockWidget(area, dock)
-            self._default_docks()
+        self.docks.reset()
 
     def _remember_layout(self) -> None:
-        if self.model_shown:
-            self.settings.set_layout("docks", QByteArray(self.saveState(LAYOUT_VERSION)))
+        self.docks.remember()
         self.settings.set_layout("geometry", QByteArray(self.saveGeometry()))
 
     # --- events -------------------------------------------------------------------------------------------------------
@@ -965,10 +571,3 @@ class MainWindow(QMainWindow):
             application.removeEventFilter(self)
         self.view.close_canvas()
         event.accept()
-
-
-def _import_drawing() -> None:
-    """Import what the view needs, beside the event loop."""
-    import mbframe as mb
-
-    mb.render.can_draw()

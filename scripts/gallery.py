@@ -52,14 +52,14 @@ def draw(one: Exhibit) -> None:
     track = Track(mb.load_result(one.result))
     t = track.t[0] + one.picture_at * (track.t[-1] - track.t[0])
     system, state = one.system(), track.state(t)
-    motion = None if one.follow else track.sampled(60)
+    motion = [track.state(s) for s in np.linspace(track.t[0], t, 60)] if one.picture_at > 0.0 else None
     for theme in ("light", "dark"):
         with mb.render.Scene(system, motion=motion, theme=theme, size=(2 * SIZE[0], 2 * SIZE[1]), axes=False) as scene:
             if one.follow:
                 scene.follow(one.follow)
             scene.show(state)
             if one.trail and one.picture_at > 0.0:
-                scene.trail(one.trail, track.path(one.trail, t))
+                scene.trail(one.trail, track.path(one.trail, t, local_point=one.trail_point))
             picture = Image.fromarray(scene.image())
         picture.resize(SIZE, Image.Resampling.LANCZOS).save(one.picture(theme), quality=QUALITY, method=6)
 

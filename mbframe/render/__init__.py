@@ -4,7 +4,7 @@ Geometry is data (`drawing`), a `Scene` draws it with PyVista, exports write it.
 drawn.
 """
 
-from .availability import RenderError, can_draw
+from .availability import RenderError, can_draw, prepare
 from .canvas import Canvas, Pick
 from .export import export
 from .geometry import drawing
@@ -25,5 +25,6 @@ __all__ = [
     "drawing",
     "export",
     "picture",
+    "prepare",
     "vectors",
 ]

@@ -22,6 +22,7 @@ from .parts import Sketch, swept, unit_vector
 from .placement import Placements, Poses
 from .style import ARROWS, SELECTED, THEMES, Color
 from .surfaces import arrow, frame_with_axis
+from .surfaces import detail as surface_detail
 from .surroundings import AXIS_COLORS, Floor, floor_of, nice_spacing
 
 Array = NDArray[np.float64]
@@ -53,6 +54,8 @@ class Scene:
         Width and height in pixels of a plotter that is made here.
     smooth
         Anti-aliasing of a plotter that is made here; takes time (see `scripts/bench`).
+    detail
+        Share of the usual number of triangles around round parts: less than 1 is faster without a graphics card.
 
     `scene.show(state)` moves the parts. `scene.fit()`, `scene.view("iso")`, `scene.follow(body)` place the camera.
     """
@@ -70,6 +73,7 @@ class Scene:
         shadows: bool = True,
         size: tuple[int, int] = (1280, 720),
         smooth: bool = True,
+        detail: float = 1.0,
     ) -> None:
         if theme not in THEMES:
             allowed = ", ".join(map(repr, THEMES))
@@ -80,7 +84,8 @@ class Scene:
         self.plotter = off_screen_plotter(size, smooth) if plotter is None else plotter
         self._passed = _poses_of(motion)
         self.sketch = Sketch(system, self._passed)
-        self.parts = parts_of(self.sketch)
+        with surface_detail(detail):
+            self.parts = parts_of(self.sketch)
         self._placements = Placements([part.placement for part in self.parts])
         self._selected: str | None = None
         self._followed: str | None = None

@@ -6,9 +6,11 @@ solid is z, like that of a shape (`mbframe.shapes`), and its faces wind counterc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import pairwise, product
 
 import numpy as np
@@ -18,8 +20,36 @@ from ..rotations import frame_with_axis
 
 Array = NDArray[np.float64]
 
-alike = lru_cache(maxsize=512)  # a mechanism has many equal pins and balls: they share one surface
 SHARP = np.radians(40.0)  # a profile that bends by more has an edge there
+_detail: ContextVar[float] = ContextVar("detail", default=1.0)
+
+
+@contextmanager
+def detail(share: float) -> Iterator[None]:
+    """Divide round surfaces into that share of the usual number of sides: for many bodies, or for slow machines."""
+    before = _detail.set(share)
+    try:
+        yield
+    finally:
+        _detail.reset(before)
+
+
+def _divisions(usual: int, fewest: int) -> int:
+    return max(min(usual, fewest), round(_detail.get() * usual))
+
+
+def alike(make: Callable[..., Surface]) -> Callable[..., Surface]:
+    """A mechanism has many equal pins and balls: they share one surface, for each level of detail."""
+
+    @lru_cache(maxsize=512)
+    def kept(level: float, *arguments: float, **named: float) -> Surface:
+        return make(*arguments, **named)
+
+    @wraps(make)
+    def shared(*arguments: float, **named: float) -> Surface:
+        return kept(_detail.get(), *arguments, **named)
+
+    return shared
 
 
 @dataclass(frozen=True)
@@ -103,6 +133,7 @@ def _strip(rows: int, columns: int) -> NDArray[np.int64]:
 
 def revolved(profile: ArrayLike, sides: int = 40) -> Surface:
     """The surface that a profile of points (radius, z) makes about z; outside is to the right of its direction."""
+    sides = _divisions(sides, fewest=10)
     turn = np.linspace(0.0, 2.0 * np.pi, sides + 1)
     cos, sin = np.cos(turn), np.sin(turn)
     pieces = []
@@ -144,6 +175,7 @@ def cone(radius: float, length: float, sides: int = 40) -> Surface:
 
 def arc(radius: float, start: float, end: float, center: tuple[float, float] = (0.0, 0.0), steps: int = 20) -> Array:
     """Points of a circle (x, y) from an angle to another, for profiles and outlines."""
+    steps = _divisions(steps, fewest=int(np.ceil(abs(end - start) / (0.8 * SHARP))))
     angle = np.linspace(start, end, steps + 1)
     return np.column_stack([center[0] + radius * np.cos(angle), center[1] + radius * np.sin(angle)])
 
@@ -246,7 +278,7 @@ def extruded(outline: ArrayLike, height: float, bevel: float = 0.0) -> Surface:
 
 def swept(path: ArrayLike, radius: float, sides: int = 12) -> Surface:
     """A round wire along a polyline (n, 3), with flat ends."""
-    points = np.asarray(path, float)
+    points, sides = np.asarray(path, float), _divisions(sides, fewest=5)
     tangent = np.gradient(points, axis=0)
     tangent /= np.linalg.norm(tangent, axis=1)[:, None]
     across = np.empty_like(points)
@@ -269,7 +301,7 @@ def swept(path: ArrayLike, radius: float, sides: int = 12) -> Surface:
 
 def coil(radius: float, wire: float, turns: int, length: float = 1.0, straight: float = 0.12) -> Surface:
     """A helical spring from the origin along z, with a straight piece at both ends (a share of its length)."""
-    turn = np.linspace(0.0, 2.0 * np.pi * turns, 20 * turns + 1)
+    turn = np.linspace(0.0, 2.0 * np.pi * turns, _divisions(20, fewest=10) * turns + 1)
     share = turn / turn[-1]
     z = straight + (1.0 - 2.0 * straight) * share
     swell = radius * np.minimum(1.0, np.minimum(share, 1.0 - share) * turns * 2.0)
