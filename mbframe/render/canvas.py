@@ -62,7 +62,7 @@ class Canvas:
     def draw_system(self, system: Any, **options: Any) -> Scene:
         """Draw a system in the place of what was there; options are those of `Scene`. The camera looks at all of it."""
         self.clear()
-        self.scene = Scene(system, self.plotter, axes=False, **options)
+        self.scene = Scene(system, self.plotter, axes=False, merge=True, **options)
         return self.scene
 
     def clear(self) -> None:
@@ -94,7 +94,7 @@ class Canvas:
         _, height = self.size
         if not self._picker.Pick(x, height - 1 - y, 0.0, self.plotter.renderer):
             return None
-        element = self.scene.element_of(self._picker.GetActor())
+        element = self.scene.element_of(self._picker.GetActor(), self._picker.GetCellId())
         return None if element is None else Pick(element, np.array(self._picker.GetPickPosition()))
 
     def ray(self, x: float, y: float) -> tuple[Array, Array]:

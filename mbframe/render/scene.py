@@ -18,6 +18,7 @@ from . import camera as cam
 from .actors import SurfaceActor, add_lines, mapper_of, off_screen_plotter, place_all, surface_data
 from .availability import check_drawing, pyvista
 from .geometry import parts_of
+from .merging import MergedPart, merged
 from .parts import Sketch, swept, unit_vector
 from .placement import Placements, Poses
 from .style import ARROWS, SELECTED, THEMES, Color
@@ -56,6 +57,8 @@ class Scene:
         Anti-aliasing of a plotter that is made here; takes time (see `scripts/bench`).
     detail
         Share of the usual number of triangles around round parts: less than 1 is faster without a graphics card.
+    merge
+        Draw all parts of a body that move with it as one: faster, the picture is the same.
 
     `scene.show(state)` moves the parts. `scene.fit()`, `scene.view("iso")`, `scene.follow(body)` place the camera.
     """
@@ -74,6 +77,7 @@ class Scene:
         size: tuple[int, int] = (1280, 720),
         smooth: bool = True,
         detail: float = 1.0,
+        merge: bool = False,
     ) -> None:
         if theme not in THEMES:
             allowed = ", ".join(map(repr, THEMES))
@@ -85,7 +89,8 @@ class Scene:
         self._passed = _poses_of(motion)
         self.sketch = Sketch(system, self._passed)
         with surface_detail(detail):
-            self.parts = parts_of(self.sketch)
+            drawn = parts_of(self.sketch)
+        self.parts = merged(drawn) if merge else drawn
         self._placements = Placements([part.placement for part in self.parts])
         self._selected: str | None = None
         self._followed: str | None = None
@@ -171,7 +176,10 @@ class Scene:
         """Paint an element (or the one of that name) in the colour of a selection; None takes it back."""
         self._selected = None if element is None else self._named(element)
         for part, actor in zip(self.parts, self._actors, strict=True):
-            actor.paint(SELECTED if part.element == self._selected else part.color)
+            if isinstance(part, MergedPart):
+                actor.paint_vertices(part.colors(self._selected, SELECTED))
+            else:
+                actor.paint(SELECTED if part.element == self._selected else part.color)
 
     def trail(self, body: Any, points: ArrayLike | None, color: Color | None = None) -> None:
         """Draw the path (n, 3) of a point of a body, fading towards its beginning; None takes it away."""
@@ -240,11 +248,12 @@ class Scene:
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
-    def element_of(self, actor: Any) -> Element | None:
-        """The element that a picked actor shows; None for what surrounds the mechanism."""
+    def element_of(self, actor: Any, face: int = 0) -> Element | None:
+        """The element that a picked actor shows at one of its triangles; None for what surrounds the mechanism."""
         for part, own in zip(self.parts, self._actors, strict=True):
             if own.actor is actor:
-                return self.system[part.element]
+                name = part.element_at(face) if isinstance(part, MergedPart) else part.element
+                return None if name is None else self.system[name]
         return None
 
     def _named(self, element: Any) -> str:
@@ -262,6 +271,8 @@ class Scene:
             if key not in shared:
                 shared[key] = mapper_of(surface_data(part.surface))
             actors.append(SurfaceActor(self.plotter, shared[key], part.color, part.opacity))
+            if isinstance(part, MergedPart):
+                actors[-1].paint_vertices(part.colors())
         return actors
 
     def _light(self) -> None:
@@ -276,7 +287,7 @@ class Scene:
         self._projection = self.floor.shadow_matrix(1e-3 * self.sketch.extent)
         self._casting = [k for k, part in enumerate(self.parts) if part.role != "road"]
         self._shadows = [
-            SurfaceActor(self.plotter, self._actors[k].mapper, self.theme.shadow, lit=False, pickable=False)
+            SurfaceActor(self.plotter, self._actors[k].plain_mapper(), self.theme.shadow, lit=False, pickable=False)
             for k in self._casting
         ]
 

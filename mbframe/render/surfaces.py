@@ -38,6 +38,11 @@ def _divisions(usual: int, fewest: int) -> int:
     return max(min(usual, fewest), round(_detail.get() * usual))
 
 
+def _bevelled(bevel: float) -> float:
+    """Edges are broken only where detail is shown."""
+    return bevel if _detail.get() > 0.4 else 0.0
+
+
 def alike(make: Callable[..., Surface]) -> Callable[..., Surface]:
     """A mechanism has many equal pins and balls: they share one surface, for each level of detail."""
 
@@ -155,14 +160,14 @@ def revolved(profile: ArrayLike, sides: int = 40) -> Surface:
 @alike
 def cylinder(radius: float, length: float, bevel: float = 0.0, sides: int = 40) -> Surface:
     """A cylinder about z, centred at the origin."""
-    h, b = length / 2.0, min(bevel, 0.45 * radius, 0.45 * length)
+    h, b = length / 2.0, min(_bevelled(bevel), 0.45 * radius, 0.45 * length)
     return revolved([(0, -h), (radius - b, -h), (radius, -h + b), (radius, h - b), (radius - b, h), (0, h)], sides)
 
 
 @alike
 def tube(outer: float, inner: float, length: float, bevel: float = 0.0, sides: int = 40) -> Surface:
     """A hollow cylinder about z, centred at the origin."""
-    h, b = length / 2.0, min(bevel, 0.3 * (outer - inner), 0.3 * length)
+    h, b = length / 2.0, min(_bevelled(bevel), 0.3 * (outer - inner), 0.3 * length)
     outside = [(inner, -h), (outer - b, -h), (outer, -h + b), (outer, h - b), (outer - b, h), (inner, h)]
     return revolved([*outside, (inner, -h)], sides)
 
@@ -247,7 +252,7 @@ def extruded(outline: ArrayLike, height: float, bevel: float = 0.0) -> Surface:
     """A prism about the plane z = 0. The outline (n, 2) runs counterclockwise and is seen whole from its middle."""
     points = np.asarray(outline, float)
     middle = (points.min(axis=0) + points.max(axis=0)) / 2.0
-    h, b = height / 2.0, min(bevel, 0.4 * height)
+    h, b = height / 2.0, min(_bevelled(bevel), 0.4 * height)
     radius = np.linalg.norm(points - middle, axis=1).min()
     shrink = 1.0 - min(b / max(radius, 1e-300), 0.5)
     inner = middle + shrink * (points - middle)
