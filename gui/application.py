@@ -114,13 +114,11 @@ class Application:
 
     def open(self) -> None:
         """Show the window; all that takes longer follows when it is visible."""
-        from PySide6.QtCore import QTimer
-
         from .window import MainWindow
 
         self.window = MainWindow(self.document, self.solver, self.settings)
+        self.window.first_painted.connect(self._go_on)
         self.window.show()
-        QTimer.singleShot(0, self._go_on)
 
     def _go_on(self) -> None:
         from .autosave import Autosave, offer

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
@@ -56,12 +56,16 @@ from .units import SYSTEMS, DisplayUnits
 from .view import View
 
 FIRST_HINT: Final = "Space plays it. Drag turns the view, the wheel zooms, a click selects. Run computes it anew."
+LATEST_START: Final = 500
+"""Milliseconds after which panels are made, painted or not."""
 SECOND_HINT: Final = "Your first run. Keep what you have:"
 
 
 class MainWindow(QMainWindow):
     """Shows a document. `document`, `solver` and `settings` are made by the application."""
 
+    first_painted = Signal()
+    """The window is seen for the first time."""
     panels_ready = Signal()
     _drawing_imported = Signal()
 
@@ -94,7 +98,20 @@ class MainWindow(QMainWindow):
         self._connect()
         self._restore_layout()
         self.show_gallery()
-        QTimer.singleShot(0, self._make_panels)
+        self._begun = False
+        QTimer.singleShot(LATEST_START, self._begin)  # if it is opened as an icon, it is not painted
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._begun:
+            QTimer.singleShot(0, self._begin)
+
+    def _begin(self) -> None:
+        """The window is seen: what takes longer can begin."""
+        if not self._begun:
+            self._begun = True
+            self.first_painted.emit()
+            self._make_panels()
 
     # --- building -----------------------------------------------------------------------------------------------------
 
@@ -148,6 +165,9 @@ class MainWindow(QMainWindow):
         yield "messages", made("messages", "MessagesPanel", document), partial(docks.add_tab, title="Messages")
 
     def _panels_made(self) -> None:
+        if (plots := self.panels.get("plots")) is not None:
+            plots.time_requested.connect(self.player.seek)
+            plots.run_requested.connect(self.run)
         self.panels_ready.emit()
         self._drawing_imported.connect(self.view.prepare)
         threading.Thread(target=self._import_drawing, name="import of PyVista", daemon=True).start()
@@ -337,7 +357,9 @@ class MainWindow(QMainWindow):
 
     def show_export(self) -> None:
         """Open the dialog that writes files."""
-        dialog = import_module(".export_dialog", __package__).ExportDialog(self.document, self.solver, self.view, self)
+        dialog = import_module(".export_dialog", __package__).ExportDialog(
+            self.document, self.solver, self.view, self, self.settings
+        )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
