@@ -137,12 +137,7 @@ class MainWindow(QMainWindow):
                 self._panels_made()
                 return
             name, make, place = waiting.pop(0)
-            try:
-                panel = make()
-            except ModuleNotFoundError as error:  # DEVELOPMENT ONLY
-                print("missing panel", name, error)
-                QTimer.singleShot(0, next_one)
-                return
+            panel = make()
             self.panels[name] = panel
             place(panel)
             QTimer.singleShot(0, next_one)
@@ -165,12 +160,21 @@ class MainWindow(QMainWindow):
         yield "messages", made("messages", "MessagesPanel", document), partial(docks.add_tab, title="Messages")
 
     def _panels_made(self) -> None:
-        if (plots := self.panels.get("plots")) is not None:
-            plots.time_requested.connect(self.player.seek)
-            plots.run_requested.connect(self.run)
+        self._connect_panels()
         self.panels_ready.emit()
         self._drawing_imported.connect(self.view.prepare)
         threading.Thread(target=self._import_drawing, name="import of PyVista", daemon=True).start()
+
+    def _connect_panels(self) -> None:
+        """Requests of panels go to those who can fulfil them; all else panels learn from the document."""
+        tree: Any = self.panels["tree"]
+        plots: Any = self.panels["plots"]
+        plots.time_requested.connect(self.player.seek)
+        plots.run_requested.connect(self.run)
+        tree.plot_requested.connect(lambda name: (self.show_tab("plots"), plots.add(name)))
+        tree.quantities_requested.connect(lambda name: (self.show_tab("plots"), plots.list.search.setText(name)))
+        tree.follow_requested.connect(lambda body: self.view.follow(body.name if body is not None else None))
+        tree.trail_requested.connect(lambda body: self.view.set_trail(body.name, body.name not in self.view.trails))
 
     def _import_drawing(self) -> None:
         """Import what the view needs beside the event loop; the canvas is then made in the window's thread."""
@@ -382,8 +386,7 @@ class MainWindow(QMainWindow):
         module = import_module(".help", __package__)
         if self._help is None:
             self._help = module.HelpWindow(self)
-        self._help.show()
-        self._help.raise_()
+        self._help.open_for(QApplication.focusWidget())
 
     _help: Any = None
 
