@@ -20,6 +20,7 @@ from .errors import ModelError, Problem
 
 if TYPE_CHECKING:
     from .results import Result
+    from .system import System
 
 Array = NDArray[np.float64]
 
@@ -128,12 +129,18 @@ def catalogue(result: Result) -> Catalogue:
     """The quantities of a result. Where its model cannot be built again, those that are stored."""
     stored = result._states.stored_units()
     try:
-        entries = list(_entries(result))
+        result._states.tables  # noqa: B018 (refuses a model that does not fit)
+        entries = list(_entries(result.system, result))
     except ModelError:
         if not stored:
             raise
         entries = [Entry("", "t", "s", lambda: result.t)]
     return Catalogue(entries, stored)
+
+
+def units_of(system: System) -> dict[str, str]:
+    """Names and units of the quantities that a result of this system will have; takes no time, computes nothing."""
+    return Catalogue(_entries(system, None), {}).units()
 
 
 def select(result: Result, names: Sequence[str]) -> list[Quantity]:
@@ -204,31 +211,36 @@ def components_of(kind: str, dimension: int) -> tuple[str, ...]:
     return () if kind in ABOUT_NORMAL else PLANAR
 
 
-def _entries(result: Result) -> Iterator[Entry]:
-    tables, dimension = result._states.tables, result.dimension
+def _entries(system: System, result: Any) -> Iterator[Entry]:
+    """All quantities of a result of this system. Without a result they have names only."""
+    dimension = system.dimension
+
+    def asked(method: str, *arguments: Any) -> Callable[[], Array]:
+        return lambda: getattr(result, method)(*arguments)
+
     yield Entry("", "t", "s", lambda: result.t)
-    for body in tables.index:
+    for body in (body.name for body in system.bodies):
         for kind, unit in MOTION.items():
-            yield Entry(body, kind, unit, partial(getattr(result, kind), body), components_of(kind, dimension))
+            yield Entry(body, kind, unit, asked(kind, body), components_of(kind, dimension))
         if dimension == 2:
-            yield Entry(body, "angle", "rad", partial(result.angle, body))
+            yield Entry(body, "angle", "rad", asked("angle", body))
         else:
             yield Entry(body, "quaternion", "", partial(continuous_quaternions, result, body), QUATERNION)
-    for joint in tables.joint_points:
+    for joint in (joint.name for joint in system.joints):
         for kind, unit in LOAD.items():
             compute = partial(_reaction, result, joint, kind)
             yield Entry(joint, f"reaction.{kind}", unit, compute, components_of(kind, dimension))
-    for force in (numbered.force for numbered in tables.forces):
+    for force in system.forces:
         for kind, unit in LOAD.items():
             compute = partial(_wrench, result, force.name, kind)
             yield Entry(force.name, kind, unit, compute, components_of(kind, dimension))
         for kind, unit in force.outputs.items():
-            yield Entry(force.name, kind, unit, partial(result.output, force.name, kind))
+            yield Entry(force.name, kind, unit, asked("output", force.name, kind))
         if force.states:
             numbers = tuple(map(str, range(force.states)))
-            yield Entry(force.name, "state", "", partial(result.element_states, force.name), numbers)
-    for measure in result.system.measures:
-        yield Entry(measure.name, "", measure.unit, partial(result.measure, measure.name))
+            yield Entry(force.name, "state", "", asked("element_states", force.name), numbers)
+    for measure in system.measures:
+        yield Entry(measure.name, "", measure.unit, asked("measure", measure.name))
     for group, kinds in SCALARS.items():
         for kind, unit in kinds.items():
             yield Entry(group, kind, unit, partial(_whole, result, group, kind))

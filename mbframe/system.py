@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -120,13 +120,38 @@ class System(Displayed, Element):
         found = self[element] if isinstance(element, str) else element
         if found not in self:
             raise ModelError([self.problem("", f"{found} is not in this system; pass one of its elements or a name")])
-        users = [c.name for c in self if isinstance(c, Connection) and any(v is found for v in c.values().values())]
+        users = [other.name for other in self._users(found)]
         if found is self.ground:
             raise ModelError([found.problem("", "cannot be removed; every system has its ground")])
         if users:
             message = f"cannot be removed; remove first what is attached: {', '.join(users)}"
             raise ModelError([found.problem("", message)])
         del self._elements[found.name]
+        if self._renamed in found._observers:
+            found._observers.remove(self._renamed)
+
+    def _users(self, element: Element) -> list[Element]:
+        return [c for c in self if isinstance(c, Connection) and any(v is element for v in c.values().values())]
+
+    def dependents(self, element: Element) -> list[Element]:
+        """The elements that cannot be without this one: what refers to it, and what refers to that, nearest first."""
+        found: dict[str, Element] = {}
+        waiting = [element]
+        while waiting:
+            for user in self._users(waiting.pop(0)):
+                if user.name not in found:
+                    found[user.name] = user
+                    waiting.append(user)
+        return list(found.values())
+
+    def reorder(self, names: Iterable[str]) -> None:
+        """Put the elements in the order of these names, which is that of tables, files and lists."""
+        order = list(names)
+        if sorted(order) != sorted(self._elements):
+            raise ModelError(
+                [self.problem("reorder", "found other names; allowed are those of all elements, each once")]
+            )
+        self._elements = {name: self._elements[name] for name in order}
 
     def __getitem__(self, name: str) -> Element:
         try:

@@ -47,6 +47,21 @@ install_packages() {
     } </dev/null >&2
 }
 
+# prepare_windows: what the application and its tests need of the system.
+prepare_windows() { install_packages "windows" "${PACKAGES_DISPLAY[@]}" || say "Going on without windows."; }
+
+# in_virtual_display COMMAND...: runs it in a display of its own, drawn by software, so that it is the same everywhere;
+# without Xvfb on Qt's off-screen platform, where windows have no pixels.
+in_virtual_display() {
+    export QT_API=pyside6 LIBGL_ALWAYS_SOFTWARE=1 PYTHONFAULTHANDLER=1
+    if command -v xvfb-run >/dev/null && command -v xauth >/dev/null; then
+        env -u WAYLAND_DISPLAY xvfb-run --auto-servernum --server-args="-screen 0 1400x900x24 -nolisten tcp" "$@"
+    else
+        say "There is no Xvfb: windows are tested without pixels."
+        env -u DISPLAY -u WAYLAND_DISPLAY QT_QPA_PLATFORM=offscreen "$@"
+    fi
+}
+
 supported() { "$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null; }
 
 # Prints the interpreter to build the environment from: $PYTHON if given, else the first suitable one.
@@ -98,7 +113,4 @@ install_project() {
 virtual_environment_is_good || make_virtual_environment
 install_project test
 install_packages "pictures" "${PACKAGES_DRAWING[@]}" || say "Going on without pictures; their tests will say so."
-if [[ -f gui/__main__.py ]]; then
-    install_packages "windows" "${PACKAGES_DISPLAY[@]}" || say "Going on without windows."
-fi
 export PATH="$ROOT/.venv/bin:$PATH"

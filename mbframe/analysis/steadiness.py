@@ -20,6 +20,7 @@ CLOSED = 1e-7  # largest violation of a constraint, and of its rate, relative to
 STEADY = 1e-6  # largest unsteady acceleration, relative to gravity and the accelerations of the motion
 CONSTANT = 1e-7  # largest relative change of the coefficients along the motion
 ROUNDING = 1e-6  # part of a matrix below which a projection of it may be rounding: CONSTANT of that is 1e-13
+STILL = 1e-9  # rates that are rounding, relative to those of the turn and of a pendulum as long as the model
 TURN = 1.0  # rad: how far the fastest wheel turns until the coefficients are compared
 LATER = 0.777  # s; no part of a period that anyone would choose
 LISTED = 5  # bodies named in a message
@@ -135,6 +136,9 @@ def advanced(state: State, frame: TurningFrame, duration: float) -> State:
 def until_turned(eq: Equations, state: State, frame: TurningFrame) -> float:
     """A time in which the fastest body turns by about 1 rad against the frame; 0 at rest."""
     speed, spin = _largest(state, frame.angular_velocity)
+    # Velocities that are rounding would lead to a time in which rounding is all that is left.
+    still = STILL * (max(np.sqrt(np.linalg.norm(eq.system.gravity) / extent(eq, state)), abs(frame.rate)) or 1.0)
+    spin, speed = (spin if spin > still else 0.0), (speed if speed > still * extent(eq, state) else 0.0)
     fastest = max(spin, speed / extent(eq, state) if spin == 0.0 else 0.0, abs(frame.rate) if spin == 0.0 else 0.0)
     return TURN / fastest if fastest > 0.0 else 0.0
 

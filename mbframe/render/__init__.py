@@ -4,7 +4,8 @@ Geometry is data (`drawing`), a `Scene` draws it with PyVista, exports write it.
 drawn.
 """
 
-from .availability import RenderError, can_draw
+from .availability import RenderError, can_draw, prepare
+from .canvas import Canvas, Pick
 from .export import export
 from .geometry import drawing
 from .parts import Part
@@ -13,7 +14,9 @@ from .scene import Scene, picture
 from .vectors import Vectors, vectors
 
 __all__ = [
+    "Canvas",
     "Part",
+    "Pick",
     "Poses",
     "RenderError",
     "Scene",
@@ -22,5 +25,6 @@ __all__ = [
     "drawing",
     "export",
     "picture",
+    "prepare",
     "vectors",
 ]

@@ -74,6 +74,20 @@ class SurfaceActor:
         """Give it another colour."""
         self.actor.GetProperty().SetColor(*color)
 
+    def paint_vertices(self, colors: NDArray[np.uint8]) -> None:
+        """Give each vertex a colour (n, 3), also of all actors that share the mapper."""
+        data = self.mapper.GetInput()
+        data.point_data["rgb"] = colors
+        self.mapper.ScalarVisibilityOn()
+        self.mapper.SetScalarModeToUsePointFieldData()
+        self.mapper.SelectColorArray("rgb")
+        self.mapper.SetColorModeToDirectScalars()
+        data.Modified()
+
+    def plain_mapper(self) -> Any:
+        """A mapper of the same surface that takes the colour of its actor; the own one unless vertices have colours."""
+        return mapper_of(self.mapper.GetInput()) if self.mapper.GetScalarVisibility() else self.mapper
+
     def visible(self, shown: bool) -> None:
         """Show or hide it."""
         self.actor.SetVisibility(shown)

@@ -40,6 +40,15 @@ def trimesh() -> ModuleType:
     return module
 
 
+def prepare() -> None:
+    """Import all that drawing needs, which takes seconds; a thread may do that while others go on."""
+    if can_draw():
+        import vtkmodules.util.numpy_support
+        import vtkmodules.vtkRenderingCore  # noqa: F401
+
+        _ = pyvista().Plotter  # PyVista imports what draws when it is first asked for
+
+
 def check_drawing() -> None:
     """Raise a `RenderError` unless pictures can be drawn on this machine."""
     if (reason := why_not()) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from . import camera as cam
 from .actors import SurfaceActor, add_lines, mapper_of, off_screen_plotter, place_all, surface_data
 from .availability import check_drawing, pyvista
 from .geometry import parts_of
+from .merging import MergedPart, merged
 from .parts import Sketch, swept, unit_vector
 from .placement import Placements, Poses
 from .style import ARROWS, SELECTED, THEMES, Color
 from .surfaces import arrow, frame_with_axis
+from .surfaces import detail as surface_detail
 from .surroundings import AXIS_COLORS, Floor, floor_of, nice_spacing
 
 Array = NDArray[np.float64]
@@ -52,6 +55,10 @@ class Scene:
         Width and height in pixels of a plotter that is made here.
     smooth
         Anti-aliasing of a plotter that is made here; takes time (see `scripts/bench`).
+    detail
+        Share of the usual number of triangles around round parts: less than 1 is faster without a graphics card.
+    merge
+        Draw all parts of a body that move with it as one: faster, the picture is the same.
 
     `scene.show(state)` moves the parts. `scene.fit()`, `scene.view("iso")`, `scene.follow(body)` place the camera.
     """
@@ -69,6 +76,8 @@ class Scene:
         shadows: bool = True,
         size: tuple[int, int] = (1280, 720),
         smooth: bool = True,
+        detail: float = 1.0,
+        merge: bool = False,
     ) -> None:
         if theme not in THEMES:
             allowed = ", ".join(map(repr, THEMES))
@@ -79,7 +88,9 @@ class Scene:
         self.plotter = off_screen_plotter(size, smooth) if plotter is None else plotter
         self._passed = _poses_of(motion)
         self.sketch = Sketch(system, self._passed)
-        self.parts = parts_of(self.sketch)
+        with surface_detail(detail):
+            drawn = parts_of(self.sketch)
+        self.parts = merged(drawn) if merge else drawn
         self._placements = Placements([part.placement for part in self.parts])
         self._selected: str | None = None
         self._followed: str | None = None
@@ -135,7 +146,11 @@ class Scene:
 
     def view(self, name: str) -> None:
         """Look from a preset direction ("iso", "front", "back", "left", "right", "top", "bottom") at all of it."""
-        self._towards, self._up = cam.view_directions(name, self.sketch.up, self.sketch.planar)
+        self.view_from(*cam.view_directions(name, self.sketch.up, self.sketch.planar))
+
+    def view_from(self, towards: ArrayLike, up: ArrayLike) -> None:
+        """Look from a direction at all of it; unit vectors from the mechanism to the camera, and upwards."""
+        self._towards, self._up = np.asarray(towards, float), np.asarray(up, float)
         self.fit()
 
     def fit(self, margin: float = cam.MARGIN) -> None:
@@ -150,13 +165,21 @@ class Scene:
         """Let the camera move along with a body; None lets it stand still again."""
         self._followed = None if body is None else self._named(body)
 
+    def shift(self, body: Any) -> Array:
+        """How far the centre of mass of a body is now from where it is described, m, (3,)."""
+        name = self._named(body)
+        return self._center(name, self._poses) - self._center(name, self.sketch.described)
+
     # --- what is added to the mechanism -------------------------------------------------------------------------------
 
     def highlight(self, element: Any) -> None:
         """Paint an element (or the one of that name) in the colour of a selection; None takes it back."""
         self._selected = None if element is None else self._named(element)
         for part, actor in zip(self.parts, self._actors, strict=True):
-            actor.paint(SELECTED if part.element == self._selected else part.color)
+            if isinstance(part, MergedPart):
+                actor.paint_vertices(part.colors(self._selected, SELECTED))
+            else:
+                actor.paint(SELECTED if part.element == self._selected else part.color)
 
     def trail(self, body: Any, points: ArrayLike | None, color: Color | None = None) -> None:
         """Draw the path (n, 3) of a point of a body, fading towards its beginning; None takes it away."""
@@ -225,11 +248,12 @@ class Scene:
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
-    def element_of(self, actor: Any) -> Element | None:
-        """The element that a picked actor shows; None for what surrounds the mechanism."""
+    def element_of(self, actor: Any, face: int = 0) -> Element | None:
+        """The element that a picked actor shows at one of its triangles; None for what surrounds the mechanism."""
         for part, own in zip(self.parts, self._actors, strict=True):
             if own.actor is actor:
-                return self.system[part.element]
+                name = part.element_at(face) if isinstance(part, MergedPart) else part.element
+                return None if name is None else self.system[name]
         return None
 
     def _named(self, element: Any) -> str:
@@ -247,6 +271,8 @@ class Scene:
             if key not in shared:
                 shared[key] = mapper_of(surface_data(part.surface))
             actors.append(SurfaceActor(self.plotter, shared[key], part.color, part.opacity))
+            if isinstance(part, MergedPart):
+                actors[-1].paint_vertices(part.colors())
         return actors
 
     def _light(self) -> None:
@@ -261,7 +287,7 @@ class Scene:
         self._projection = self.floor.shadow_matrix(1e-3 * self.sketch.extent)
         self._casting = [k for k, part in enumerate(self.parts) if part.role != "road"]
         self._shadows = [
-            SurfaceActor(self.plotter, self._actors[k].mapper, self.theme.shadow, lit=False, pickable=False)
+            SurfaceActor(self.plotter, self._actors[k].plain_mapper(), self.theme.shadow, lit=False, pickable=False)
             for k in self._casting
         ]
 
@@ -285,7 +311,7 @@ class Scene:
     def _add_labels(self) -> None:
         from vtkmodules.vtkRenderingCore import vtkTextActor
 
-        for names, body, point in self._label_spots():
+        for names, body, point in self._spots:
             label = vtkTextActor()
             label.SetInput(", ".join(names))
             label.SetTextScaleModeToNone()
@@ -299,6 +325,14 @@ class Scene:
             style.SetVerticalJustificationToCentered()
             self.plotter.add_actor(label, reset_camera=False, render=False, pickable=False)
             self._labels.append((label.GetPositionCoordinate(), body, point))
+
+    def label_positions(self) -> list[tuple[str, Array]]:
+        """The names that `labels` would write and where they are now, for a window that writes them itself."""
+        return [(", ".join(names), self._poses.point(body, at)) for names, body, at in self._spots]
+
+    @cached_property
+    def _spots(self) -> list[tuple[list[str], str | None, Array]]:
+        return self._label_spots()
 
     def _label_spots(self) -> list[tuple[list[str], str | None, Array]]:
         """Names to write, and the body and its point where; names that would cover each other are written together."""

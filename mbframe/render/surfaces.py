@@ -6,9 +6,11 @@ solid is z, like that of a shape (`mbframe.shapes`), and its faces wind counterc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import pairwise, product
 
 import numpy as np
@@ -18,8 +20,41 @@ from ..rotations import frame_with_axis
 
 Array = NDArray[np.float64]
 
-alike = lru_cache(maxsize=512)  # a mechanism has many equal pins and balls: they share one surface
 SHARP = np.radians(40.0)  # a profile that bends by more has an edge there
+_detail: ContextVar[float] = ContextVar("detail", default=1.0)
+
+
+@contextmanager
+def detail(share: float) -> Iterator[None]:
+    """Divide round surfaces into that share of the usual number of sides: for many bodies, or for slow machines."""
+    before = _detail.set(share)
+    try:
+        yield
+    finally:
+        _detail.reset(before)
+
+
+def _divisions(usual: int, fewest: int) -> int:
+    return max(min(usual, fewest), round(_detail.get() * usual))
+
+
+def _bevelled(bevel: float) -> float:
+    """Edges are broken only where detail is shown."""
+    return bevel if _detail.get() > 0.4 else 0.0
+
+
+def alike(make: Callable[..., Surface]) -> Callable[..., Surface]:
+    """A mechanism has many equal pins and balls: they share one surface, for each level of detail."""
+
+    @lru_cache(maxsize=512)
+    def kept(level: float, *arguments: float, **named: float) -> Surface:
+        return make(*arguments, **named)
+
+    @wraps(make)
+    def shared(*arguments: float, **named: float) -> Surface:
+        return kept(_detail.get(), *arguments, **named)
+
+    return shared
 
 
 @dataclass(frozen=True)
@@ -103,6 +138,7 @@ def _strip(rows: int, columns: int) -> NDArray[np.int64]:
 
 def revolved(profile: ArrayLike, sides: int = 40) -> Surface:
     """The surface that a profile of points (radius, z) makes about z; outside is to the right of its direction."""
+    sides = _divisions(sides, fewest=10)
     turn = np.linspace(0.0, 2.0 * np.pi, sides + 1)
     cos, sin = np.cos(turn), np.sin(turn)
     pieces = []
@@ -124,14 +160,14 @@ def revolved(profile: ArrayLike, sides: int = 40) -> Surface:
 @alike
 def cylinder(radius: float, length: float, bevel: float = 0.0, sides: int = 40) -> Surface:
     """A cylinder about z, centred at the origin."""
-    h, b = length / 2.0, min(bevel, 0.45 * radius, 0.45 * length)
+    h, b = length / 2.0, min(_bevelled(bevel), 0.45 * radius, 0.45 * length)
     return revolved([(0, -h), (radius - b, -h), (radius, -h + b), (radius, h - b), (radius - b, h), (0, h)], sides)
 
 
 @alike
 def tube(outer: float, inner: float, length: float, bevel: float = 0.0, sides: int = 40) -> Surface:
     """A hollow cylinder about z, centred at the origin."""
-    h, b = length / 2.0, min(bevel, 0.3 * (outer - inner), 0.3 * length)
+    h, b = length / 2.0, min(_bevelled(bevel), 0.3 * (outer - inner), 0.3 * length)
     outside = [(inner, -h), (outer - b, -h), (outer, -h + b), (outer, h - b), (outer - b, h), (inner, h)]
     return revolved([*outside, (inner, -h)], sides)
 
@@ -144,6 +180,7 @@ def cone(radius: float, length: float, sides: int = 40) -> Surface:
 
 def arc(radius: float, start: float, end: float, center: tuple[float, float] = (0.0, 0.0), steps: int = 20) -> Array:
     """Points of a circle (x, y) from an angle to another, for profiles and outlines."""
+    steps = _divisions(steps, fewest=int(np.ceil(abs(end - start) / (0.8 * SHARP))))
     angle = np.linspace(start, end, steps + 1)
     return np.column_stack([center[0] + radius * np.cos(angle), center[1] + radius * np.sin(angle)])
 
@@ -215,7 +252,7 @@ def extruded(outline: ArrayLike, height: float, bevel: float = 0.0) -> Surface:
     """A prism about the plane z = 0. The outline (n, 2) runs counterclockwise and is seen whole from its middle."""
     points = np.asarray(outline, float)
     middle = (points.min(axis=0) + points.max(axis=0)) / 2.0
-    h, b = height / 2.0, min(bevel, 0.4 * height)
+    h, b = height / 2.0, min(_bevelled(bevel), 0.4 * height)
     radius = np.linalg.norm(points - middle, axis=1).min()
     shrink = 1.0 - min(b / max(radius, 1e-300), 0.5)
     inner = middle + shrink * (points - middle)
@@ -246,7 +283,7 @@ def extruded(outline: ArrayLike, height: float, bevel: float = 0.0) -> Surface:
 
 def swept(path: ArrayLike, radius: float, sides: int = 12) -> Surface:
     """A round wire along a polyline (n, 3), with flat ends."""
-    points = np.asarray(path, float)
+    points, sides = np.asarray(path, float), _divisions(sides, fewest=5)
     tangent = np.gradient(points, axis=0)
     tangent /= np.linalg.norm(tangent, axis=1)[:, None]
     across = np.empty_like(points)
@@ -269,7 +306,7 @@ def swept(path: ArrayLike, radius: float, sides: int = 12) -> Surface:
 
 def coil(radius: float, wire: float, turns: int, length: float = 1.0, straight: float = 0.12) -> Surface:
     """A helical spring from the origin along z, with a straight piece at both ends (a share of its length)."""
-    turn = np.linspace(0.0, 2.0 * np.pi * turns, 20 * turns + 1)
+    turn = np.linspace(0.0, 2.0 * np.pi * turns, _divisions(20, fewest=10) * turns + 1)
     share = turn / turn[-1]
     z = straight + (1.0 - 2.0 * straight) * share
     swell = radius * np.minimum(1.0, np.minimum(share, 1.0 - share) * turns * 2.0)

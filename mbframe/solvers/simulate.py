@@ -141,7 +141,7 @@ def simulate(
         "integrator": (chosen, Integrator),
     }
     _check_kinds(kinds)
-    _check_combination(chosen, acceleration, stabilization)
+    check_combination(chosen, acceleration, stabilization)
     if output is not None:
         overwritable(output)
     begin = initial.checked(system.bodies) if initial is not None else None
@@ -177,7 +177,7 @@ def _check_kinds(arguments: dict[str, tuple[Any, type]]) -> None:
         raise ModelError(problems)
 
 
-def _check_combination(
+def check_combination(
     integrator: Integrator, acceleration: Acceleration | None, stabilization: Stabilization | None
 ) -> None:
     """Refuse strategies that the integrator would not use."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -63,6 +65,19 @@ def test_an_unsymmetric_spinning_body_needs_floquet_theory() -> None:
         mb.linearize(system)
     rotor.inertia = (0.1, 0.1, 0.2)
     assert mb.linearize(system).stable
+
+
+def test_velocities_that_are_rounding_do_not_count_as_motion() -> None:
+    system = mb.examples.four_bar()
+    rest = mb.equilibrium(system)
+    nearly = {
+        name: replace(m, velocity=np.array([1e-16, -2e-16, 0.0]), angular_velocity=np.array([0.0, 0.0, 3e-16]))
+        for name, m in rest.motions.items()
+    }
+    state = mb.State(0.0, nearly, rest.element_states, rest.dimension)
+    assert np.allclose(mb.linearize(system, state).eigenvalues, mb.linearize(system, rest).eigenvalues, atol=1e-9)
+    governor = mb.examples.watt_governor()  # all bodies turn with the frame, but for rounding
+    assert mb.linearize(governor, mb.steady(governor)).stability == "marginal"
 
 
 def test_a_load_that_changes_with_time_is_noticed() -> None:

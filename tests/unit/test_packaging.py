@@ -64,6 +64,13 @@ def test_wheel_has_every_asset(wheel: Path) -> None:
     assert "mbframe_assets/viewer/three.min.js" in packed
 
 
+def test_wheel_makes_the_application_known(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt"))
+        entries = archive.read(name).decode()
+    assert "[mbframe.applications]\ngui = mbframe_gui.application:main" in entries
+
+
 def test_wheel_installs_and_imports_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
     target = tmp_path / "site"
     run("-m", "pip", "install", "--no-deps", "--no-index", "--target", target, wheel, cwd=tmp_path)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mbframe as mb
-from mbframe.quantities import continuous_quaternions
+from mbframe.quantities import continuous_quaternions, units_of
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +100,14 @@ def test_the_list_has_every_name_with_its_unit(result):
         quantity = result.quantity(name)
         assert quantity.values.shape == (len(result),), name
         assert quantity.unit == unit
+
+
+def test_names_are_known_before_anything_is_computed(result):
+    announced, listed = units_of(result.system), result.quantities()
+    assert announced.items() <= listed.items()
+    assert set(listed) - set(announced) <= set(result._states.stored_units())
+    plane = mb.examples.four_bar()
+    assert units_of(plane).items() <= mb.simulate(plane, 0.01, dt=0.01).quantities().items()
 
 
 def test_labels_are_words(result):

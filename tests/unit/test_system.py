@@ -288,3 +288,39 @@ def test_a_senseless_pose_is_refused(values, message):
     with pytest.raises(mb.ModelError, match="allowed is a system"):
         system.include("pendulum", "p ")
     assert len(system) == 1
+
+
+def test_dependents_are_found_over_several_steps_nearest_first():
+    system = mb.System("pair")
+    first, second = system.add(bar("first")), system.add(bar("second"))
+    hinge = system.add(mb.RevoluteJoint("hinge", first, second, at=(0, 0, 0)))
+    driver = system.add(mb.Driver("motor", joint=hinge, angle="t"))
+    assert system.dependents(first) == [hinge, driver]
+    assert system.dependents(hinge) == [driver]
+    assert system.dependents(driver) == []
+
+
+def test_a_removed_element_can_come_back_to_its_place():
+    system = pendulum()
+    names = [element.name for element in system]
+    removed = [*reversed(system.dependents(system["upper"])), system["upper"]]
+    for element in removed:
+        system.remove(element)
+    for element in reversed(removed):
+        system.add(element)
+    assert [element.name for element in system] != names
+    system.reorder(names)
+    assert [element.name for element in system] == names
+    system["upper"].name = "above"  # which it hears of once, not as often as it was added
+    assert "above" in system
+    assert "upper" not in system
+    with pytest.raises(mb.ModelError, match="allowed are those of all elements, each once"):
+        system.reorder(names)
+
+
+def test_a_removed_element_may_take_any_name():
+    system = mb.System("pair")
+    first, second = system.add(bar("first")), system.add(bar("second"))
+    system.remove(first)
+    first.name = second.name
+    assert system["second"] is second

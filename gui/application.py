@@ -1,0 +1,219 @@
+"""The application from its start to its end. Qt is imported late, so that without it there is a sentence to say."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from .display import hindrance
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from .autosave import Recovery
+    from .window import MainWindow
+
+UNAVAILABLE: Final = 2
+"""Exit code where no window can be opened."""
+
+# More threads only wait for each other in matrices of our size; it must be said before NumPy is loaded.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("QT_API", "pyside6")
+
+
+def main(files: Sequence[str] | None = None) -> int:
+    """Open the application, with a model or a result if one is given; returns the exit code."""
+    options = _options(sys.argv[1:] if files is None else list(files))
+    if obstacle := hindrance():
+        print(obstacle, file=sys.stderr)
+        return UNAVAILABLE
+    try:
+        import PySide6.QtWidgets  # noqa: F401
+    except ImportError as error:
+        print(
+            f"The desktop application needs packages that are not here ({error}).\n"
+            '    pip install "mbframe[gui]"\n'
+            "On Debian and Ubuntu it also needs: apt-get install libgl1 libegl1 libxkbcommon0 libdbus-1-3 "
+            "libfontconfig1 libglib2.0-0",
+            file=sys.stderr,
+        )
+        return UNAVAILABLE
+    return Application(options.files).run()
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="mbframe gui", description="Open the desktop application.")
+    parser.add_argument("files", metavar="FILE", nargs="*", help="models (.json) or results (.h5) to open")
+    return parser.parse_args(arguments)
+
+
+def make_qt_application() -> QApplication:
+    """The Qt application, with its names and its behaviour on screens of any resolution."""
+    from PySide6.QtCore import Qt
+    from PySide6.QtWidgets import QApplication
+
+    from .settings import APPLICATION, ORGANIZATION
+
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        return existing
+    QApplication.setHighDpiScaleFactorRoundingPolicy(Qt.HighDpiScaleFactorRoundingPolicy.PassThrough)
+    qt = QApplication(["mbframe"])
+    qt.setOrganizationName(ORGANIZATION)
+    qt.setApplicationName(APPLICATION)
+    qt.setApplicationDisplayName("mbframe")
+    qt.setDesktopFileName("mbframe")
+    return qt
+
+
+class Application:
+    """Puts document, solver, autosave and window together."""
+
+    def __init__(self, files: Sequence[str] = (), *, warm: bool = True) -> None:
+        from .crash import CrashReporter
+        from .document import Document
+        from .settings import Settings, data_folder
+        from .solver import Solver
+
+        self.qt = make_qt_application()
+        self.folder = data_folder()
+        self.reporter = CrashReporter(self.folder)
+        self._crashed = self.reporter.last_native_crash()
+        self.settings = Settings()
+        self.document = Document()
+        self.document.units = self.settings.units()
+        self.solver = Solver(warm=warm)
+        self.solver.broke.connect(lambda message: self.document.post(message, "error"))
+        self.autosave: Any = None
+        self.window: MainWindow | None = None
+        self._files = [str(file) for file in files]
+        self._asked = True
+
+    def run(self) -> int:
+        """Show the window, and return when it is closed."""
+        self.reporter.install()
+        ending = _EndOnSignals(self._interrupted)
+        try:
+            self.open()
+            return self.qt.exec()
+        finally:
+            ending.close()
+            self.close()
+            self.reporter.uninstall()
+
+    def _interrupted(self) -> None:
+        """Ctrl-C or a polite kill: no questions; unsaved changes are offered at the next start."""
+        self._asked = False
+        self.qt.exit(0)
+
+    def open(self) -> None:
+        """Show the window; all that takes longer follows when it is visible."""
+        from .window import MainWindow
+
+        self.window = MainWindow(self.document, self.solver, self.settings)
+        self.window.first_painted.connect(self._go_on)
+        self.window.show()
+
+    def _go_on(self) -> None:
+        from .autosave import Autosave, offer
+
+        self.solver.start()
+        recovered = offer(self.document, self.folder, self._ask)
+        self.autosave = Autosave(self.document, self.folder)
+        if recovered is not None:
+            # When it is kept under another name. (A connection would hold the method alone only weakly.)
+            self.autosave.written.connect(lambda: recovered.discard())
+            self.autosave.save_now()
+        if self._crashed:
+            self.document.post(
+                f"The program ended unexpectedly last time; the report is in {self.reporter.file.parent}.", "warning"
+            )
+        if self._files and recovered is None:
+            self.open_file(self._files[0])
+        for other in self._files[1:]:
+            self._open_elsewhere(other)
+
+    def open_file(self, name: str) -> None:
+        """Open a file; one that cannot be opened is a message, and everything stays as it was."""
+        import mbframe as mb
+
+        try:
+            self.document.open(name)
+        except (mb.MbframeError, OSError) as error:
+            self.settings.remove_recent_file(name)
+            self.document.post(f"{name} could not be opened: {error}", "error")
+            return
+        self.settings.add_recent_file(name)
+        self.document.units = self.settings.units(Path(name).absolute())
+
+    def _open_elsewhere(self, name: str) -> None:
+        """A window holds one document; another one gets a window of its own."""
+        from PySide6.QtCore import QProcess
+
+        QProcess.startDetached(sys.executable, ["-m", __package__ or "gui", name], os.getcwd())
+
+    def _ask(self, recovery: Recovery) -> bool | None:
+        """Ask whether to recover."""
+        import time
+
+        from PySide6.QtWidgets import QMessageBox
+
+        dialog = QMessageBox(self.window)
+        dialog.setObjectName("recovery_dialog")
+        dialog.setIcon(QMessageBox.Icon.Question)
+        dialog.setWindowTitle("Recover unsaved changes")
+        when = time.strftime("%d %B, %H:%M", time.localtime(recovery.saved_at))
+        dialog.setText(f"There are unsaved changes to “{recovery.name}” from {when}.")
+        dialog.setInformativeText("mbframe was not closed properly the last time. The file itself was not changed.")
+        yes = dialog.addButton("Recover", QMessageBox.ButtonRole.AcceptRole)
+        no = dialog.addButton("Discard", QMessageBox.ButtonRole.DestructiveRole)
+        dialog.addButton("Later", QMessageBox.ButtonRole.RejectRole)
+        dialog.setDefaultButton(yes)
+        dialog.exec()
+        clicked = dialog.clickedButton()
+        return True if clicked is yes else False if clicked is no else None
+
+    def close(self) -> None:
+        """End everything, in an order in which nobody misses what is gone."""
+        self.solver.close()
+        if self.autosave is not None:
+            self.autosave.close(keep=not self._asked)
+        self.document.close()
+        if self.window is not None:
+            self.window.deleteLater()
+            self.window = None
+        self.qt.processEvents()
+
+
+class _EndOnSignals:
+    """Ctrl-C and a polite kill end the program.
+
+    Python handles signals between two of its instructions, and Qt's loop may wait for long without any: a byte that
+    the signal writes into a socket wakes it.
+    """
+
+    def __init__(self, end: Callable[[], None]) -> None:
+        from PySide6.QtCore import QSocketNotifier
+
+        self._reading, self._writing = socket.socketpair()
+        for side in (self._reading, self._writing):
+            side.setblocking(False)
+        self._previous_fd = signal.set_wakeup_fd(self._writing.fileno(), warn_on_full_buffer=False)
+        self._previous = {number: signal.signal(number, lambda *_: end()) for number in (signal.SIGINT, signal.SIGTERM)}
+        self._notifier = QSocketNotifier(self._reading.fileno(), QSocketNotifier.Type.Read)
+        self._notifier.activated.connect(lambda: self._reading.recv(64))
+
+    def close(self) -> None:
+        """Leave signals as they were."""
+        self._notifier.setEnabled(False)
+        signal.set_wakeup_fd(self._previous_fd)
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+        self._reading.close()
+        self._writing.close()

@@ -1,0 +1,147 @@
+"""The steps that a document can undo. Each is taken, and so found valid, before it is put on the stack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtGui import QUndoCommand
+
+import mbframe as mb
+
+if TYPE_CHECKING:
+    from .document import Document
+
+
+@dataclass
+class Assignment:
+    """New and old values of parameters of one element."""
+
+    element: mb.Element
+    old: dict[str, Any]
+    new: dict[str, Any]
+
+
+def assigned(element: mb.Element, values: dict[str, Any]) -> Assignment:
+    """Assign the values; refused ones are a `ModelError` and leave the element as it was."""
+    old = {name: getattr(element, name) for name in values if name in element.parameters()}
+    element.update(**values)
+    return Assignment(element, old, {name: getattr(element, name) for name in values})
+
+
+def revert(assignments: Sequence[Assignment]) -> None:
+    """Take assignments back, last first."""
+    for assignment in reversed(assignments):
+        assignment.element.update(**assignment.old)
+
+
+class Step(QUndoCommand):
+    """A step that has already been taken when it is put on the stack, whose first `redo` therefore does nothing."""
+
+    def __init__(self, document: Document, text: str) -> None:
+        super().__init__(text)
+        self.document = document
+        self._taken = True
+
+    def redo(self) -> None:
+        if self._taken:
+            self._taken = False
+        else:
+            self.forward()
+        self.notify()
+
+    def undo(self) -> None:
+        self.backward()
+        self.notify()
+
+    def forward(self) -> None:
+        """Take the step again."""
+        raise NotImplementedError
+
+    def backward(self) -> None:
+        """Take it back."""
+        raise NotImplementedError
+
+    def notify(self) -> None:
+        """Tell the document what has changed."""
+        raise NotImplementedError
+
+
+class SetParameters(Step):
+    """New values of parameters, of one element or of several that belong together."""
+
+    def __init__(self, document: Document, text: str, assignments: list[Assignment]) -> None:
+        super().__init__(document, text)
+        self.assignments = assignments
+
+    def absorb(self, later: list[Assignment]) -> None:
+        """Take later assignments into this step: those of the same gesture."""
+        known = {id(mine.element): mine for mine in self.assignments}
+        for assignment in later:
+            if (mine := known.get(id(assignment.element))) is None:
+                self.assignments.append(assignment)
+            else:
+                mine.old = assignment.old | mine.old
+                mine.new |= assignment.new
+
+    def forward(self) -> None:
+        for assignment in self.assignments:
+            assignment.element.update(**assignment.new)
+
+    def backward(self) -> None:
+        revert(self.assignments)
+
+    def notify(self) -> None:
+        self.document.report_changes([(one.element, name) for one in self.assignments for name in one.new])
+
+
+class Structure(Step):
+    """Elements that are added or removed. The order of all others stays, and undoing restores it exactly."""
+
+    def __init__(
+        self,
+        document: Document,
+        text: str,
+        *,
+        added: Sequence[mb.Element] = (),
+        removed: Sequence[mb.Element] = (),
+        before: Sequence[str] = (),
+    ) -> None:
+        super().__init__(document, text)
+        self._added, self._removed = list(added), list(removed)
+        self._before, self._after = list(before), [element.name for element in document.system]
+
+    def forward(self) -> None:
+        self._exchange(self._removed, self._added, self._after)
+
+    def backward(self) -> None:
+        self._exchange(list(reversed(self._added)), list(reversed(self._removed)), self._before)
+
+    def _exchange(self, out: list[mb.Element], into: list[mb.Element], order: list[str]) -> None:
+        system = self.document.system
+        for element in out:
+            system.remove(element)
+        for element in into:
+            system.add(element)
+        system.reorder(order)
+
+    def notify(self) -> None:
+        self.document.report_structure()
+
+
+class Rename(Step):
+    """Another name of an element or of the system."""
+
+    def __init__(self, document: Document, element: mb.Element, old: str, new: str) -> None:
+        super().__init__(document, f"Rename {old} to {new}")
+        self._element, self._old, self._new = element, old, new
+
+    def forward(self) -> None:
+        self._element.name = self._new
+
+    def backward(self) -> None:
+        self._element.name = self._old
+
+    def notify(self) -> None:
+        self.document.report_structure()

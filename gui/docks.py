@@ -1,0 +1,99 @@
+"""The panels around the view: where they are at first, and how their places are remembered."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
+
+from .settings import Settings
+
+VERSION: Final = 1
+"""Of the arrangement; one that was remembered under another version is not restored."""
+_AREAS = Qt.DockWidgetArea
+PLACES: Final = {
+    "model": ("Model", _AREAS.LeftDockWidgetArea),
+    "run": ("Run", _AREAS.LeftDockWidgetArea),
+    "inspector": ("Inspector", _AREAS.RightDockWidgetArea),
+    "results": ("Results", _AREAS.BottomDockWidgetArea),
+}
+
+
+class Docks:
+    """The docks of a window by name; "results" holds tabs."""
+
+    def __init__(self, window: QMainWindow, settings: Settings) -> None:
+        self._window, self._settings = window, settings
+        self.shown = False
+        self.docks = {name: self._made(name) for name in PLACES}
+        self.tabs = QTabWidget(window)
+        self.tabs.setObjectName("result_tabs")
+        self.tabs.setDocumentMode(True)
+        results = self.docks["results"]
+        results.setWidget(self.tabs)
+        results.setTitleBarWidget(QWidget(results))  # the tabs say what it is
+        window.setCorner(Qt.Corner.BottomLeftCorner, _AREAS.LeftDockWidgetArea)
+        window.setCorner(Qt.Corner.BottomRightCorner, _AREAS.RightDockWidgetArea)
+
+    def __getitem__(self, name: str) -> QDockWidget:
+        return self.docks[name]
+
+    def _made(self, name: str) -> QDockWidget:
+        title, area = PLACES[name]
+        dock = QDockWidget(title, self._window)
+        dock.setObjectName(f"{name}_dock")
+        features = QDockWidget.DockWidgetFeature
+        dock.setFeatures(features.DockWidgetClosable | features.DockWidgetMovable)
+        self._window.addDockWidget(area, dock)
+        return dock
+
+    def put(self, name: str, panel: QWidget) -> None:
+        """Give a dock its panel."""
+        panel.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.docks[name].setWidget(panel)
+
+    def add_tab(self, panel: QWidget, title: str) -> None:
+        """Add a panel to the tabs."""
+        panel.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.tabs.addTab(panel, title)
+
+    def show(self) -> None:
+        """Show the docks, where they were last."""
+        self.shown = True
+        for dock in self.docks.values():
+            dock.show()
+        state = self._settings.layout("docks")
+        if state is None or not self._window.restoreState(state, VERSION):
+            self._arrange()
+
+    def hide(self) -> None:
+        """Hide all of them; where they are is remembered."""
+        self.remember()
+        self.shown = False
+        for dock in self.docks.values():
+            dock.hide()
+
+    def remember(self) -> None:
+        """Keep for the next start where they are."""
+        if self.shown:
+            self._settings.set_layout("docks", QByteArray(self._window.saveState(VERSION)))
+
+    def reset(self) -> None:
+        """Put them where they are at first."""
+        self._settings.clear_layout()
+        if not self.shown:
+            return
+        for name, (_, area) in PLACES.items():
+            self.docks[name].setFloating(False)
+            self._window.addDockWidget(area, self.docks[name])
+            self.docks[name].show()
+        self._arrange()
+
+    def _arrange(self) -> None:
+        docks, window = self.docks, self._window
+        horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        window.splitDockWidget(docks["model"], docks["run"], vertical)
+        window.resizeDocks([docks["model"], docks["inspector"]], [270, 320], horizontal)
+        window.resizeDocks([docks["results"]], [max(250, round(0.32 * window.height()))], vertical)
+        window.resizeDocks([docks["model"], docks["run"]], [430, 270], vertical)

@@ -1,0 +1,553 @@
+"""The document: a system and all that the user does with it. Panels show it and change it through its methods.
+
+There are no widgets here. Every change goes over the undo stack and is announced by a signal; a change that is refused
+raises `mbframe.ModelError` and leaves everything as it was.
+"""
+
+from __future__ import annotations
+
+import copy
+import time as clock
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoStack
+
+import mbframe as mb
+from mbframe.files import model as model_files
+from mbframe.files.json_text import dumps
+from mbframe.plane import lifted
+
+from .commands import Assignment, Rename, SetParameters, Structure, assigned, revert
+from .places import stored_result
+from .runs import COLORS, Run, RunSettings
+from .units import DisplayUnits
+
+RESULT_SUFFIXES: Final = (".h5", ".hdf5")
+LEVELS: Final = ("info", "warning", "error")
+MOST_MESSAGES: Final = 500
+
+# The points and directions of a connection that go with its first and with its second body when that is moved.
+_OF_FIRST: Final = ("at", "axis", "frame", "at_i", "axis_i", "plane_point", "normal")
+_OF_SECOND: Final = ("at", "axis", "frame", "at_j", "axis_j", "direction")
+
+
+@dataclass(frozen=True)
+class Message:
+    """Something to tell the user: a sentence, with the element to select and what to do about it, if that is known."""
+
+    text: str
+    level: str = "info"
+    element: Any = None
+    fix: Any = None
+    """None, or a pair (label of a button, function to call)."""
+    at: float = field(default_factory=clock.time)
+
+
+class Document(QObject):
+    """A system with its file, its undo stack, its selection and its runs."""
+
+    replaced = Signal()
+    structure_changed = Signal()
+    element_changed = Signal(object, str)
+    selection_changed = Signal(object)
+    runs_changed = Signal()
+    current_run_changed = Signal(object)
+    time_changed = Signal(float)
+    state_shown = Signal(object)
+    title_changed = Signal()
+    units_changed = Signal()
+    message_posted = Signal(object)
+    run_settings_changed = Signal()
+    animation_owner_changed = Signal(object)
+
+    def __init__(self, system: mb.System | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.undo_stack = QUndoStack(self)
+        self.messages: list[Message] = []
+        self._units = DisplayUnits()
+        self._reset(system if system is not None else mb.System("Untitled"))
+        self.undo_stack.cleanChanged.connect(self._clean_changed)
+
+    def _reset(
+        self,
+        system: mb.System,
+        path: Path | None = None,
+        example: str | None = None,
+        settings: RunSettings | None = None,
+    ) -> None:
+        """Begin again with a system; what was there before is forgotten."""
+        for run in getattr(self, "runs", ()):
+            run.discard()
+        self._gesture: tuple[Any, int] | None = None
+        self._command: SetParameters | None = None
+        self.system, self.path, self.example = system, path, example
+        self.selection: mb.Element | None = None
+        self.runs: list[Run] = []
+        self.current_run: Run | None = None
+        self.time = 0.0
+        self.shown_state: mb.State | None = None
+        self._owner: Any = None
+        self._text: str | None = None
+        self._runs_made = 0
+        self._run_settings = settings or RunSettings(t_end=mb.examples.DURATIONS.get(example or "", 5.0))
+        self.undo_stack.clear()
+        self.undo_stack.setClean()
+
+    def _announce_reset(self) -> None:
+        self.replaced.emit()
+        self.selection_changed.emit(None)
+        self.runs_changed.emit()
+        self.current_run_changed.emit(self.current_run)
+        self.run_settings_changed.emit()
+        self.title_changed.emit()
+        self.time_changed.emit(self.time)
+
+    # ---- Files ----------------------------------------------------------------------------------------------------
+
+    def new(self, dimension: int = 3) -> None:
+        """An empty system."""
+        self._reset(mb.System("Untitled", dimension=dimension))
+        self._announce_reset()
+
+    def open(self, path: Path | str) -> None:
+        """Open a model (.json) or a result (.h5) with its model. A file that cannot be read leaves all as it was."""
+        place = Path(path).expanduser().absolute()
+        if place.suffix.lower() in RESULT_SUFFIXES:
+            self._open_result(place)
+        else:
+            self._open_model(place)
+        self._announce_reset()
+        self._tell_missing_files()
+
+    def _open_model(self, place: Path) -> None:
+        content = model_files.read(place)
+        system = model_files.system_from(content)
+        settings = RunSettings.from_stored(model_files.settings_from(content))
+        self._reset(system, place, None, settings)
+
+    def _open_result(self, place: Path) -> None:
+        result = mb.load_result(place)
+        settings = RunSettings.from_stored(result._states.settings)
+        # The result keeps a system of its own, so that it stays as it is when the document changes.
+        self._reset(result._states.described, None, None, settings)
+        self._append_run(self._stored_run(result, place, place.stem))
+
+    def _stored_run(self, result: mb.Result, place: Path, name: str) -> Run:
+        info = result.info
+        reason = "" if info.completed else next(iter(info.warnings[-1:]), "the run was not finished")
+        return Run(
+            name,
+            self.run_settings,
+            self.model_text(),
+            result,
+            complete=info.completed,
+            reason=reason,
+            warnings=list(info.warnings),
+            path=place,
+        )
+
+    def open_example(self, name: str) -> None:
+        """Open an example, with the result that is shipped with it."""
+        if name not in mb.examples.names():
+            raise mb.ModelError(f"there is no example {name!r}; there are {', '.join(mb.examples.names())}")
+        self._reset(getattr(mb.examples, name)(), None, name)
+        if (place := stored_result(name)) is not None:
+            with suppress(mb.ModelError):  # a damaged one is as good as none: it can be computed
+                self._append_run(self._stored_run(mb.load_result(place), place, "Stored"))
+        self._announce_reset()
+
+    def open_system(self, system: mb.System, path: Path | None = None, *, changed: bool = False) -> None:
+        """Show a system from elsewhere, such as one that was recovered (`changed`: it differs from its file)."""
+        self._reset(system, path)
+        if changed:
+            self.undo_stack.resetClean()
+        self._announce_reset()
+
+    def save(self) -> None:
+        """Write the model to its file."""
+        if self.path is None:
+            raise mb.ModelError("the model has no file yet; save it under a name")
+        self.save_as(self.path)
+
+    def save_as(self, path: Path | str) -> None:
+        """Write the model to a file, whole or not at all, which is its file from now on."""
+        place = Path(path).expanduser().absolute()
+        if not place.suffix:
+            place = place.with_suffix(".json")
+        if place.suffix.lower() in RESULT_SUFFIXES:
+            raise mb.ModelError(f"{place.name!r} is the name of a result; give the model a name that ends with .json")
+        mb.save(self.system, place, simulation=self._storable_settings())
+        self.path, self.example = place, None
+        self._gesture = None
+        self.undo_stack.setClean()
+        self.title_changed.emit()
+
+    def _storable_settings(self) -> dict[str, Any]:
+        return self._run_settings.stored()
+
+    def unsavable(self) -> str:
+        """Why the model cannot be saved (a Python function in it, say), in sentences; empty if it can."""
+        try:
+            model_files.document(self.system)
+        except mb.ModelError as error:
+            return str(error)
+        return ""
+
+    def _tell_missing_files(self) -> None:
+        for body in (self.system.ground, *self.system.bodies):
+            for shape in body.shapes:
+                if isinstance(shape, mb.Mesh) and not Path(shape.path).expanduser().is_file():
+                    self.post(
+                        f"{body.name}: there is no mesh file {shape.path!r}; the body is shown without it. "
+                        "Put the file there, or choose another in the inspector.",
+                        "warning",
+                        body,
+                    )
+
+    @property
+    def dirty(self) -> bool:
+        """Whether there are changes that are not in the file."""
+        return not self.undo_stack.isClean()
+
+    @property
+    def title(self) -> str:
+        """What the window is called after."""
+        return self.path.name if self.path is not None else self.system.name
+
+    def model_text(self) -> str:
+        """The model as text: equal texts mean equal models. That of a file, if a file can hold the model."""
+        if self._text is None:
+            try:
+                self._text = dumps(model_files.document(self.system))
+            except mb.ModelError:
+                self._text = "\n".join(repr(part) for part in (self.system, *self.system))
+        return self._text
+
+    # ---- Changes --------------------------------------------------------------------------------------------------
+
+    def set(self, element: mb.Element, gesture: Any = None, **values: Any) -> None:
+        """Assign parameters of an element (or of the system): one step to undo.
+
+        Calls with equal `gesture` that follow each other become one step; every drag or slider movement needs a key of
+        its own. Points of joints and forces that are attached to a body move with it.
+        """
+        self.set_many([(element, values)], gesture)
+
+    def set_many(
+        self, changes: Sequence[tuple[mb.Element, dict[str, Any]]], gesture: Any = None, text: str | None = None
+    ) -> None:
+        """Assign parameters of several elements, all or none: one step to undo."""
+        done: list[Assignment] = []
+        try:
+            for element, values in changes:
+                before = _pose(element)
+                done.append(assigned(element, values))
+                given = [other for other, _ in changes]
+                done += self._carried(element, before, [other for other in given if other is not element])
+        except mb.ModelError:
+            revert(done)
+            raise
+        if all(_same(one.old[name], one.new[name]) for one in done for name in one.new):
+            return
+        if self._continues(gesture) and self._command is not None:
+            self._command.absorb(done)
+            self._command.notify()
+            return
+        first = done[0]
+        names = ", ".join(name.replace("_", " ") for name in first.new)
+        command = SetParameters(self, text or f"Change {names} of {first.element.name}", done)
+        self.undo_stack.push(command)
+        self._command = command if gesture is not None else None
+        self._gesture = (gesture, self.undo_stack.count()) if gesture is not None else None
+
+    def _continues(self, gesture: Any) -> bool:
+        """Whether a change belongs to the step that is on top of the stack."""
+        stack = self.undo_stack
+        at_top = stack.index() == stack.count() and not stack.isClean()
+        return gesture is not None and at_top and self._gesture == (gesture, stack.count())
+
+    def _carried(self, element: mb.Element, before: Any, untouched: list[mb.Element]) -> list[Assignment]:
+        """Move what is attached to a body that was moved."""
+        after = _pose(element)
+        if before is None or after is None or all(map(np.array_equal, before, after)):
+            return []
+        turn = after[1] @ before[1].T
+        shift = after[0] - turn @ before[0]
+        done: list[Assignment] = []
+        try:
+            for other in self.system:
+                if any(other is one for one in untouched):
+                    continue
+                names = _attached(other, element)
+                moved = {
+                    name: other.parameters()[name].of(other._dimension({})).moved(value, turn, shift)
+                    for name in names
+                    if (value := getattr(other, name)) is not None
+                }
+                if moved:
+                    done.append(assigned(other, moved))
+        except mb.ModelError:
+            revert(done)
+            raise
+        return done
+
+    def add(self, element: mb.Element) -> mb.Element:
+        """Add an element, and select it."""
+        before = [other.name for other in self.system]
+        self.system.add(element)
+        self.undo_stack.push(Structure(self, f"Add {element.name}", added=[element], before=before))
+        self.select(element)
+        return element
+
+    def remove(self, elements: mb.Element | Iterable[mb.Element]) -> None:
+        """Remove elements and all that depends on them: one step to undo."""
+        chosen = [elements] if isinstance(elements, mb.Element) else list(elements)
+        if any(element is self.system.ground for element in chosen):
+            raise mb.ModelError([self.system.ground.problem("", "cannot be removed; every system has its ground")])
+        out = {element.name: element for element in chosen}
+        for element in chosen:
+            out |= {other.name: other for other in self.system.dependents(element)}
+        before = [other.name for other in self.system]
+        removed: list[mb.Element] = []
+        while out:  # what nothing refers to comes first
+            for name in [name for name, element in out.items() if not self.system.dependents(element)]:
+                removed.append(out.pop(name))
+                self.system.remove(removed[-1])
+        if not removed:
+            return
+        what = removed[-1].name if len(chosen) == 1 else f"{len(chosen)} elements"
+        more = len(removed) - len(chosen)
+        text = f"Delete {what}" + (f" and {more} that depend{'s' if more == 1 else ''} on it" if more else "")
+        self.undo_stack.push(Structure(self, text, removed=removed, before=before))
+
+    def rename(self, element: mb.Element, name: str) -> None:
+        """Give an element another name; one that is taken is refused."""
+        old = element.name
+        if name == old:
+            return
+        element.name = name
+        self.undo_stack.push(Rename(self, element, old, name))
+
+    def duplicate(self, element: mb.Element) -> mb.Element:
+        """Add a copy of an element under a new name; that of a body lies a little aside."""
+        if element is self.system.ground:
+            raise mb.ModelError([element.problem("", "there is one ground only; duplicate a body")])
+        twin = copy.copy(element)
+        twin.name = self.free_name(element.name)
+        if isinstance(twin, mb.Body):
+            offset = np.zeros(self.system.dimension)
+            offset[0] = 0.1 * self._extent()
+            twin.update(position=twin.position + offset)
+        return self.add(twin)
+
+    def free_name(self, wanted: str) -> str:
+        """The name, or one with a number that is not taken."""
+        if wanted not in self.system:
+            return wanted
+        stem, _, last = wanted.rpartition(" ")
+        stem = stem if stem and last.isdigit() else wanted
+        number = 2
+        while f"{stem} {number}" in self.system:
+            number += 1
+        return f"{stem} {number}"
+
+    def _extent(self) -> float:
+        points = np.array([lifted(body.position) for body in self.system.bodies])
+        return float(np.max(np.ptp(points, axis=0))) or 1.0 if len(points) else 1.0
+
+    def dependents(self, element: mb.Element) -> list[mb.Element]:
+        """What would be removed together with an element."""
+        return self.system.dependents(element)
+
+    def undo(self) -> None:
+        """Take the last step back."""
+        self._gesture = None
+        self.undo_stack.undo()
+
+    def redo(self) -> None:
+        """Take the step again that was taken back last."""
+        self._gesture = None
+        self.undo_stack.redo()
+
+    # What commands report, and Qt:
+
+    def report_changes(self, changes: Sequence[tuple[mb.Element, str]]) -> None:
+        """Parameters have new values."""
+        self._text = None
+        for element, name in changes:
+            self.element_changed.emit(element, name)
+        self._compare_runs()
+        self.title_changed.emit()
+
+    def report_structure(self) -> None:
+        """Elements came, went or have other names."""
+        self._text = None
+        if self.selection is not None and self.selection is not self.system and self.selection not in self.system:
+            self.select(None)
+        self.structure_changed.emit()
+        self._compare_runs()
+        self.title_changed.emit()
+
+    def _clean_changed(self, _: bool) -> None:
+        self.title_changed.emit()
+
+    # ---- What is selected and shown -------------------------------------------------------------------------------
+
+    def select(self, element: mb.Element | None) -> None:
+        """Select an element, the system itself, or nothing."""
+        if element is not self.selection:
+            self.selection = element
+            self.selection_changed.emit(element)
+
+    def set_time(self, t: float) -> None:
+        """The instant at which the current run is looked at, s."""
+        if t != self.time:
+            self.time = float(t)
+            self.time_changed.emit(self.time)
+
+    def show(self, state: mb.State) -> None:
+        """Show the bodies in a state: of a run, of a mode, or while they are dragged."""
+        self.shown_state = state
+        self.state_shown.emit(state)
+
+    @property
+    def animation_owner(self) -> Any:
+        """Who moves the bodies in the view at the moment; whoever begins sets it, and everyone else then stops."""
+        return self._owner
+
+    @animation_owner.setter
+    def animation_owner(self, owner: Any) -> None:
+        if owner is not self._owner:
+            self._owner = owner
+            self.animation_owner_changed.emit(owner)
+
+    @property
+    def units(self) -> DisplayUnits:
+        """Units that numbers are shown in."""
+        return self._units
+
+    @units.setter
+    def units(self, units: DisplayUnits) -> None:
+        if units != self._units:
+            self._units = units
+            self.units_changed.emit()
+
+    def post(self, text: str, level: str = "info", element: Any = None, fix: Any = None) -> Message:
+        """Tell the user something; `fix` is a pair (label, function) or None."""
+        if level not in LEVELS:
+            raise ValueError(f"there is no level {level!r}; known are {', '.join(LEVELS)}")
+        message = Message(text, level, element, fix)
+        self.messages.append(message)
+        del self.messages[:-MOST_MESSAGES]
+        self.message_posted.emit(message)
+        return message
+
+    def post_error(self, error: Exception) -> None:
+        """Post what an error says: each problem of a `ModelError` by itself, with the element it is in."""
+        problems = error.problems if isinstance(error, mb.ModelError) else []
+        for problem in problems:
+            named = [element for element in self.system if str(element) == problem.element]
+            self.post(str(problem), "error", named[0] if named else None)
+        if not problems:
+            self.post(str(error) or type(error).__name__, "error", getattr(error, "culprit", None))
+
+    # ---- Runs -----------------------------------------------------------------------------------------------------
+
+    @property
+    def run_settings(self) -> RunSettings:
+        """How the next run is computed; saved with the model."""
+        return self._run_settings
+
+    @run_settings.setter
+    def run_settings(self, settings: RunSettings) -> None:
+        if settings != self._run_settings:
+            self._run_settings = settings
+            self.run_settings_changed.emit()
+
+    def next_run_name(self) -> str:
+        """What the next run is called."""
+        return f"Run {self._runs_made + 1}"
+
+    def add_run(self, run: Run) -> None:
+        """Keep a run, and look at it."""
+        self._append_run(run)
+        self.runs_changed.emit()
+        self.current_run_changed.emit(run)
+
+    def _append_run(self, run: Run) -> None:
+        self._runs_made += run.name != "Stored"
+        run.color = run.color or COLORS[len(self.runs) % len(COLORS)]
+        run.stale = bool(run.model_text) and run.model_text != self.model_text()
+        self.runs.append(run)
+        self.current_run = run
+
+    def remove_run(self, run: Run) -> None:
+        """Forget a run."""
+        self.runs.remove(run)
+        run.discard()
+        if self.current_run is run:
+            self.current_run = self.runs[-1] if self.runs else None
+            self.current_run_changed.emit(self.current_run)
+        self.runs_changed.emit()
+
+    def choose_run(self, run: Run | None) -> None:
+        """Look at a run."""
+        if run is not self.current_run:
+            self.current_run = run
+            self.current_run_changed.emit(run)
+
+    def run_changed(self, run: Run) -> None:
+        """A run has grown, ended, or looks different: announce it."""
+        if run in self.runs:
+            run.stale = bool(run.model_text) and run.model_text != self.model_text()
+            self.runs_changed.emit()
+
+    def _compare_runs(self) -> None:
+        """Mark the runs that no longer belong to the model, and those that do again."""
+        if not self.runs:
+            return
+        text, changed = self.model_text(), False
+        for run in self.runs:
+            stale = bool(run.model_text) and run.model_text != text
+            changed |= stale != run.stale
+            run.stale = stale
+        if changed:
+            self.runs_changed.emit()
+
+    def close(self) -> None:
+        """Remove what was temporary."""
+        for run in self.runs:
+            run.discard()
+
+
+def _pose(element: mb.Element) -> tuple[Any, Any] | None:
+    """Where a body is described; None for other elements."""
+    return (lifted(element.position), element.rotation) if isinstance(element, mb.Body) else None
+
+
+def _attached(connection: Any, body: mb.Element) -> list[str]:
+    """The parameters of a connection that move with a body."""
+    names: dict[str, None] = {}
+    if getattr(connection, "body_i", None) is body:
+        names |= dict.fromkeys(_OF_FIRST)
+    if getattr(connection, "body_j", None) is body:
+        names |= dict.fromkeys(_OF_SECOND)
+    declared = connection.parameters()
+    if "at" not in declared:  # axes that belong to both bodies, with a point on each
+        names = {name: None for name in names if name not in ("axis", "frame")}
+    return [name for name in names if name in declared]
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Equal to the last bit, the sign of zero included; objects other than numbers only with themselves."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.shape == b.shape and a.tobytes() == b.tobytes()
+    if isinstance(a, float) and isinstance(b, float):
+        return np.float64(a).tobytes() == np.float64(b).tobytes()
+    return a is b or (type(a) is type(b) and isinstance(a, str | int | bool) and a == b)

@@ -1,0 +1,64 @@
+"""Fields: one widget for every kind of declared parameter."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from mbframe.parameters import Parameter
+
+from .base import PLAIN, Field, Surroundings, same
+from .choices import ChoiceField, FlagField, ReferenceField
+from .functions import FunctionField
+from .literal import ListField
+from .numbers import IntegerField, NumberField, NumbersField
+from .rotation import RotationField
+from .shapes import ShapesField
+from .vectors import ArrayField, AxisField, InertiaField, MatrixField, VectorField
+
+__all__ = ["PLAIN", "Field", "Surroundings", "field_class", "field_for", "same"]
+
+_BY_KIND: dict[str, type[Field]] = {
+    "number": NumberField,
+    "angle": NumberField,
+    "integer": IntegerField,
+    "flag": FlagField,
+    "choice": ChoiceField,
+    "vector": VectorField,
+    "point": VectorField,
+    "free vector": VectorField,
+    "axis": AxisField,
+    "numbers": NumbersField,
+    "matrix": MatrixField,
+    "rotation": RotationField,
+    "inertia": InertiaField,
+    "function": FunctionField,
+    "functions": FunctionField,
+    "vector functions": FunctionField,
+    "axial functions": FunctionField,
+    "reference": ReferenceField,
+    "shapes": ShapesField,
+    "list": ListField,
+}
+
+LARGEST_GRID = 36
+"""More numbers than this are one line of text."""
+
+
+def field_class(parameter: Parameter) -> type[Field]:
+    """The kind of field that a parameter gets."""
+    found = _BY_KIND.get(parameter.kind, ListField)
+    shape = parameter.shape or ()
+    if found is VectorField and len(shape) == 2:
+        found = MatrixField
+    if found in (VectorField, MatrixField):
+        size = 1
+        for n in shape:
+            size *= n if n is not None else LARGEST_GRID + 1
+        if size > LARGEST_GRID or len(shape) > 2:
+            return ArrayField
+    return found
+
+
+def field_for(parameter: Parameter, surroundings: Surroundings = PLAIN, parent: QWidget | None = None) -> Field:
+    """A field for a declared parameter."""
+    return field_class(parameter)(parameter, surroundings, parent)

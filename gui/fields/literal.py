@@ -1,0 +1,53 @@
+"""The field for lists of anything that can be written down, as Python literals."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from mbframe.parameters import Parameter
+
+from .base import PLAIN, Field, Surroundings
+from .numbers import TextEdit
+
+
+class ListField(Field):
+    """A list such as [1, 2, "three"]; what cannot be written as text is shown and left alone."""
+
+    wide = True
+
+    def __init__(self, parameter: Parameter, surroundings: Surroundings = PLAIN, parent: QWidget | None = None) -> None:
+        super().__init__(parameter, surroundings, parent)
+        self.edit = TextEdit(self)
+        self.edit.setObjectName(f"{parameter.name}_edit")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.edit)
+        self.setFocusProxy(self.edit)
+        self.edit.typed.connect(self.validate)
+        self.edit.confirmed.connect(self.commit)
+        self.edit.escaped.connect(self.restore)
+
+    def editors(self) -> list[QWidget]:
+        return [self.edit]
+
+    def _display(self, value: Any) -> None:
+        text = "" if value is None else repr(list(value))
+        self.edit.show_text(text)
+        try:
+            ast.literal_eval(text or "None")
+            self.edit.setReadOnly(False)
+        except (ValueError, SyntaxError):
+            self.edit.setReadOnly(True)
+
+    def _read(self) -> Any:
+        text = self.edit.text().strip()
+        if not self.edit.changed:
+            return self._value
+        try:
+            found = ast.literal_eval(text or "[]")
+        except (ValueError, SyntaxError):
+            raise ValueError("this is not a list; write one such as [1, 2, 3]") from None
+        return tuple(found) if isinstance(found, list | tuple) else (found,)

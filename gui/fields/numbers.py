@@ -1,0 +1,344 @@
+"""Fields for numbers: a line edit that shows display units, takes calculations and steps with the arrow keys."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QWheelEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+
+import mbframe as mb
+from mbframe.parameters import Parameter
+
+from .base import PLAIN, Field, Surroundings
+
+GESTURE_PAUSE = 900  # ms without a step after which the next one is a gesture of its own
+
+
+def read_number(text: str) -> float:
+    """The number that a text means: plain, or a calculation such as 2*pi/3."""
+    text = text.strip().replace("−", "-")
+    if not text:
+        raise ValueError("the field is empty; write a number")
+    try:
+        number = float(text)
+    except ValueError:
+        number = _calculated(text)
+    if not math.isfinite(number):
+        raise ValueError(f"“{text}” is not a finite number; write one such as 0.25 or 1e-3")
+    return number
+
+
+def _calculated(text: str) -> float:
+    if "," in text and "(" not in text:
+        raise ValueError(f"“{text}” is not a number; decimals are written with a point, as in 0.5")
+    try:
+        return float(mb.Function(text, variables=("no_variable",))(0.0))
+    except mb.ModelError:
+        remedy = "write one such as 0.25 or 1e-3, or a calculation such as 2*pi/3"
+        raise ValueError(f"“{text}” is not a number; {remedy}") from None
+
+
+def short(value: float) -> str:
+    """A number for reading: six digits."""
+    return f"{value:.6g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+
+
+def exact(value: float) -> str:
+    """A number for editing: all its digits, and none that only come from converting units."""
+    rounded = float(f"{value:.14g}")
+    text = repr(rounded if math.isclose(rounded, value, rel_tol=4e-16) else value)
+    return text.removesuffix(".0")
+
+
+class NumberEdit(QLineEdit):
+    """A line edit for one number in display units. None is an empty text.
+
+    The text has six digits, and all of them while it is edited. Up and Down (Ctrl and the wheel) step; a series of
+    steps is one gesture. Shift steps ten times as far, Alt a tenth.
+    """
+
+    typed = Signal()
+    confirmed = Signal(object)
+    """By Enter or a step, with the key of the gesture."""
+    left = Signal()
+    """The focus has gone elsewhere and the text is another."""
+    escaped = Signal()
+
+    def __init__(self, unit: str = "", units: Any = None, parent: QWidget | None = None, whole: bool = False) -> None:
+        super().__init__(parent)
+        self._unit, self._units = unit, units or PLAIN.units
+        self._whole = whole
+        self._value: float | None = None
+        self._gesture: object = None
+        self._step = 1.0
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(GESTURE_PAUSE)
+        self._pause.timeout.connect(self.end_gesture)
+        self.textEdited.connect(self._on_typed)
+        self.setMinimumWidth(44)
+
+    def set_unit(self, unit: str, units: Any = None) -> None:
+        """Choose the SI unit of the number, and perhaps other display units."""
+        self._unit, self._units = unit, units or self._units
+
+    def set_value(self, value: float | None) -> None:
+        """Show a number in SI units."""
+        self._value = value
+        text = self._text(exact if self.hasFocus() else short)
+        if text != self.text():
+            self.setText(text)
+        if not self.hasFocus():
+            self.setCursorPosition(0)
+
+    def read(self) -> float | None:
+        """The number in SI units; a text that is still as shown is exactly the number that was shown."""
+        text = self.text().strip()
+        if self._value is not None and text in (self._text(short), self._text(exact)):
+            return self._value
+        if not text:
+            return None
+        number = read_number(text)
+        if self._whole and number.is_integer():
+            return int(number)
+        return float(self._units.from_display(number, self._unit)) if self._unit else number
+
+    @property
+    def changed(self) -> bool:
+        """Whether the text is another than the one shown."""
+        return self.text().strip() not in (self._text(short), self._text(exact))
+
+    def _text(self, style: Any) -> str:
+        if self._value is None:
+            return ""
+        if self._whole:
+            return str(self._value)
+        return style(float(self._units.to_display(self._value, self._unit)) if self._unit else float(self._value))
+
+    def _on_typed(self) -> None:
+        self.end_gesture()
+        self.typed.emit()
+
+    # --- steps -------------------------------------------------------------------------------------------------------
+
+    def step(self, count: float) -> None:
+        """Go up or down by so many steps of about a hundredth of the number."""
+        try:
+            current = read_number(self.text()) if self.text().strip() else 0.0
+        except ValueError:
+            return
+        if not math.isfinite(current):
+            return
+        if self._gesture is None:
+            self._gesture = object()
+            magnitude = 10.0 ** (math.floor(math.log10(abs(current))) - 1) if current else 0.1
+            self._step = 1.0 if self._whole else magnitude
+        self._pause.start()
+        step = self._step * (math.copysign(max(1.0, abs(count)), count) if self._whole else count)
+        digits = max(0, 1 - math.floor(math.log10(abs(step))))
+        changed = round(current + step, digits)
+        self.setText(str(int(changed)) if self._whole else exact(changed))
+        self.typed.emit()
+        self.confirmed.emit(self._gesture)
+
+    def end_gesture(self) -> None:
+        """The next step begins a new gesture."""
+        self._gesture = None
+        self._pause.stop()
+
+    # --- events ------------------------------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = event.key()
+        if key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.step(_count(event.modifiers()) * (1.0 if key == Qt.Key.Key_Up else -1.0))
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.end_gesture()
+            self.confirmed.emit(None)
+            self.selectAll()
+        elif key == Qt.Key.Key_Escape:
+            self.end_gesture()
+            self.escaped.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if not (self.hasFocus() and event.modifiers() & Qt.KeyboardModifier.ControlModifier):
+            event.ignore()  # the panel scrolls
+            return
+        turned = event.angleDelta().y() or event.angleDelta().x()
+        if turned:
+            self.step(_count(event.modifiers()) * (1.0 if turned > 0 else -1.0))
+        event.accept()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        if not self.changed:
+            self.setText(self._text(exact))
+        super().focusInEvent(event)
+        if event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
+            self.selectAll()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.end_gesture()
+        if event.reason() == Qt.FocusReason.PopupFocusReason:
+            return
+        if self.changed:
+            self.left.emit()
+        if not self.changed:
+            self.setText(self._text(short))
+            self.setCursorPosition(0)
+
+    def event(self, event: QEvent) -> bool:
+        # Keys that the edit uses are not shortcuts of the window.
+        used = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Escape)
+        override = event.type() == QEvent.Type.ShortcutOverride
+        if override and isinstance(event, QKeyEvent) and event.key() in used:
+            event.accept()
+            return True
+        return super().event(event)
+
+
+def _count(modifiers: Qt.KeyboardModifier) -> float:
+    if modifiers & Qt.KeyboardModifier.ShiftModifier:
+        return 10.0
+    return 0.1 if modifiers & Qt.KeyboardModifier.AltModifier else 1.0
+
+
+class NumberField(Field):
+    """One number; for an optional parameter an empty text is none."""
+
+    whole = False
+
+    def __init__(self, parameter: Parameter, surroundings: Surroundings = PLAIN, parent: QWidget | None = None) -> None:
+        super().__init__(parameter, surroundings, parent)
+        self.edit = NumberEdit(parameter.unit, surroundings.units, self, self.whole)
+        self.edit.setObjectName(f"{parameter.name}_edit")
+        if parameter.optional:
+            self.edit.setPlaceholderText("none")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.edit)
+        self.setFocusProxy(self.edit)
+        self.edit.typed.connect(self.validate)
+        self.edit.confirmed.connect(self.commit)
+        self.edit.left.connect(self.commit)
+        self.edit.escaped.connect(self.restore)
+
+    def editors(self) -> list[QWidget]:
+        return [self.edit]
+
+    def _display(self, value: float | None) -> None:
+        self.edit.set_value(value)
+
+    def _read(self) -> float | None:
+        number = self.edit.read()
+        if number is None and not self.parameter.optional:
+            raise ValueError("the field is empty; write a number")
+        return number
+
+
+class IntegerField(NumberField):
+    """One whole number."""
+
+    whole = True
+
+    def _read(self) -> int | None:
+        number = super()._read()
+        if number is not None and not isinstance(number, int):
+            raise ValueError(f"“{self.edit.text().strip()}” is not a whole number; write one such as 4")
+        return number
+
+
+class NumbersField(Field):
+    """A number or a list of them, separated by commas: what may differ from row to row."""
+
+    def __init__(self, parameter: Parameter, surroundings: Surroundings = PLAIN, parent: QWidget | None = None) -> None:
+        super().__init__(parameter, surroundings, parent)
+        self.edit = TextEdit(self)
+        self.edit.setObjectName(f"{parameter.name}_edit")
+        self.edit.setPlaceholderText("a number, or several with commas")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.edit)
+        self.setFocusProxy(self.edit)
+        self.edit.typed.connect(self.validate)
+        self.edit.confirmed.connect(self.commit)
+        self.edit.escaped.connect(self.restore)
+
+    def editors(self) -> list[QWidget]:
+        return [self.edit]
+
+    def _text(self, value: Any) -> str:
+        if value is None:
+            return ""
+        units, unit = self.surroundings.units, self.parameter.unit
+        numbers = [value] if isinstance(value, Real) else list(value)
+        return ", ".join(exact(float(units.to_display(float(n), unit) if unit else n)) for n in numbers)
+
+    def _display(self, value: Any) -> None:
+        self.edit.show_text(self._text(value))
+
+    def _read(self) -> Any:
+        text = self.edit.text().strip()
+        if text == self._text(self._value):
+            return self._value
+        if not text:
+            if self.parameter.optional:
+                return None
+            raise ValueError("the field is empty; write a number, or several with commas")
+        units, unit = self.surroundings.units, self.parameter.unit
+        numbers = [read_number(part) for part in text.rstrip(", ").split(",")]
+        numbers = [float(units.from_display(n, unit)) if unit else n for n in numbers]
+        return numbers[0] if len(numbers) == 1 and self.parameter.kind == "numbers" else numbers
+
+
+class TextEdit(QLineEdit):
+    """A line edit that says when it is typed into, confirmed (Enter, or left after a change) and escaped."""
+
+    typed = Signal()
+    confirmed = Signal()
+    escaped = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._shown = ""
+        self.textEdited.connect(lambda _: self.typed.emit())
+
+    def show_text(self, text: str) -> None:
+        """Show a text; it counts as unchanged."""
+        self._shown = text
+        if text != self.text():
+            self.setText(text)
+            self.setCursorPosition(0)
+
+    @property
+    def changed(self) -> bool:
+        return self.text() != self._shown
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.confirmed.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.escaped.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() != Qt.FocusReason.PopupFocusReason and self.changed:
+            self.confirmed.emit()
+
+    def event(self, event: QEvent) -> bool:
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_Escape
+        ):
+            event.accept()
+            return True
+        return super().event(event)

@@ -1,0 +1,175 @@
+"""The field for a rotation, entered as Euler angles, as axis and angle, as a quaternion or as a matrix."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from mbframe.parameters import Parameter
+
+from .base import PLAIN, Field, Surroundings
+from .choices import ComboBox
+from .vectors import NumberGrid
+
+TIDY = 1e-15  # smaller numbers come from rounding in the conversion and are shown as zero
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to write a rotation: captions and units of its numbers, and the conversions."""
+
+    label: str
+    captions: tuple[str, ...]
+    columns: int
+    units: tuple[str, ...]
+    numbers: Callable[[Any], np.ndarray]
+    rotation: Callable[[np.ndarray], Any]
+
+
+def _scipy() -> Any:
+    from scipy.spatial.transform import Rotation  # 0.2 s, and only spatial bodies have rotations
+
+    return Rotation
+
+
+def _euler_numbers(matrix: Any) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # at 90 degrees the third angle is chosen as zero, which is a fine choice
+        return _scipy().from_matrix(matrix).as_euler("XYZ")
+
+
+def _axis_angle_numbers(matrix: Any) -> np.ndarray:
+    vector = _scipy().from_matrix(matrix).as_rotvec()
+    angle = float(np.linalg.norm(vector))
+    axis = vector / angle if angle > 0.0 else np.array([0.0, 0.0, 1.0])
+    return np.array([*axis, angle])
+
+
+def _from_axis_angle(numbers: np.ndarray) -> Any:
+    length = float(np.linalg.norm(numbers[:3]))
+    if length == 0.0:
+        raise ValueError("the axis needs a length other than zero; at least one of its numbers must differ from 0")
+    return _scipy().from_rotvec(numbers[:3] / length * numbers[3]).as_matrix()
+
+
+def _from_quaternion(numbers: np.ndarray) -> Any:
+    length = float(np.linalg.norm(numbers))
+    if length == 0.0:
+        raise ValueError("the quaternion needs a length other than zero; no rotation is 1, 0, 0, 0")
+    return _scipy().from_quat(numbers / length, scalar_first=True).as_matrix()
+
+
+FORMS = (
+    Form(
+        "Angles about x, y′, z″",
+        ("x", "y′", "z″"),
+        3,
+        ("rad",) * 3,
+        _euler_numbers,
+        lambda n: _scipy().from_euler("XYZ", n).as_matrix(),
+    ),
+    Form(
+        "Axis and angle",
+        ("axis x", "axis y", "axis z", "angle"),
+        4,
+        ("", "", "", "rad"),
+        _axis_angle_numbers,
+        _from_axis_angle,
+    ),
+    Form(
+        "Quaternion (w, x, y, z)",
+        ("w", "x", "y", "z"),
+        4,
+        ("",) * 4,
+        lambda m: _scipy().from_matrix(m).as_quat(canonical=True, scalar_first=True),
+        _from_quaternion,
+    ),
+    Form("Matrix", (), 3, ("",) * 9, np.ravel, lambda n: np.reshape(n, (3, 3))),
+)
+
+
+class Degrees:
+    """Display units in which an angle is in degrees, whatever the document prefers elsewhere."""
+
+    def to_display(self, value: Any, unit: str) -> Any:
+        return np.degrees(value) if unit == "rad" else value
+
+    def from_display(self, value: Any, unit: str) -> Any:
+        return np.radians(value) if unit == "rad" else value
+
+    def label(self, unit: str) -> str:
+        return "°" if unit == "rad" else unit
+
+
+class RotationField(Field):
+    """A rotation matrix; angles are in degrees."""
+
+    wide = True
+
+    def __init__(self, parameter: Parameter, surroundings: Surroundings = PLAIN, parent: QWidget | None = None) -> None:
+        super().__init__(parameter, surroundings, parent)
+        self.form = ComboBox(self)
+        self.form.setObjectName(f"{parameter.name}_form")
+        self.form.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.form.setMinimumContentsLength(12)
+        self.pages = QStackedWidget(self)
+        self.grids: list[NumberGrid] = []
+        for form in FORMS:
+            self.form.addItem(form.label)
+            captions = [f"{c} (°)" if u == "rad" else c for c, u in zip(form.captions, form.units, strict=False)]
+            rows = -(-len(form.units) // form.columns)
+            grid = NumberGrid(rows, form.columns, "", Degrees(), captions, parameter.name, self)
+            for edit, unit in zip(grid.edits, form.units, strict=True):
+                edit.set_unit(unit)
+            grid.typed.connect(self.validate)
+            grid.confirmed.connect(self.commit)
+            grid.escaped.connect(self.restore)
+            self.grids.append(grid)
+            self.pages.addWidget(grid)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        top = QHBoxLayout()
+        top.addWidget(self.form, 1)
+        layout.addLayout(top)
+        layout.addWidget(self.pages)
+        self.form.currentIndexChanged.connect(self._change_form)
+        self.setFocusProxy(self.form)
+        self._change_form(0)
+
+    @property
+    def grid(self) -> NumberGrid:
+        """The numbers of the form in use."""
+        return self.grids[self.form.currentIndex()]
+
+    def editors(self) -> list[QWidget]:
+        return list(self.grid.edits)
+
+    def _change_form(self, index: int) -> None:
+        self._say("")
+        for k, grid in enumerate(self.grids):  # the stack is as high as the form in use
+            grid.setVisible(k == index)
+        self.pages.setCurrentIndex(index)
+        self.pages.setFixedHeight(self.grids[index].sizeHint().height())
+        if self._value is not None:
+            self._display(self._value)
+
+    def _numbers(self, value: Any) -> list[float]:
+        numbers = np.asarray(FORMS[self.form.currentIndex()].numbers(np.asarray(value)), float)
+        return [0.0 if abs(n) < TIDY else float(n) for n in numbers]
+
+    def _display(self, value: Any) -> None:
+        self.grid.set_values(None if value is None else self._numbers(value))
+
+    def _read(self) -> Any:
+        numbers = self.grid.read()
+        if numbers is None:
+            raise ValueError("the fields are empty; write the numbers, or choose another form")
+        if self._value is not None and numbers == self._numbers(self._value):
+            return self._value
+        return FORMS[self.form.currentIndex()].rotation(np.array(numbers))

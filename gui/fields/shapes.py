@@ -1,0 +1,316 @@
+"""Fields for the look of bodies: a list of shapes, each with the fields that its class declares."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import MISSING, fields, replace
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import (
+    QColorDialog,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+import mbframe as mb
+from mbframe.parameters import Parameter, parameter
+
+from ..icons import set_icon
+from ..words import class_label, parameter_label, unit_label
+from .base import PLAIN, Field, Surroundings
+from .numbers import TextEdit, short
+
+FIRST_SIZES = {"size": (0.1, 0.1, 0.1), "radius": 0.05, "length": 0.2}
+"""What a shape begins with, m."""
+
+
+def shape_classes() -> list[type[mb.Shape]]:
+    """All kinds of shape, users' included."""
+    found: list[type[mb.Shape]] = []
+    waiting = [mb.Shape]
+    while waiting:
+        for cls in waiting.pop(0).__subclasses__():
+            found.append(cls)
+            waiting.append(cls)
+    return found
+
+
+def summary(shape: mb.Shape, units: Any) -> str:
+    """A shape in a few words: its kind and what must be given of it."""
+    parts = []
+    for entry in fields(shape):
+        if entry.default is not MISSING:
+            continue
+        value, declared = getattr(shape, entry.name), entry.metadata.get("parameter")
+        if isinstance(value, str):
+            parts.append(value.replace("\\", "/").rsplit("/", 1)[-1])
+        elif declared is not None:
+            numbers = value if isinstance(value, tuple) else (value,)
+            shown = " × ".join(short(float(units.to_display(n, declared.unit))) for n in numbers)
+            parts.append(f"{entry.name} {shown} {unit_label(units.label(declared.unit))}".strip())
+    return f"{class_label(type(shape))}, {', '.join(parts)}" if parts else class_label(type(shape))
+
+
+class ColorField(Field):
+    """A colour by name or code; empty leaves the choice to the viewer."""
+
+    def __init__(self, parameter: Parameter, surroundings: Surroundings, parent: QWidget, convert: Any) -> None:
+        super().__init__(parameter, surroundings, parent, convert)
+        self.edit = TextEdit(self)
+        self.edit.setObjectName(f"{parameter.name}_edit")
+        self.edit.setPlaceholderText("automatic")
+        self.button = QToolButton(self)
+        self.button.setObjectName(f"{parameter.name}_choose")
+        self.button.setText("…")
+        self.button.setToolTip("Choose a colour")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self.edit, 1)
+        layout.addWidget(self.button)
+        self.setFocusProxy(self.edit)
+        self.edit.typed.connect(self.validate)
+        self.edit.confirmed.connect(self.commit)
+        self.edit.escaped.connect(self.restore)
+        self.button.clicked.connect(self._choose)
+
+    def editors(self) -> list[QWidget]:
+        return [self.edit]
+
+    def _display(self, value: Any) -> None:
+        self.edit.show_text(color_text(value))
+
+    def _read(self) -> Any:
+        text = self.edit.text().strip()
+        if text == color_text(self._value):
+            return self._value
+        if not text:
+            return None
+        if not QColor.isValidColorName(text):
+            raise ValueError(f"“{text}” is not a colour; write a name such as steelblue, or #rrggbb")
+        return text
+
+    def _choose(self) -> None:
+        start = QColor(color_text(self._value) or "#7f8fa6")
+        color = QColorDialog.getColor(start, self, "Colour of the shape")
+        if color.isValid():
+            self._offer(color.name(), None)
+
+
+def color_text(value: Any) -> str:
+    """A colour as it is typed."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else QColor.fromRgbF(*value).name()
+
+
+class PathField(Field):
+    """The path of a mesh file."""
+
+    def __init__(self, parameter: Parameter, surroundings: Surroundings, parent: QWidget, convert: Any) -> None:
+        super().__init__(parameter, surroundings, parent, convert)
+        self.edit = TextEdit(self)
+        self.edit.setObjectName(f"{parameter.name}_edit")
+        self.button = QToolButton(self)
+        self.button.setText("…")
+        self.button.setToolTip("Choose a file")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self.edit, 1)
+        layout.addWidget(self.button)
+        self.setFocusProxy(self.edit)
+        self.edit.typed.connect(self.validate)
+        self.edit.confirmed.connect(self.commit)
+        self.edit.escaped.connect(self.restore)
+        self.button.clicked.connect(self._choose)
+
+    def editors(self) -> list[QWidget]:
+        return [self.edit]
+
+    def _display(self, value: str | None) -> None:
+        self.edit.show_text(value or "")
+
+    def _read(self) -> str:
+        text = self.edit.text().strip()
+        if not text:
+            raise ValueError("the field is empty; write the path of a mesh file, such as wheel.stl")
+        return text
+
+    def _choose(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, "Mesh file", self._value or "", MESH_FILES)
+        if path:
+            self._offer(path, None)
+
+
+MESH_FILES = "Meshes (*.stl *.obj *.ply *.vtp *.vtk *.glb *.gltf);;All files (*)"
+
+
+class ShapeEditor(QFrame):
+    """One shape of the list: a header that opens and closes, and the fields of its class."""
+
+    def __init__(self, owner: ShapesField, index: int) -> None:
+        super().__init__(owner)
+        self.setObjectName(f"shape_{index}")
+        self.setProperty("role", "card")
+        self.owner, self.index = owner, index
+        self.fields: dict[str, Field] = {}
+        self.header = QPushButton(self)
+        self.header.setObjectName(f"shape_{index}_header")
+        self.header.setCheckable(True)
+        self.header.setProperty("role", "fold")
+        self.header.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        set_icon(self.header, "chevron_right", "muted")
+        remove = QToolButton(self)
+        remove.setObjectName(f"shape_{index}_remove")
+        remove.setProperty("role", "small")
+        remove.setToolTip("Remove this shape")
+        set_icon(remove, "close", "muted")
+        top = QHBoxLayout()
+        top.setContentsMargins(0, 0, 0, 0)
+        top.addWidget(self.header, 1)
+        top.addWidget(remove)
+        self._form = QVBoxLayout()
+        self._form.setContentsMargins(8, 0, 4, 0)
+        self._form.setSpacing(4)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(2, 1, 4, 1)
+        layout.setSpacing(2)
+        layout.addLayout(top)
+        layout.addLayout(self._form)
+        self.header.toggled.connect(self._open)
+        remove.clicked.connect(lambda: owner.remove(self.index))
+
+    def show_shape(self, shape: mb.Shape) -> None:
+        """Bring header and fields up to date."""
+        text = summary(shape, self.owner.surroundings.units)
+        self.header.setText(text)
+        self.header.setToolTip(text)
+        for name, field in self.fields.items():
+            field.show_value(getattr(shape, name))
+
+    def _open(self, opened: bool) -> None:
+        set_icon(self.header, "chevron_down" if opened else "chevron_right", "muted")
+        if opened and not self.fields:
+            self._build(self.owner.value[self.index])
+        for k in range(self._form.count()):
+            if (widget := self._form.itemAt(k).widget()) is not None:
+                widget.setVisible(opened)
+
+    def _build(self, shape: mb.Shape) -> None:
+        from . import field_for
+
+        for entry in sorted(fields(shape), key=lambda entry: entry.default is not MISSING):
+            declared = _declared(entry)
+            if entry.metadata.get("parameter") is None:
+                kind = ColorField if entry.name == "color" else PathField
+                field: Field = kind(declared, self.owner.surroundings, self, entry.metadata["convert"])
+            else:
+                field = field_for(declared, self.owner.surroundings, self)
+            field.show_value(getattr(shape, entry.name))
+            field.committed.connect(
+                lambda value, gesture, name=entry.name: self.owner.change(self.index, gesture, **{name: value})
+            )
+            field.problem_changed.connect(self.owner.problem_changed)
+            unit = f" ({field.unit})" if field.unit else ""
+            caption = QLabel(parameter_label(entry.name) + unit, self)
+            caption.setProperty("role", "caption")
+            caption.setToolTip(declared.help)
+            caption.setBuddy(field)
+            self._form.addWidget(caption)
+            self._form.addWidget(field)
+            self.fields[entry.name] = field
+
+
+def _declared(entry: Any) -> Parameter:
+    """The parameter of a shape's field, with its name."""
+    declared = copy.copy(entry.metadata.get("parameter") or parameter(None, kind="list"))
+    declared.name = entry.name
+    return declared
+
+
+class ShapesField(Field):
+    """The shapes of a body; each can be opened, changed and removed, and others added."""
+
+    wide = True
+
+    def __init__(self, parameter: Parameter, surroundings: Surroundings = PLAIN, parent: QWidget | None = None) -> None:
+        super().__init__(parameter, surroundings, parent)
+        self.shapes: list[ShapeEditor] = []
+        self._list = QVBoxLayout()
+        self._list.setContentsMargins(0, 0, 0, 0)
+        self._list.setSpacing(4)
+        self.add = QPushButton("Add a shape", self)
+        self.add.setObjectName(f"{parameter.name}_add")
+        menu = QMenu(self.add)
+        for cls in shape_classes():
+            action = menu.addAction(class_label(cls))
+            action.setObjectName(f"add_{cls.__name__}")
+            action.triggered.connect(lambda _=False, cls=cls: self.append(cls))
+        self.add.setMenu(menu)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(self._list)
+        layout.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def append(self, cls: type[mb.Shape]) -> None:
+        """Add a shape of a kind, of a size to begin with."""
+        required = [entry.name for entry in fields(cls) if entry.default is MISSING]
+        values: dict[str, Any] = {}
+        for name in required:
+            if name in FIRST_SIZES:
+                values[name] = FIRST_SIZES[name]
+            else:
+                path, _ = QFileDialog.getOpenFileName(self, "Mesh file", "", MESH_FILES)
+                if not path:
+                    return
+                values[name] = path
+        self._offer((*self.value, cls(**values)), None)
+
+    def change(self, index: int, gesture: object, **values: Any) -> None:
+        """Change fields of one shape."""
+        shapes = list(self.value)
+        try:
+            shapes[index] = replace(shapes[index], **values)
+        except mb.ModelError as error:
+            self.refuse("; ".join(problem.message for problem in error.problems))
+            return
+        self._offer(tuple(shapes), gesture)
+
+    def remove(self, index: int) -> None:
+        """Take one shape out of the list."""
+        self._offer(tuple(shape for k, shape in enumerate(self.value) if k != index), None)
+
+    def _display(self, value: Any) -> None:
+        shapes = list(value or ())
+        kinds = [type(shape) for shape in shapes]
+        if [editor.property("kind") for editor in self.shapes] != [kind.__name__ for kind in kinds]:
+            opened = [editor.header.isChecked() for editor in self.shapes]
+            for editor in self.shapes:
+                self._list.removeWidget(editor)
+                editor.hide()
+                editor.deleteLater()
+            self.shapes = [ShapeEditor(self, k) for k in range(len(shapes))]
+            for editor, kind in zip(self.shapes, kinds, strict=True):
+                editor.setProperty("kind", kind.__name__)
+                self._list.addWidget(editor)
+            if len(opened) == len(shapes) - 1:  # one was added: show it
+                opened.append(True)
+            for editor, is_open in zip(self.shapes, opened, strict=False):
+                editor.header.setChecked(is_open)
+        for editor, shape in zip(self.shapes, shapes, strict=True):
+            editor.show_shape(shape)
+
+    def _read(self) -> Any:
+        return self._value

@@ -1,0 +1,263 @@
+"""The start page: what can be opened, and all examples with pictures that are there at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPainterPath, QPaintEvent, QPen, QPixmap
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from . import theme
+from .flow_layout import FlowLayout
+from .icons import application_icon, icon, set_icon
+from .settings import Settings
+from .showcase import Exhibit, exhibits
+
+PICTURE: Final = 0.625
+"""Height of a picture for a width of one."""
+RADIUS: Final = 8.0
+SIDE_WIDTH: Final = 250
+MOST_RECENT: Final = 8
+
+
+class Card(QAbstractButton):
+    """An example: picture, title, and a sentence."""
+
+    def __init__(self, exhibit: Exhibit, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.exhibit = exhibit
+        self.setObjectName(f"card_{exhibit.name}")
+        self.setAccessibleName(exhibit.title)
+        self.setAccessibleDescription(exhibit.text)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self._picture = QPixmap()
+        self._pictured = ""
+
+    def matches(self, words: str) -> bool:
+        """Whether all words occur in the title or the text."""
+        known = f"{self.exhibit.title} {self.exhibit.text} {self.exhibit.name}".casefold()
+        return all(word in known for word in words.casefold().split())
+
+    def sizeHint(self) -> QSize:
+        return QSize(260, self.heightForWidth(260))
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return round(PICTURE * width) + 24 + QFontMetrics(self._title_font()).height() + 2 * self.fontMetrics().height()
+
+    def _title_font(self) -> QFont:
+        font = QFont(self.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        font.setPointSizeF(font.pointSizeF() * 1.08)
+        return font
+
+    def _loaded_picture(self) -> QPixmap:
+        look = theme.current()
+        if self._pictured != look.name:
+            self._picture, self._pictured = QPixmap(str(self.exhibit.picture(look.name))), look.name
+        return self._picture
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        look = theme.current()
+        painter = QPainter(self)
+        painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
+        frame = QRectF(self.rect()).adjusted(1.0, 1.0, -1.0, -1.0)
+        outline = QPainterPath()
+        outline.addRoundedRect(frame, RADIUS, RADIUS)
+        painter.fillPath(outline, look.color("hover" if self.isDown() else "surface"))
+        top = QRectF(frame.left(), frame.top(), frame.width(), PICTURE * frame.width())
+        picture = self._loaded_picture()
+        painter.setClipPath(outline)
+        if not picture.isNull():
+            painter.drawPixmap(top, picture, QRectF(picture.rect()))
+        painter.setClipping(False)
+        marked = self.underMouse() or self.hasFocus()
+        painter.setPen(QPen(look.color("accent" if marked else "border"), 2.0 if marked else 1.0))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(outline)
+        self._paint_words(painter, QRectF(frame.left() + 12.0, top.bottom() + 9.0, frame.width() - 24.0, 200.0))
+        painter.end()
+
+    def _paint_words(self, painter: QPainter, area: QRectF) -> None:
+        look = theme.current()
+        font = self._title_font()
+        painter.setFont(font)
+        painter.setPen(look.color("text"))
+        height = QFontMetrics(font).height()
+        painter.drawText(QRectF(area.left(), area.top(), area.width(), height), 0, self.exhibit.title)
+        painter.setFont(self.font())
+        painter.setPen(look.color("muted"))
+        below = QRectF(area.left(), area.top() + height + 2.0, area.width(), 2.0 * self.fontMetrics().height())
+        painter.drawText(below, Qt.TextFlag.TextWordWrap, self.exhibit.text)
+
+
+class Gallery(QWidget):
+    """The page that the application begins with."""
+
+    example_chosen = Signal(str)
+    file_chosen = Signal(object)
+    new_chosen = Signal(int)
+    open_chosen = Signal()
+
+    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("gallery")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.settings = settings
+        self.cards = [Card(exhibit) for exhibit in exhibits()]
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._side())
+        layout.addWidget(self._examples(), 1)
+        theme.changed().connect(self._repaint_cards)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the present list of recent files."""
+        while (item := self._recent.takeAt(0)) is not None:
+            item.widget().deleteLater()
+        files = self.settings.recent_files()[:MOST_RECENT]
+        self._recent_title.setVisible(bool(files))
+        for path in files:
+            self._recent.addWidget(self._recent_button(path))
+
+    def _recent_button(self, path: Path) -> QPushButton:
+        button = QPushButton(self)
+        button.setProperty("link", True)
+        button.setObjectName("recent_file")
+        button.setToolTip(str(path))
+        width = SIDE_WIDTH - 48
+        button.setText(button.fontMetrics().elidedText(path.name, Qt.TextElideMode.ElideMiddle, width))
+        button.clicked.connect(lambda: self.file_chosen.emit(path))
+        return button
+
+    # --- parts --------------------------------------------------------------------------------------------------------
+
+    def _side(self) -> QWidget:
+        side = QWidget(self)
+        side.setObjectName("gallery_side")
+        side.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        side.setFixedWidth(SIDE_WIDTH)
+        layout = QVBoxLayout(side)
+        layout.setContentsMargins(18, 22, 18, 18)
+        layout.setSpacing(8)
+        head = QHBoxLayout()
+        head.setSpacing(10)
+        mark = QLabel(side)
+        mark.setPixmap(application_icon().pixmap(QSize(40, 40)))
+        name = QLabel("mbframe", side)
+        name.setProperty("role", "title")
+        head.addWidget(mark)
+        head.addWidget(name, 1)
+        layout.addLayout(head)
+        line = QLabel("Mechanisms: build, move and understand them.", side)
+        line.setProperty("role", "muted")
+        line.setWordWrap(True)
+        layout.addWidget(line)
+        layout.addSpacing(10)
+        for text, name_, call in (
+            ("New model in space", "new", lambda: self.new_chosen.emit(3)),
+            ("New model in the plane", "new", lambda: self.new_chosen.emit(2)),
+            ("Open…", "open", self.open_chosen.emit),
+        ):
+            button = QPushButton(text, side)
+            button.setObjectName(text.split("…")[0].lower().replace(" ", "_"))
+            button.setProperty("action", True)
+            button.setIconSize(QSize(20, 20))
+            set_icon(button, name_)
+            button.clicked.connect(call)
+            layout.addWidget(button)
+        layout.addSpacing(12)
+        self._recent_title = QLabel("Recent", side)
+        self._recent_title.setProperty("role", "section")
+        layout.addWidget(self._recent_title)
+        self._recent = QVBoxLayout()
+        self._recent.setSpacing(1)
+        layout.addLayout(self._recent)
+        layout.addStretch(1)
+        drop = QLabel("Models (.json) and results (.h5) can also be dropped here.", side)
+        drop.setProperty("role", "muted")
+        drop.setWordWrap(True)
+        layout.addWidget(drop)
+        return side
+
+    def _examples(self) -> QWidget:
+        page = QWidget(self)
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        head = QHBoxLayout()
+        head.setContentsMargins(24, 22, 24, 8)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        title = QLabel("Examples", page)
+        title.setProperty("role", "heading")
+        hint = QLabel("Each one opens with a motion that plays at once.", page)
+        hint.setProperty("role", "muted")
+        words.addWidget(title)
+        words.addWidget(hint)
+        head.addLayout(words)
+        head.addStretch(1)
+        self.search = QLineEdit(page)
+        self.search.setObjectName("gallery_search")
+        self.search.setPlaceholderText("Search examples")
+        self.search.setClearButtonEnabled(True)
+        self.search.setMinimumWidth(240)
+        glass = self.search.addAction(icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition)
+        set_icon(glass, "search", "muted")
+        self.search.textChanged.connect(self._filter)
+        head.addWidget(self.search)
+        layout.addLayout(head)
+        area = QScrollArea(page)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        content = QWidget()
+        content.setObjectName("gallery_cards")
+        flow = FlowLayout(content)
+        flow.setContentsMargins(24, 8, 24, 24)
+        for card in self.cards:
+            card.setParent(content)
+            flow.addWidget(card)
+            card.clicked.connect(lambda _=False, name=card.exhibit.name: self.example_chosen.emit(name))
+        self.nothing = QLabel("No example has these words. Clear the search to see all of them.", content)
+        self.nothing.setProperty("role", "muted")
+        self.nothing.hide()
+        flow.addWidget(self.nothing)
+        area.setWidget(content)
+        layout.addWidget(area, 1)
+        return page
+
+    def _filter(self, words: str) -> None:
+        for card in self.cards:
+            card.setVisible(card.matches(words))
+        self.nothing.setVisible(not any(card.matches(words) for card in self.cards))
+
+    def _repaint_cards(self, _: object) -> None:
+        for card in self.cards:
+            card.update()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.updateGeometry()

@@ -1,0 +1,83 @@
+"""Icons from `assets/icons`, drawn in the colours of the theme.
+
+`set_icon(action_or_button, "run")` keeps the icon in step with the theme; `icon("run")` is one in the present colours.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+from . import theme
+from .places import ASSETS
+
+SIZES = (16, 20, 24, 32, 48)
+
+_wearers: dict[int, tuple[weakref.ref[Any], str, str]] = {}
+_cache: dict[tuple[str, str, str], QIcon] = {}
+
+
+def names() -> list[str]:
+    """All icons."""
+    return sorted(path.stem for path in (ASSETS / "icons").glob("*.svg"))
+
+
+def pixmap(name: str, size: int, color: str, ratio: float = 1.0) -> QPixmap:
+    """An icon of `size` device-independent pixels in a colour."""
+    text = (ASSETS / "icons" / f"{name}.svg").read_text(encoding="utf-8").replace("currentColor", color)
+    picture = QPixmap(QSize(round(size * ratio), round(size * ratio)))
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    QSvgRenderer(QByteArray(text.encode())).render(painter, QRectF(picture.rect()))
+    painter.end()
+    picture.setDevicePixelRatio(ratio)
+    return picture
+
+
+def icon(name: str, color: str = "text") -> QIcon:
+    """An icon in a colour of the present theme, given by its field; grey where disabled."""
+    look = theme.current()
+    key = (look.name, name, color)
+    if key not in _cache:
+        found = QIcon()
+        disabled = theme.mixed(look.text, look.surface, 0.35).name()
+        for size in SIZES:
+            for ratio in (1.0, 2.0):
+                found.addPixmap(pixmap(name, size, getattr(look, color), ratio), QIcon.Mode.Normal)
+                found.addPixmap(pixmap(name, size, disabled, ratio), QIcon.Mode.Disabled)
+        _cache[key] = found
+    return _cache[key]
+
+
+def application_icon() -> QIcon:
+    """The icon of the application, which has colours of its own."""
+    found = QIcon()
+    for size in (16, 24, 32, 48, 64, 128, 256):
+        found.addPixmap(pixmap("mbframe", size, "#000000"))
+    return found
+
+
+def set_icon(wearer: Any, name: str, color: str = "text") -> None:
+    """Give an action or a button an icon that changes with the theme."""
+    wearer.setIcon(icon(name, color))
+    key = id(wearer)
+    _wearers[key] = (weakref.ref(wearer, lambda _: _wearers.pop(key, None)), name, color)
+
+
+def _recolor(_: object) -> None:
+    for reference, name, color in list(_wearers.values()):
+        wearer = reference()
+        if wearer is None:
+            continue
+        try:
+            wearer.setIcon(icon(name, color))
+        except RuntimeError:  # Qt has deleted it, Python has not yet
+            _wearers.pop(id(wearer), None)
+
+
+theme.changed().connect(_recolor)

@@ -1,0 +1,30 @@
+"""Where the application finds what is shipped with it, in a checkout and when it is installed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+
+def _assets() -> Path:
+    spec = find_spec("mbframe_assets")
+    if spec is not None and spec.submodule_search_locations:
+        return Path(spec.submodule_search_locations[0])
+    return Path(__file__).resolve().parent.parent / "assets"
+
+
+ASSETS: Final = _assets()
+"""Folder of icons, help pages, pictures and stored results."""
+
+
+def stored_result(example: str) -> Path | None:
+    """The result that is shipped with an example, if there is one."""
+    place = ASSETS / "gallery" / f"{example}.h5"
+    return place if place.is_file() else None
+
+
+def picture(example: str) -> Path | None:
+    """The picture of an example in the gallery, if there is one."""
+    place = ASSETS / "gallery" / f"{example}.png"
+    return place if place.is_file() else None

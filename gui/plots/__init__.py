@@ -1,0 +1,5 @@
+"""Plots of quantities over time."""
+
+from .panel import PlotsPanel
+
+__all__ = ["PlotsPanel"]

@@ -1,0 +1,308 @@
+"""One plot: curves of one unit over time, for all runs that are shown, with a cursor tied to the document's time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QFont
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from ..icons import set_icon
+from ..runs import Run
+from ..theme import changed as theme_changed
+from ..theme import current as current_theme
+from ..words import unit_label
+from .curves import Curve
+
+GAP: Final = " &nbsp;&nbsp; "
+MARGIN: Final = 58
+"""Width of the axis at the left, so that the plots of a column line up, px."""
+
+
+@dataclass
+class Trace:
+    """A curve on the screen: of which quantity and run, its data in display units, and its item."""
+
+    name: str
+    label: str
+    run: Run
+    t: Any
+    values: Any
+    item: Any
+    color: str
+
+    def at(self, t: float) -> float:
+        """The value at an instant, between stored ones on the straight line; NaN outside."""
+        if not len(self.t):
+            return float("nan")
+        return float(np.interp(t, self.t, self.values, left=np.nan, right=np.nan))
+
+
+class Plot(QWidget):
+    """Curves of quantities with the same unit."""
+
+    time_chosen = Signal(float)
+    """The cursor was moved."""
+    activated = Signal(object)
+    closed = Signal(object)
+    name_removed = Signal(object, str)
+    export_requested = Signal(object, str)
+
+    def __init__(self, unit: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("plot")
+        self.unit = unit
+        self.names: list[str] = []
+        self.traces: list[Trace] = []
+        self.log = False
+        self._remarks: list[str] = []
+        self.shown_unit = unit
+        """The unit of the numbers on the screen."""
+        self._build()
+        theme_changed().connect(self._recolor)
+        self._recolor()
+
+    def _build(self) -> None:
+        self.title = QLabel(self)
+        self.title.setObjectName("plot_legend")
+        self.title.setWordWrap(True)
+        self.title.setTextFormat(Qt.TextFormat.RichText)
+        self.title.linkActivated.connect(self._on_link)
+        self.readout = QLabel(self)
+        self.readout.setObjectName("plot_readout")
+        self.readout.setProperty("role", "muted")
+        self.readout.setTextFormat(Qt.TextFormat.PlainText)
+        self.log_button = self._tool("log_axis", "log", "Logarithmic axis", checkable=True)
+        self.log_button.toggled.connect(self.set_log)
+        self.fit_button = self._tool("fit_plot", "", "Show all of it", "fit")
+        self.fit_button.clicked.connect(self.fit)
+        self.export_button = self._tool("export_plot", "", "Save this plot", "export")
+        menu = QMenu(self.export_button)
+        for kind, words in (("png", "Picture (PNG)…"), ("svg", "Drawing (SVG)…"), ("csv", "Table (CSV)…")):
+            action = menu.addAction(words)
+            action.setObjectName(f"export_{kind}")
+            action.triggered.connect(lambda _=False, kind=kind: self.export_requested.emit(self, kind))
+        self.export_button.setMenu(menu)
+        self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.close_button = self._tool("close_plot", "", "Remove this plot", "close")
+        self.close_button.clicked.connect(lambda: self.closed.emit(self))
+        self.graph = pg.PlotWidget(self, background=None, enableMenu=False)
+        self.graph.setObjectName("graph")
+        self.graph.setMinimumHeight(90)
+        self.graph.hideButtons()
+        item = self.graph.getPlotItem()
+        item.setDownsampling(auto=True, mode="peak")
+        item.setClipToView(True)
+        item.showGrid(x=True, y=True, alpha=0.15)
+        item.getAxis("left").setWidth(MARGIN)
+        item.getAxis("left").enableAutoSIPrefix(False)
+        item.getAxis("bottom").enableAutoSIPrefix(False)
+        self.cursor = pg.InfiniteLine(0.0, angle=90, movable=True)
+        self.cursor.setZValue(10)
+        self.cross = pg.InfiniteLine(0.0, angle=90, movable=False)
+        self.cross.setZValue(5)
+        self.cross.hide()
+        self.graph.addItem(self.cursor, ignoreBounds=True)
+        self.graph.addItem(self.cross, ignoreBounds=True)
+        self.cursor.sigDragged.connect(lambda line: self.time_chosen.emit(float(line.value())))
+        self.graph.scene().sigMouseMoved.connect(self._on_hover)
+        self.graph.scene().sigMouseClicked.connect(self._on_click)
+        top = QHBoxLayout()
+        top.setContentsMargins(8, 2, 4, 0)
+        top.setSpacing(2)
+        top.addWidget(self.title, 1)
+        top.addWidget(self.readout)
+        for button in (self.log_button, self.fit_button, self.export_button, self.close_button):
+            top.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(top)
+        layout.addWidget(self.graph, 1)
+
+    def _tool(self, name: str, text: str, tip: str, picture: str = "", checkable: bool = False) -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName(name)
+        button.setText(text)
+        button.setToolTip(tip)
+        button.setCheckable(checkable)
+        button.setProperty("role", "small")
+        if picture:
+            set_icon(button, picture, "muted")
+        return button
+
+    # --- curves ------------------------------------------------------------------------------------------------------
+
+    def show_curves(
+        self,
+        runs: Sequence[Run],
+        current: Run | None,
+        curve: Callable[[Run, str], Curve | None],
+        label: Callable[[str], str],
+        units: Any,
+    ) -> None:
+        """Draw all quantities of all runs; those that are not there yet are named in the legend."""
+        look = current_theme()
+        self.shown_unit = unit_label(units.label(self.unit)) if self.unit else ""
+        self.graph.setLabel("left", self.shown_unit or "1", color=look.muted)
+        old = {(trace.name, id(trace.run)): trace.item for trace in self.traces}
+        self.traces, self._remarks = [], []
+        for k, name in enumerate(self.names):
+            missing = 0
+            for run in runs:
+                found = curve(run, name)
+                if found is None:
+                    missing += 1
+                    continue
+                if found.problem:
+                    self._remarks.append(found.problem)
+                    continue
+                color = run.color if len(self.names) == 1 and len(runs) > 1 else look.series[k % len(look.series)]
+                values = units.to_display(found.values, self.unit) if self.unit else found.values
+                item = old.pop((name, id(run)), None)
+                trace = Trace(name, label(name), run, found.t, values, item, color)
+                self._draw(trace, current)
+                self.traces.append(trace)
+            if missing:
+                self._remarks.append(f"{label(name)}: computing…")
+        for item in old.values():
+            self.graph.removeItem(item)
+        self.title.setText(self.legend())
+
+    def _draw(self, trace: Trace, current: Run | None) -> None:
+        color = QColor(trace.color)
+        other = current is not None and trace.run is not current
+        if trace.run.stale:
+            color.setAlpha(130)
+        elif other:
+            color.setAlpha(190)
+        style = Qt.PenStyle.DashLine if trace.run.stale else Qt.PenStyle.SolidLine
+        # Wide pens are drawn several times slower than cosmetic ones of one pixel.
+        pen = pg.mkPen(color, width=1.6 if not other else 1.2, style=style)
+        values = trace.values
+        if self.log:
+            values = np.where(values > 0.0, values, np.nan)
+        if trace.item is None:
+            trace.item = self.graph.plot(trace.t, values, pen=pen, connect="finite", skipFiniteCheck=False)
+        else:
+            trace.item.setData(trace.t, values)
+            trace.item.setPen(pen)
+
+    def legend(self, links: bool = True) -> str:
+        """The curves in words, each after a dash in its colour; `links` take quantities out of the plot."""
+        look = current_theme()
+        several = len({id(trace.run) for trace in self.traces}) > 1
+        parts = []
+        for name in self.names:
+            mine = [trace for trace in self.traces if trace.name == name]
+            if not mine:
+                continue
+            if several and len(self.names) == 1:
+                runs = [f"{_dash(trace)} {_escaped(_run_words(trace.run))}" for trace in mine]
+                parts.append(f"<b>{_escaped(mine[0].label)}</b>{GAP}{GAP.join(runs)}")
+                continue
+            remove = f'<a style="color:{look.muted}; text-decoration:none" href="{_escaped(name)}">×</a>'
+            parts.append(
+                f"{_dash(mine[0])} {_escaped(mine[0].label)}{f' {remove}' if links and self.names[1:] else ''}"
+            )
+        remarks = [f'<span style="color:{look.muted}">{_escaped(r)}</span>' for r in dict.fromkeys(self._remarks)]
+        return GAP.join(parts + remarks)
+
+    def _on_link(self, name: str) -> None:
+        self.name_removed.emit(self, name)
+
+    # --- cursor and readout ------------------------------------------------------------------------------------------
+
+    def set_time(self, t: float) -> None:
+        """Move the cursor, and show the values there."""
+        if self.cursor.value() != t:
+            self.cursor.setValue(t)
+        if not self.cross.isVisible():
+            self._show_values(t)
+
+    def _show_values(self, t: float) -> None:
+        shown = [trace.at(t) for trace in self.traces[:4]]
+        values = ", ".join(f"{value:.5g}" for value in shown if np.isfinite(value))
+        more = ", …" if len(self.traces) > 4 else ""
+        self.readout.setText(
+            f"t = {t:.4g} s:  {values}{more} {self.shown_unit}".rstrip() if values else f"t = {t:.4g} s"
+        )
+
+    def _on_hover(self, place: QPointF) -> None:
+        view = self.graph.getPlotItem().vb
+        inside = view.sceneBoundingRect().contains(place)
+        self.cross.setVisible(inside)
+        t = float(view.mapSceneToView(place).x()) if inside else float(self.cursor.value())
+        if inside:
+            self.cross.setValue(t)
+        self._show_values(t)
+
+    def leaveEvent(self, event: Any) -> None:
+        self.cross.hide()
+        self._show_values(float(self.cursor.value()))
+        super().leaveEvent(event)
+
+    def _on_click(self, event: Any) -> None:
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        self.activated.emit(self)
+        view = self.graph.getPlotItem().vb
+        if event.double():
+            self.fit()
+        elif view.sceneBoundingRect().contains(event.scenePos()):
+            self.time_chosen.emit(float(view.mapSceneToView(event.scenePos()).x()))
+
+    # --- looks -------------------------------------------------------------------------------------------------------
+
+    def set_log(self, log: bool) -> None:
+        """Choose a logarithmic axis; what is not positive has no place there."""
+        self.log = log
+        if self.log_button.isChecked() != log:
+            self.log_button.setChecked(log)
+        self.graph.setLogMode(x=False, y=log)
+        for trace in self.traces:
+            values = np.where(trace.values > 0.0, trace.values, np.nan) if log else trace.values
+            trace.item.setData(trace.t, values)
+        self.fit()
+
+    def fit(self) -> None:
+        """Show all of the curves."""
+        self.graph.getPlotItem().vb.enableAutoRange(x=True, y=True)
+
+    def show_time_axis(self, shown: bool) -> None:
+        """Write numbers at the time axis: the lowest plot of a column has them for all."""
+        axis = self.graph.getPlotItem().getAxis("bottom")
+        axis.setStyle(showValues=shown)
+        self.graph.setLabel("bottom", "t / s" if shown else None, color=current_theme().muted)
+        axis.setHeight(None if shown else 6)
+
+    def _recolor(self, _: object = None) -> None:
+        look = current_theme()
+        self.graph.setBackground(look.surface)
+        font = QFont(self.font())
+        font.setPointSizeF(max(7.0, font.pointSizeF() - 1.5))
+        for side in ("left", "bottom"):
+            axis = self.graph.getPlotItem().getAxis(side)
+            axis.setPen(pg.mkPen(look.border))
+            axis.setTextPen(pg.mkPen(look.muted))
+            axis.setStyle(tickFont=font)
+        self.cursor.setPen(pg.mkPen(look.accent, width=1.5))
+        self.cursor.setHoverPen(pg.mkPen(look.accent, width=3))
+        self.cross.setPen(pg.mkPen(look.muted, width=1, style=Qt.PenStyle.DotLine))
+
+
+def _dash(trace: Trace) -> str:
+    return f'<span style="color:{trace.color}">{"╌╌" if trace.run.stale else "━"}</span>'
+
+
+def _run_words(run: Run) -> str:
+    return f"{run.name} (older model)" if run.stale else run.name
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")

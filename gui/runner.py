@@ -1,0 +1,194 @@
+"""Computing a run: the solver writes it to a file, the document shows what is there while it grows."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+from PySide6.QtCore import QObject, Signal
+
+import mbframe as mb
+
+from .document import Document
+from .runs import Run
+from .solver import PREPARING, Job, Solver
+from .solver_process import Failure
+from .tasks import Model, SimulateTask
+
+RELOAD_SECONDS: Final = 0.25
+"""How often a run that is computing is read again; reading takes some ten milliseconds."""
+
+
+class Runner(QObject):
+    """Computes one run at a time for a document.
+
+    The run becomes part of the document as soon as its first states are there, so that it can be played while it
+    computes. One that fails or is cancelled stays, with the motion until then and the reason.
+    """
+
+    started = Signal()
+    progressed = Signal(float, float)
+    """The fraction that is done, and the seconds that are left (negative: not known yet)."""
+    playable = Signal(object)
+    """The first states of a run are there."""
+    ended = Signal(object)
+    """The run, or None if nothing was computed."""
+
+    def __init__(self, document: Document, solver: Solver, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.document, self.solver = document, solver
+        self.run: Run | None = None
+        self.job: Job | None = None
+        self.reached = 0.0
+        self._model: Model | None = None
+        self._began = self._reloaded = 0.0
+        document.replaced.connect(self._forget)
+
+    @property
+    def running(self) -> bool:
+        """Whether a run is being computed."""
+        return self.job is not None
+
+    @property
+    def preparing(self) -> bool:
+        """Whether the solver is not ready yet: what is compiled once for all runs."""
+        return self.solver.state == PREPARING
+
+    def start(self) -> None:
+        """Compute a run with the document's settings; what cannot be simulated is posted as a message."""
+        if self.running:
+            return
+        document = self.document
+        try:
+            self._model = Model.of(document.system)
+        except mb.ModelError as error:
+            document.post_error(error)
+            return
+        path = self.solver.temporary_file()
+        self.run = Run(
+            document.next_run_name(),
+            document.run_settings,
+            document.model_text(),
+            complete=False,
+            path=path,
+            temporary=True,
+            computing=True,
+        )
+        self._began = self._reloaded = 0.0
+        self.reached = 0.0
+        job = self.solver.submit(SimulateTask(self._model, document.run_settings, str(path)))
+        self.job = job
+        job.progressed.connect(self._on_progress)
+        job.finished.connect(self._on_finished)
+        job.failed.connect(self._on_failed)
+        job.cancelled.connect(self._on_cancelled)
+        self.started.emit()
+
+    def cancel(self) -> None:
+        """Stop the run; what was computed is kept."""
+        if self.job is not None:
+            self.job.cancel()
+
+    # --- what the solver reports -------------------------------------------------------------------------------------
+
+    def _on_progress(self, fraction: float, t: Any) -> None:
+        now = time.monotonic()
+        if not self._began:
+            self._began = now
+        self.reached = float(t)
+        elapsed = now - self._began
+        left = elapsed * (1.0 - fraction) / fraction if fraction > 0.0 and elapsed > 0.2 else -1.0
+        self.progressed.emit(fraction, left)
+        if now - self._reloaded > RELOAD_SECONDS:
+            self._reload()
+            self._reloaded = time.monotonic()
+
+    def _on_finished(self, outcome: Any) -> None:
+        run = self._end()
+        run.complete, run.warnings = True, list(outcome.warnings)
+        self._conclude(run)
+        for warning in run.warnings:
+            self.document.post(f"{run.name}: {warning}", "warning")
+        speed = f"{run.settings.t_end:g} s of motion in {duration(outcome.wall_time)}, {outcome.steps} steps"
+        self.document.post(f"{run.name}: {speed}.")
+
+    def _on_failed(self, failure: Failure) -> None:
+        run = self._end()
+        run.reason = failure.message
+        kept = self._conclude(run)
+        where = f" at t = {failure.time:.4g} s" if failure.time is not None else ""
+        shown = " The motion until then is kept." if kept else ""
+        problems = failure.problems or [None]
+        for problem in problems:
+            text = str(problem) if problem is not None else failure.message
+            element = self._named(problem.element if problem is not None else failure.culprit)
+            if failure.time is None:
+                self.document.post(f"The run did not start: {text}", "error", element)
+            else:
+                self.document.post(f"{run.name} stopped{where}: {text}{shown}", "error", element)
+
+    def _on_cancelled(self) -> None:
+        run = self._end()
+        run.reason = f"cancelled at t = {self.reached:.4g} s"
+        self._conclude(run)
+        self.document.post(f"{run.name} was cancelled at t = {self.reached:.4g} s.")
+
+    def _end(self) -> Run:
+        run, self.run, self.job = self.run, None, None
+        assert run is not None
+        run.computing = False
+        return run
+
+    def _conclude(self, run: Run) -> bool:
+        """Read the rest of a run that has ended; whether there is anything to see of it."""
+        self._read(run)
+        kept = run in self.document.runs
+        if kept:
+            self.document.run_changed(run)
+        else:
+            run.discard()
+        self.ended.emit(run if kept else None)
+        return kept
+
+    def _reload(self) -> None:
+        run = self.run
+        if run is not None and self._read(run):
+            self.document.run_changed(run)
+
+    def _read(self, run: Run) -> bool:
+        """Read a run again; the first states make it part of the document."""
+        model = self._model
+        system = model.system() if model is not None and model.pickled else None
+        if not run.reload(system):
+            return False
+        if run not in self.document.runs:
+            self.document.add_run(run)
+            self.playable.emit(run)
+        return True
+
+    def _named(self, name: str) -> Any:
+        """The element that a problem is about, by its name or as problems write it."""
+        return next((element for element in self.document.system if name in (element.name, str(element))), None)
+
+    def _forget(self) -> None:
+        """Another system: a run of the former one is of no use."""
+        if self.job is None:
+            return
+        job, run = self.job, self._end()
+        for signal in (job.progressed, job.finished, job.failed, job.cancelled):
+            signal.disconnect()
+        job.cancel()
+        run.discard()
+        self.ended.emit(None)
+
+
+def duration(seconds: float) -> str:
+    """A time in words, coarse enough to be read at a glance."""
+    if seconds < 1.0:
+        return f"{max(1, round(1000.0 * seconds))} ms"
+    if seconds < 60.0:
+        return f"{seconds:.1f} s" if seconds < 10.0 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

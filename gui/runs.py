@@ -1,0 +1,157 @@
+"""Runs of a document: with which settings, on which model, and what came out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+import mbframe as mb
+
+PRESETS: Final = ("fast", "accurate", "stiff", "custom")
+
+FRAMES_PER_SECOND: Final = 100.0
+"""States are stored this often, so that playback and curves are smooth, however large the solver's steps are."""
+FEWEST: Final = 500
+MOST: Final = 20_000
+"""Bounds of the number of stored states if their interval is left to the program."""
+
+COLORS: Final = ("#2f6fde", "#e07b39", "#2c9c69", "#b6509e", "#8a6d3b", "#4aa3b5", "#c94f4f", "#6b6bd6")
+"""Of curves, run after run; told apart by the most common kinds of colour blindness, in this order."""
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How to simulate: a preset, or every strategy by hand (preset "custom").
+
+    Parameters
+    ----------
+    preset
+        "fast" (DormandPrince, rtol 1e-6), "accurate" (rtol 1e-10), "stiff" (RadauIIA), or "custom": the fields below.
+    t_end
+        End of the run, s.
+    dt
+        Step of a fixed-step integrator, s.
+    formulation, acceleration, stabilization, integrator
+        Strategies of "custom"; None is the default of `mbframe.simulate`.
+    every
+        Interval of the stored states, s; None leaves it to the program.
+    """
+
+    preset: str = "fast"
+    t_end: float = 5.0
+    dt: float | None = None
+    formulation: Any = None
+    acceleration: Any = None
+    stabilization: Any = None
+    integrator: Any = None
+    every: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.preset not in PRESETS:
+            raise ValueError(f"there is no preset {self.preset!r}; known are {', '.join(PRESETS)}")
+
+    def strategies(self) -> dict[str, Any]:
+        """The arguments of `mbframe.simulate` that choose the method."""
+        if self.preset == "fast":
+            return {"integrator": mb.DormandPrince(rtol=1e-6)}
+        if self.preset == "accurate":
+            return {"integrator": mb.DormandPrince(rtol=1e-10)}
+        if self.preset == "stiff":
+            return {"integrator": mb.RadauIIA(rtol=1e-6)}
+        names = ("dt", "formulation", "acceleration", "stabilization", "integrator")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+    def interval(self) -> float:
+        """Interval of the stored states, s."""
+        if self.every is not None:
+            return min(self.every, self.t_end)
+        return self.t_end / min(max(FEWEST, math.ceil(self.t_end * FRAMES_PER_SECOND)), MOST)
+
+    def keywords(self) -> dict[str, Any]:
+        """The arguments of `mbframe.simulate`, the system apart."""
+        import numpy as np
+
+        interval = self.interval()
+        count = max(1, round(self.t_end / interval))
+        instants = np.linspace(0.0, self.t_end, count + 1)
+        if self.every is not None and abs(count * interval - self.t_end) > 1e-9 * self.t_end:
+            whole = np.arange(math.floor(self.t_end / interval) + 1) * interval
+            instants = np.append(whole[whole < self.t_end * (1.0 - 1e-12)], self.t_end)
+        return {"t_end": self.t_end, "t_eval": instants, **self.strategies()}
+
+    def stored(self) -> dict[str, Any]:
+        """What is saved with the model (see `mbframe.save`)."""
+        return {"t_end": self.t_end, **self.strategies()}
+
+    @classmethod
+    def from_stored(cls, stored: dict[str, Any]) -> RunSettings:
+        """The settings that were saved with a model; a preset is recognized."""
+        given = {key: value for key, value in stored.items() if key in cls.__dataclass_fields__}
+        t_end = float(given.pop("t_end", 5.0))
+        for preset in PRESETS[:-1]:
+            candidate = cls(preset, t_end)
+            if {k: repr(v) for k, v in candidate.strategies().items()} == {k: repr(v) for k, v in given.items()}:
+                return candidate
+        return cls("custom", t_end, **given) if given else cls(t_end=t_end)
+
+    def changed(self, **values: Any) -> RunSettings:
+        """A copy with other values."""
+        return replace(self, **values)
+
+    def summary(self) -> str:
+        """In a few words, for lists and tooltips."""
+        named = {"fast": "Fast", "accurate": "Accurate", "stiff": "Stiff", "custom": "Own method"}[self.preset]
+        chosen = self.strategies()
+        parts = [f"{key} = {value:g} s" if isinstance(value, float) else repr(value) for key, value in chosen.items()]
+        return f"{named}, {self.t_end:g} s: {', '.join(parts) or 'default method'}"
+
+
+@dataclass(eq=False)
+class Run:
+    """A result that is kept in a document, with the settings and the model it belongs to.
+
+    `complete` is False while it computes and after a failure or a cancel; `reason` then says why (empty while it
+    computes). `path` is the file that the result reads from, if it was streamed.
+    """
+
+    name: str
+    settings: RunSettings = field(default_factory=RunSettings)
+    model_text: str = ""
+    result: Any = None
+    complete: bool = True
+    reason: str = ""
+    warnings: list[str] = field(default_factory=list)
+    color: str = ""
+    visible: bool = True
+    stale: bool = False
+    path: Path | None = None
+    temporary: bool = False
+    computing: bool = False
+
+    @property
+    def t_last(self) -> float:
+        """The last instant that is there, s."""
+        return float(self.result.t[-1]) if self.result is not None and len(self.result) else 0.0
+
+    def reload(self, system: Any = None) -> bool:
+        """Read the file again, which may have grown; whether there is more to see than before.
+
+        `system` is needed for models that no file can hold.
+        """
+        if self.path is None or not self.path.is_file():
+            return False
+        try:
+            found = mb.load_result(self.path, system=system)
+        except mb.ModelError:  # between two writes, or not yet begun
+            return False
+        if not len(found) or (self.result is not None and len(found) == len(self.result)):
+            return False
+        self.result = found
+        return True
+
+    def discard(self) -> None:
+        """Remove the temporary file; the run is no longer needed."""
+        if self.temporary and self.path is not None:
+            self.path.unlink(missing_ok=True)

@@ -1,0 +1,203 @@
+"""Roots and modes in words: what a table row, a tooltip and a headline say. No widgets here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+DECAYS, NEUTRAL, GROWS, IGNORABLE = "decays", "neutral", "grows", "ignorable"
+NOTICEABLE = 0.3  # of the largest motion: what a body must take part in a mode to be named
+NAMED = 2  # bodies
+ALONG = 0.95  # share of a vector from which on it counts as parallel to an axis
+
+
+@dataclass(frozen=True)
+class Row:
+    """A root with its mode; a pair of conjugate roots is one row.
+
+    `index` is the place in `Linearization.modes`, for a pair that of the root with the positive imaginary part.
+    """
+
+    index: int
+    mode: Any
+    pair: bool
+    behaviour: str
+
+    @property
+    def root(self) -> complex:
+        return complex(self.mode.eigenvalue)
+
+    @cached_property
+    def moving(self) -> str:
+        """What moves most, or why the root says nothing about stability."""
+        return self.mode.explanation or what_moves(self.mode)
+
+
+class Roots:
+    """A linearization, ordered for people: the roots that decide come first, ignorable ones last."""
+
+    def __init__(self, linearization: Any) -> None:
+        from mbframe.analysis.spectrum import Spectrum
+
+        self.linearization = linearization
+        self.spectrum = Spectrum.of(linearization)
+        self.counted = [k for k, mode in enumerate(linearization.modes) if not mode.ignorable]
+        words = {-1: DECAYS, 0: NEUTRAL, 1: GROWS}
+        behaviour = {k: words[int(sign)] for k, sign in zip(self.counted, self.spectrum.signs, strict=True)}
+        conjugates = _conjugates(linearization.eigenvalues)
+        kept = [k for k in range(len(linearization.modes)) if k not in conjugates]
+        rows = [Row(k, linearization.modes[k], k in conjugates.values(), behaviour.get(k, IGNORABLE)) for k in kept]
+        self.rows = sorted(rows, key=lambda row: (row.behaviour == IGNORABLE, -row.root.real, row.root.imag))
+        self.row_of_mode = {row.index: number for number, row in enumerate(self.rows)}
+        self.row_of_mode |= {k: self.row_of_mode[partner] for k, partner in conjugates.items()}
+
+    def following(self, before: Roots, row: int) -> int | None:
+        """The row that is the same mode as a row of roots a little before, by similarity; None if there is none."""
+        from mbframe.analysis.spectrum import partners
+
+        if not 0 <= row < len(before.rows):
+            return None
+        old = before.rows[row]
+        if old.behaviour == IGNORABLE:
+            alike = [k for k, mode in enumerate(self.linearization.modes) if mode.explanation == old.mode.explanation]
+            return self.row_of_mode[alike[0]] if alike else None
+        if before.spectrum.shapes.shape[0] != self.spectrum.shapes.shape[0]:
+            return None
+        place = before.counted.index(old.index)
+        found = dict(partners(before.spectrum, self.spectrum)).get(place)
+        return None if found is None else self.row_of_mode[self.counted[found]]
+
+    @property
+    def verdict(self) -> tuple[str, str]:
+        """A word ("stable", "marginal", "unstable") and a sentence that explains it."""
+        lin = self.linearization
+        growing = [row for row in self.rows if row.behaviour == GROWS]
+        if lin.stability == "unstable":
+            fastest = max(row.root.real for row in growing)
+            count = "One mode grows" if len(growing) == 1 else f"{len(growing)} modes grow"
+            return "unstable", f"{count}; a small disturbance doubles in {seconds(np.log(2.0) / fastest)}."
+        if lin.stability == "asymptotic":
+            slowest = max(row.root.real for row in self.rows if row.behaviour == DECAYS)
+            return (
+                "stable",
+                f"Every small disturbance dies out; the slowest halves in {seconds(-np.log(2.0) / slowest)}.",
+            )
+        if not self.counted:
+            return "marginal", "Nothing can vibrate: there is no root that says anything about stability."
+        return "marginal", "No disturbance grows, but some do not die out either."
+
+    @property
+    def explanations(self) -> list[str]:
+        """Why ignorable roots are ignorable, each reason once, with the number of roots."""
+        return [
+            f"{len(group.roots)} × {group.explanation}" if len(group.roots) > 1 else group.explanation
+            for group in self.linearization.ignorable
+        ]
+
+
+def _conjugates(roots: Any) -> dict[int, int]:
+    """For each root with a negative imaginary part the place of its conjugate."""
+    size = float(np.abs(roots).max(initial=0.0))
+    found: dict[int, int] = {}
+    for k, root in enumerate(roots):
+        if root.imag < 0.0:
+            distance = np.abs(roots - np.conj(root))
+            distance[list(found.values())] = np.inf
+            other = int(np.argmin(distance))
+            if other != k and distance[other] <= 1e-9 * size:
+                found[k] = other
+    return found
+
+
+def what_moves(mode: Any) -> str:
+    """The bodies that move most in a mode, and how: "fork turns about z, frame moves along y"."""
+    sizes: list[tuple[float, str, str]] = []
+    for name, part in mode.shape.items():
+        turn, shift = _real(part.rotation), _real(part.translation)
+        turned, shifted = float(np.linalg.norm(turn)), float(np.linalg.norm(shift))
+        if turned >= shifted:
+            sizes.append((turned, name, f"turns about {_direction(turn)}"))
+        else:
+            sizes.append((shifted, name, f"moves along {_direction(shift)}"))
+    sizes.sort(key=lambda entry: -entry[0])
+    if not sizes or sizes[0][0] == 0.0:
+        return "states of force elements"
+    named = [entry for entry in sizes[:NAMED] if entry[0] >= NOTICEABLE * sizes[0][0]]
+    return ", ".join(f"{name} {how}" for _, name, how in named)
+
+
+def _real(vector: Any) -> Any:
+    """A complex vector at the instant at which it is largest."""
+    largest = vector[np.argmax(np.abs(vector))]
+    return (vector * np.conj(largest) / abs(largest)).real if largest else vector.real
+
+
+def _direction(vector: Any) -> str:
+    size = np.linalg.norm(vector)
+    unit = vector / size if size else vector
+    for axis, share in zip("xyz", np.abs(unit), strict=True):
+        if share >= ALONG:
+            return axis
+    sign = -1.0 if unit[np.argmax(np.abs(unit))] < 0.0 else 1.0
+    return "(" + ", ".join(f"{round(sign * x, 2) + 0.0:g}" for x in unit) + ")"
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------------
+
+
+def seconds(value: float) -> str:
+    """A duration with three digits: "0.42 s", "35 ms"."""
+    if not np.isfinite(value):
+        return "∞"
+    if abs(value) < 0.1:
+        return f"{1000.0 * value:.3g} ms"
+    return f"{value:.3g} s" if abs(value) < 1000.0 else f"{value:.2e} s"
+
+
+def root_text(row: Row) -> str:
+    """An eigenvalue, a pair with ±."""
+    root = row.root
+    real = number(0.0 if row.behaviour == NEUTRAL else root.real)
+    if row.pair:
+        return f"{real} ± {number(abs(root.imag))} i"
+    return real if root.imag == 0.0 else f"{real} {'+' if root.imag > 0 else '−'} {number(abs(root.imag))} i"
+
+
+def number(value: float) -> str:
+    """Five digits, with a true minus sign."""
+    return f"{value + 0.0:.5g}".replace("-", "−")
+
+
+def frequency_text(row: Row) -> str:
+    return f"{row.mode.frequency:.4g} Hz" if row.mode.frequency else "–"
+
+
+def damping_text(row: Row) -> str:
+    ratio = 0.0 if row.behaviour == NEUTRAL else row.mode.damping_ratio
+    return "–" if row.behaviour == IGNORABLE or not np.isfinite(ratio) else number(float(f"{ratio:.3g}"))
+
+
+def time_text(row: Row) -> str:
+    """The time constant, with what happens in it."""
+    if row.behaviour in (IGNORABLE, NEUTRAL):
+        return "–"
+    word = "decays" if row.behaviour == DECAYS else "grows"
+    return f"{word}, {seconds(abs(row.mode.time_constant))}"
+
+
+def tooltip(row: Row) -> str:
+    """All about a root, in lines."""
+    lines = [f"λ = {root_text(row)} 1/s"]
+    if row.behaviour == IGNORABLE:
+        return "\n".join([*lines, f"says nothing about stability: {row.mode.explanation}"])
+    if row.mode.frequency:
+        lines.append(f"{row.mode.frequency:.4g} Hz, damping ratio {damping_text(row)}")
+    if row.behaviour != NEUTRAL:
+        lines.append(f"{time_text(row)} (time constant)")
+    lines.append(row.moving)
+    condition = "defective" if not np.isfinite(row.mode.condition) else f"{row.mode.condition:.3g}"
+    lines.append(f"residual {row.mode.residual:.1e}, condition {condition}")
+    return "\n".join(lines)

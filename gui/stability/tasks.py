@@ -1,0 +1,157 @@
+"""What the stability tab has computed in the solver process. No widgets here."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+import mbframe as mb
+
+from ..tasks import Model
+from .variation import Variation
+
+Report = Callable[..., Any]
+
+DESCRIBED, SHOWN, EQUILIBRIUM, STEADY = "described", "shown", "equilibrium", "steady"
+ASSEMBLED = "assembled"
+LOCUS_SHARE = 0.8  # of the time of a root locus; the rest are critical values
+
+
+@dataclass(frozen=True)
+class About:
+    """The state about which to linearize.
+
+    `kind` is "described" (the model as it stands), "assembled" (the same with its joints closed), "shown" (`state`),
+    "equilibrium" or "steady" (the nearest one to `state`, or to the described state). `turn` is the axis and the rate
+    (rad/s) of the frame in which a steady turn stands still.
+    """
+
+    kind: str = DESCRIBED
+    state: Any = None
+    turn: tuple[tuple[float, ...], float] | None = None
+
+    @property
+    def searched(self) -> bool:
+        """Whether the state has to be found."""
+        return self.kind in (ASSEMBLED, EQUILIBRIUM, STEADY)
+
+    def found(self, system: Any) -> Any:
+        """The state in a system; None is the described one."""
+        if self.kind == EQUILIBRIUM:
+            return mb.equilibrium(system, self.state)
+        if self.kind == STEADY:
+            return mb.steady(system, self.state)
+        if self.kind == ASSEMBLED:
+            return mb.assemble(system)
+        return self.state if self.kind == SHOWN else None
+
+    def linearized(self, system: Any) -> Any:
+        """The linearization of a system about the state."""
+        frame = None if self.turn is None else mb.TurningFrame(axis=self.turn[0], rate=self.turn[1])
+        return mb.linearize(system, self.found(system), frame)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model, and perhaps a number in it that varies; it travels between processes."""
+
+    model: Model
+    about: About = field(default_factory=About)
+    variation: Variation | None = None
+
+    def system(self, value: float | None = None) -> Any:
+        """The system with a value of the number that varies; None leaves it as it is."""
+        system = pickle.loads(_pickled(self.model))
+        return self.variation.applied(system, value) if self.variation is not None and value is not None else system
+
+    def linearized(self, value: float | None = None) -> Any:
+        """The linearization of the system."""
+        return self.about.linearized(self.system(value))
+
+
+@lru_cache(maxsize=2)
+def _pickled(model: Model) -> bytes:
+    """A slider asks for the same model again and again, and reading its text takes longest."""
+    return model.pickled or pickle.dumps(model.system())
+
+
+@dataclass(frozen=True)
+class RootsFound:
+    """A linearization, and the value of the parameter at which it holds (None: as in the model).
+
+    `moved` says how far bodies went from the described state to the one found (m, rad), by name.
+    """
+
+    linearization: Any
+    value: float | None = None
+    moved: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RootsTask:
+    """Linearize a model."""
+
+    subject: Subject
+    value: float | None = None
+
+    def run(self, report: Report) -> RootsFound:
+        lin = self.subject.linearized(self.value)
+        return RootsFound(lin, self.value, moved(lin.system, lin.state) if self.subject.about.searched else {})
+
+
+def moved(system: Any, state: Any) -> dict[str, tuple[float, float]]:
+    """Displacement (m) and turn (rad) of each body from where it is described to a state."""
+    from mbframe.analysis.assemble import turned
+    from mbframe.equations.equations import Equations
+
+    start = Equations(system).described().motions
+    return {
+        name: (
+            float(np.linalg.norm(motion.position - start[name].position)),
+            float(np.linalg.norm(turned(start[name].rotation, motion.rotation))),
+        )
+        for name, motion in state.motions.items()
+    }
+
+
+@dataclass(frozen=True)
+class LocusFound:
+    """The roots along a range of values, and where stability is gained or lost; `warning` says what is missing."""
+
+    locus: Any
+    critical: list[Any]
+    warning: str = ""
+
+
+@dataclass(frozen=True)
+class LocusTask:
+    """Follow the roots along a range of values and find the critical ones in it."""
+
+    subject: Subject
+    values: tuple[float, ...]
+
+    def run(self, report: Report) -> LocusFound:
+        known: dict[float, Any] = {}
+        count = len(self.values)
+
+        def build(value: float) -> Any:
+            if value not in known:
+                # Past the given values it is the search for critical ones, of unknown length.
+                done = len(known) / count
+                report(LOCUS_SHARE * done if done < 1.0 else 1.0 - (1.0 - LOCUS_SHARE) / done**4, None)
+                known[value] = self.subject.linearized(value)
+            return known[value]
+
+        values = np.asarray(self.values, float)
+        locus = mb.root_locus(build, values)
+        if locus.failures:
+            first = locus.failures[0]
+            return LocusFound(locus, [], f"{len(locus.failures)} of {count} values have no roots: {first}")
+        # The search begins on the same values, so that only their refinement is computed again.
+        critical = mb.critical_values(build, (float(values[0]), float(values[-1])), points=count)
+        return LocusFound(locus, critical)

@@ -1,0 +1,151 @@
+"""The status bar: what happened last, freedoms and redundancy, the solver, the time."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtWidgets import QLabel, QStatusBar, QWidget
+
+import mbframe as mb
+
+from . import icons, theme
+from .document import Document, Message
+from .tasks import FreedomTask, Model
+
+PAUSE: Final = 300
+"""Milliseconds after the last change before freedoms are counted again."""
+SOLVER_TEXTS: Final = {
+    "preparing": "Preparing solver… (once)",
+    "ready": "Solver ready",
+    "busy": "Computing…",
+    "broken": "Solver not available",
+}
+SOLVER_TIPS: Final = {
+    "preparing": "Compiled parts of the solver are made for this computer. You can go on meanwhile.",
+    "ready": "Runs begin at once.",
+    "busy": "The solver works in a process of its own.",
+    "broken": "The solver process cannot be started; see Messages.",
+}
+LEVEL_ICONS: Final = {"info": ("info", "accent"), "warning": ("warning", "warning"), "error": ("error", "bad")}
+
+
+class StatusBar(QStatusBar):
+    """Shows the last message, and facts about the model that are computed in the background."""
+
+    def __init__(self, document: Document, solver: Any, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("status_bar")
+        self.document, self.solver = document, solver
+        self.setSizeGripEnabled(False)
+        self.sign = QLabel(self)
+        self.text = QLabel(self)
+        self.text.setObjectName("status_message")
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.freedoms = self._fact("status_freedoms")
+        self.solver_state = self._fact("status_solver")
+        self.clock = self._fact("status_time")
+        self.addWidget(self.sign)
+        self.addWidget(self.text, 1)
+        for fact in (self.freedoms, self.solver_state, self.clock):
+            self.addPermanentWidget(fact)
+        self._last: Message | None = None
+        self._job: Any = None
+        self._active = False
+        self._count_timer = QTimer(self)
+        self._count_timer.setSingleShot(True)
+        self._count_timer.timeout.connect(self._count)
+        document.message_posted.connect(self._show_message)
+        document.replaced.connect(self._model_changed)
+        document.replaced.connect(self._clear_message)
+        document.structure_changed.connect(self._model_changed)
+        document.element_changed.connect(self._model_changed)
+        document.time_changed.connect(self._show_time)
+        document.current_run_changed.connect(lambda _: self._show_time(document.time))
+        solver.state_changed.connect(self._show_solver)
+        theme.changed().connect(self._show_sign)
+        self._show_solver(solver.state)
+
+    def _fact(self, name: str) -> QLabel:
+        label = QLabel(self)
+        label.setObjectName(name)
+        label.setContentsMargins(6, 0, 6, 0)
+        return label
+
+    def set_model_shown(self, shown: bool) -> None:
+        """On the start page there is no model to tell anything about."""
+        self._active = shown
+        self.freedoms.setVisible(shown)
+        self.clock.setVisible(shown and self.document.current_run is not None)
+        if shown:
+            self._model_changed()
+
+    # --- messages -----------------------------------------------------------------------------------------------------
+
+    def _show_message(self, message: Message) -> None:
+        self._last = message
+        first = message.text.strip().splitlines()[0] if message.text.strip() else ""
+        self.text.setText(first)
+        self.text.setToolTip(message.text)
+        self._show_sign()
+
+    def _clear_message(self) -> None:
+        self._last = None
+        self.text.clear()
+        self.text.setToolTip("")
+        self._show_sign()
+
+    def _show_sign(self, *_: object) -> None:
+        self.sign.setVisible(self._last is not None)
+        if self._last is not None:
+            name, color = LEVEL_ICONS[self._last.level]
+            self.sign.setPixmap(icons.icon(name, color).pixmap(QSize(16, 16)))
+
+    # --- facts --------------------------------------------------------------------------------------------------------
+
+    def _show_solver(self, state: str) -> None:
+        self.solver_state.setText(SOLVER_TEXTS.get(state, state))
+        self.solver_state.setToolTip(SOLVER_TIPS.get(state, ""))
+
+    def _show_time(self, t: float) -> None:
+        self.clock.setVisible(self._active and self.document.current_run is not None)
+        self.clock.setText(f"t = {t:.4f} s")
+
+    def _model_changed(self, *_: object) -> None:
+        if self._active:
+            self._count_timer.start(PAUSE)
+
+    def _count(self) -> None:
+        """Ask the solver for freedoms and redundancy."""
+        if not len(self.document.system.bodies):
+            self.freedoms.setText("No bodies")
+            self.freedoms.setToolTip("")
+            return
+        try:
+            task = FreedomTask(Model.of(self.document.system))
+        except mb.ModelError as error:
+            self._tell_nothing(str(error))
+            return
+        if not self.freedoms.text():
+            self.freedoms.setText("Counting freedoms…")
+        job = self.solver.submit(task)
+        self._job = job
+        job.finished.connect(lambda found: self._show_freedom(job, found))
+        job.failed.connect(lambda failure: self._tell_nothing(failure.message) if job is self._job else None)
+
+    def _show_freedom(self, job: Any, freedom: mb.Freedom) -> None:
+        if job is not self._job:
+            return
+        text = "1 freedom" if freedom.count == 1 else f"{freedom.count} freedoms"
+        tip = "The number of independent velocities."
+        if freedom.redundant:
+            count = freedom.redundant
+            text += f" · {count} redundant equation{'' if count == 1 else 's'}"
+            tip += f"\nEquations of these joints depend on each other: {', '.join(freedom.joints_involved)}."
+            tip += "\nThe motion is unique; reactions of some joints are not."
+        self.freedoms.setText(text)
+        self.freedoms.setToolTip(tip)
+
+    def _tell_nothing(self, reason: str) -> None:
+        self.freedoms.setText("Freedoms unknown")
+        self.freedoms.setToolTip(reason)

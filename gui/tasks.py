@@ -1,0 +1,304 @@
+"""What the solver process is asked to do: plain data that travels there, with a method ``run(report)``.
+
+Any object like that is a task, wherever it is defined, as long as its module does not import Qt. A class attribute
+`slot` = "export" keeps it out of the way of computations; `latest` = "some name" lets a newer task of that name replace
+one that still waits.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import mbframe as mb
+from mbframe.files import model as model_files
+from mbframe.files.json_text import dumps, parse
+
+from .runs import RunSettings
+from .solver_process import Cancelled
+
+Report = Callable[..., None]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A system on its way to another process: as the text of a file, or pickled if no file can hold it."""
+
+    text: str = ""
+    pickled: bytes = b""
+
+    @classmethod
+    def of(cls, system: mb.System) -> Model:
+        """Pack a system; one that cannot travel at all is a `ModelError`."""
+        try:
+            return cls(text=dumps(model_files.document(system)))
+        except mb.ModelError:
+            return cls(pickled=_pickled(system))
+
+    def system(self) -> mb.System:
+        """The system."""
+        if self.text:
+            return model_files.system_from(parse(self.text, "model"))
+        return pickle.loads(self.pickled)
+
+
+def _pickled(system: mb.System) -> bytes:
+    try:
+        return pickle.dumps(system)
+    except Exception as error:  # whatever a user's object raises
+        with_functions = _by_value(system)
+        if with_functions is not None:
+            return with_functions
+        message = f"the model has a Python function that the solver cannot be given ({error}); use an expression"
+        raise mb.ModelError(message) from error
+
+
+def _by_value(system: mb.System) -> bytes | None:
+    """Pickled with functions by value, if cloudpickle is there."""
+    try:
+        import cloudpickle
+
+        return cloudpickle.dumps(system)
+    except Exception:  # not installed, or an object that refuses
+        return None
+
+
+# ---- Runs ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SimulationOutcome:
+    """How a run went; its states are in the file."""
+
+    path: str
+    completed: bool
+    warnings: list[str]
+    wall_time: float
+    steps: int
+    rejected: int
+
+
+@dataclass(frozen=True)
+class SimulateTask:
+    """Simulate, streaming into an HDF5 file that can be read meanwhile. Progress comes with the time reached, s."""
+
+    model: Model
+    settings: RunSettings
+    path: str
+    initial: mb.State | None = None
+
+    def run(self, report: Report) -> SimulationOutcome:
+        begin, end = (self.initial.t if self.initial is not None else 0.0), self.settings.t_end
+        result = mb.simulate(
+            self.model.system(),
+            initial=self.initial,
+            output=self.path,
+            progress=lambda t: report((t - begin) / (end - begin), t),
+            **self.settings.keywords(),
+        )
+        info = result.info
+        outcome = SimulationOutcome(
+            self.path, info.completed, list(info.warnings), info.wall_time, info.steps, info.rejected
+        )
+        if not info.completed:  # it ends well when it is interrupted, with what it has
+            raise Cancelled(outcome)
+        return outcome
+
+
+@dataclass(frozen=True)
+class QuantitiesTask:
+    """Quantities of a stored result by name: values and unit of each. For those that need the equations of motion."""
+
+    path: str
+    names: tuple[str, ...]
+    model: Model | None = None
+
+    def run(self, report: Report) -> dict[str, tuple[Any, str]]:
+        result = mb.load_result(self.path, system=self.model.system() if self.model is not None else None)
+        found = {}
+        for number, name in enumerate(self.names):
+            report(number / len(self.names))
+            quantity = result.quantity(name)
+            found[name] = (quantity.values, quantity.unit)
+        return found
+
+
+@dataclass(frozen=True)
+class CompareTask:
+    """Simulate with many methods and measure them (`mbframe.compare`)."""
+
+    model: Model
+    t_end: float
+    keywords: dict[str, Any] = field(default_factory=dict)
+
+    def run(self, report: Report) -> mb.Comparison:
+        progress = {"progress": lambda done, count: report(done / max(count, 1), (done, count))}
+        return mb.compare(self.model.system(), self.t_end, **self.keywords, **progress)
+
+
+# ---- States -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FreedomTask:
+    """Count freedoms and find redundant constraints. Only the last one asked for matters."""
+
+    model: Model
+    state: mb.State | None = None
+    latest: ClassVar[str] = "freedom"
+
+    def run(self, report: Report) -> mb.Freedom:
+        return mb.degrees_of_freedom(self.model.system(), self.state)
+
+
+@dataclass(frozen=True)
+class AssembleTask:
+    """Close the joints with the least motion."""
+
+    model: Model
+    initial: mb.State | None = None
+    fixed: tuple[str, ...] = ()
+
+    def run(self, report: Report) -> mb.Assembly:
+        return mb.assemble(self.model.system(), self.initial, self.fixed)
+
+
+@dataclass(frozen=True)
+class EquilibriumTask:
+    """A position of rest near a state."""
+
+    model: Model
+    initial: mb.State | None = None
+    minimum: bool = False
+
+    def run(self, report: Report) -> mb.Equilibrium:
+        return mb.equilibrium(self.model.system(), self.initial, minimum=self.minimum)
+
+
+@dataclass(frozen=True)
+class SteadyTask:
+    """A steady motion near a state; `given` are pairs of a measure's name and its value."""
+
+    model: Model
+    initial: mb.State | None = None
+    given: tuple[tuple[str, float], ...] = ()
+    keywords: dict[str, Any] = field(default_factory=dict)
+
+    def run(self, report: Report) -> mb.SteadyMotion:
+        return mb.steady(self.model.system(), self.initial, self.given, **self.keywords)
+
+
+# ---- Stability ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LinearizeTask:
+    """The linear equations about a state, with roots and modes."""
+
+    model: Model
+    state: mb.State | None = None
+    keywords: dict[str, Any] = field(default_factory=dict)
+
+    def run(self, report: Report) -> mb.Linearization:
+        return mb.linearize(self.model.system(), self.state, **self.keywords)
+
+
+@dataclass(frozen=True)
+class Varied:
+    """A model in which a number parameter varies, or a component of a vector; calling it gives the changed system.
+
+    `element` "" is the system itself, as for gravity.
+    """
+
+    model: Model
+    element: str
+    parameter: str
+    component: int | None = None
+
+    def __call__(self, value: float) -> mb.System:
+        system = self.model.system()
+        owner: Any = system[self.element] if self.element else system
+        if self.component is None:
+            owner.update(**{self.parameter: value})
+        else:
+            changed = getattr(owner, self.parameter).copy()
+            changed[self.component] = value
+            owner.update(**{self.parameter: changed})
+        return system
+
+
+@dataclass(frozen=True)
+class SweepTask:
+    """Roots and modes at one value of a parameter, while a slider moves: only the last one asked for matters.
+
+    `build` makes a system, or its linearization, from the value: a `Varied`, say.
+    """
+
+    build: Callable[[float], Any]
+    value: float
+    latest: ClassVar[str] = "sweep"
+
+    def run(self, report: Report) -> tuple[float, mb.Linearization]:
+        built = self.build(self.value)
+        return self.value, mb.linearize(built) if isinstance(built, mb.System) else built
+
+
+@dataclass(frozen=True)
+class RootLocusTask:
+    """The roots along the values of a parameter."""
+
+    build: Callable[[float], Any]
+    values: tuple[float, ...]
+
+    def run(self, report: Report) -> mb.RootLocus:
+        return mb.root_locus(self.build, self.values, progress=lambda done, count: report(done / count))
+
+
+@dataclass(frozen=True)
+class CriticalValuesTask:
+    """The values of a parameter at which stability is gained or lost."""
+
+    build: Callable[[float], Any]
+    interval: tuple[float, float]
+    points: int = 41
+
+    def run(self, report: Report) -> list[mb.CriticalValue]:
+        tell = {"progress": lambda done, count: report(done / count)}
+        return mb.critical_values(self.build, self.interval, self.points, **tell)
+
+
+# ---- Export -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ExportTask:
+    """Write the motion of a stored result as a film, pictures, a 3D model or a page (`mbframe.render.export`)."""
+
+    result: str
+    path: str
+    keywords: dict[str, Any] = field(default_factory=dict)
+    model: Model | None = None
+    slot: ClassVar[str] = "export"
+
+    def run(self, report: Report) -> list[Path]:
+        found = mb.load_result(self.result, system=self.model.system() if self.model is not None else None)
+        return mb.render.export(found, self.path, progress=report, **self.keywords)
+
+
+@dataclass(frozen=True)
+class TableTask:
+    """Write quantities of a stored result as a table (.csv or .parquet)."""
+
+    result: str
+    path: str
+    names: Sequence[str] = ()
+    model: Model | None = None
+    slot: ClassVar[str] = "export"
+
+    def run(self, report: Report) -> list[Path]:
+        found = mb.load_result(self.result, system=self.model.system() if self.model is not None else None)
+        found.export(self.path, *self.names)
+        return [Path(self.path)]

@@ -1,0 +1,598 @@
+"""The main window: start page, view and panels around it, menus, toolbar and status bar.
+
+The window is visible before anything heavy is imported: panels come when the event loop runs, the view with PyVista
+when a model is opened or there was time for it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QMainWindow,
+    QMenu,
+    QMessageBox,
+    QPlainTextEdit,
+    QSizePolicy,
+    QStackedWidget,
+    QTextEdit,
+    QToolBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+import mbframe as mb
+
+from . import theme
+from .actions import Actions
+from .docks import Docks
+from .document import Document
+from .files import Files, dropped_file
+from .gallery import Gallery
+from .hint import Hint
+from .icons import application_icon, set_icon
+from .menus import entries
+from .playback import Player
+from .runner import Runner
+from .settings import Settings
+from .showcase import exhibit
+from .status import StatusBar
+from .timeline import Timeline
+from .units import SYSTEMS, DisplayUnits
+from .view import View
+
+FIRST_HINT: Final = "Space plays it. Drag turns the view, the wheel zooms, a click selects. Run computes it anew."
+LATEST_START: Final = 500
+"""Milliseconds after which panels are made, painted or not."""
+SECOND_HINT: Final = "Your first run. Keep what you have:"
+
+
+class MainWindow(QMainWindow):
+    """Shows a document. `document`, `solver` and `settings` are made by the application."""
+
+    first_painted = Signal()
+    """The window is seen for the first time."""
+    panels_ready = Signal()
+    _drawing_imported = Signal()
+
+    def __init__(self, document: Document, solver: Any, settings: Settings) -> None:
+        super().__init__()
+        self.setObjectName("main_window")
+        self.document, self.solver, self.settings = document, solver, settings
+        theme.apply(settings.theme)
+        self.setWindowIcon(application_icon())
+        self.setAcceptDrops(True)
+        self.setDockOptions(QMainWindow.DockOption.AnimatedDocks | QMainWindow.DockOption.AllowTabbedDocks)
+        self.player = Player(document, self)
+        self.runner = Runner(document, solver, self)
+        self.files = Files(document, settings, self, self.show_model, self._tell_failure)
+        self.gallery = Gallery(settings, self)
+        self.view = View(document, self.player, solver, self)
+        self.timeline = Timeline(document, self.player, self)
+        self.hint = Hint(self.view, settings)
+        self.pages = self._pages()
+        self.setCentralWidget(self.pages)
+        self.status = StatusBar(document, solver, self)
+        self.setStatusBar(self.status)
+        self.panels: dict[str, QWidget] = {}
+        self.docks = Docks(self, settings)
+        self.actions_ = Actions(entries(self), self)
+        self.menus = self.actions_.fill(self.menuBar())
+        self._recent_menu = self._add_recent_menu()
+        self.toolbar = self._toolbar()
+        self._own_run = False
+        self._connect()
+        self._restore_layout()
+        self.show_gallery()
+        self._begun = False
+        QTimer.singleShot(LATEST_START, self._begin)  # if it is opened as an icon, it is not painted
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._begun:
+            QTimer.singleShot(0, self._begin)
+
+    def _begin(self) -> None:
+        """The window is seen: what takes longer can begin."""
+        if not self._begun:
+            self._begun = True
+            self.first_painted.emit()
+            self._make_panels()
+
+    # --- building -----------------------------------------------------------------------------------------------------
+
+    def _pages(self) -> QStackedWidget:
+        pages = QStackedWidget(self)
+        pages.setObjectName("pages")
+        work = QWidget(self)
+        layout = QVBoxLayout(work)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.view, 1)
+        layout.addWidget(self.timeline)
+        pages.addWidget(self.gallery)
+        pages.addWidget(work)
+        return pages
+
+    def _make_panels(self) -> None:
+        """Import and build the panels, one per turn of the event loop."""
+        waiting = list(self._panel_plan())
+
+        def next_one() -> None:
+            if not waiting:
+                self._panels_made()
+                return
+            name, make, place = waiting.pop(0)
+            panel = make()
+            self.panels[name] = panel
+            place(panel)
+            QTimer.singleShot(0, next_one)
+
+        next_one()
+
+    def _panel_plan(self) -> Iterator[tuple[str, Callable[[], QWidget], Callable[[QWidget], None]]]:
+        """Name, how to make it, where it goes: for each panel."""
+        document, solver, docks = self.document, self.solver, self.docks
+
+        def made(module: str, name: str, *arguments: Any) -> Callable[[], QWidget]:
+            return lambda: getattr(import_module(f".{module}", __package__), name)(*arguments)
+
+        yield "tree", made("tree", "ModelTree", document), partial(docks.put, "model")
+        yield "run", made("run_controls", "RunControls", document, solver, self.runner), partial(docks.put, "run")
+        yield "inspector", made("inspector", "Inspector", document), partial(docks.put, "inspector")
+        yield "plots", made("plots", "PlotsPanel", document, solver), partial(docks.add_tab, title="Plots")
+        stability = made("stability.panel", "StabilityPanel", document, solver)
+        yield "stability", stability, partial(docks.add_tab, title="Stability")
+        yield "messages", made("messages", "MessagesPanel", document), partial(docks.add_tab, title="Messages")
+
+    def _panels_made(self) -> None:
+        self._connect_panels()
+        self.panels_ready.emit()
+        self._drawing_imported.connect(self.view.prepare)
+        threading.Thread(target=self._import_drawing, name="import of PyVista", daemon=True).start()
+
+    def _connect_panels(self) -> None:
+        """Requests of panels go to those who can fulfil them; all else panels learn from the document."""
+        tree: Any = self.panels["tree"]
+        plots: Any = self.panels["plots"]
+        plots.time_requested.connect(self.player.seek)
+        plots.run_requested.connect(self.run)
+        tree.plot_requested.connect(lambda name: (self.show_tab("plots"), plots.add(name)))
+        tree.quantities_requested.connect(lambda name: (self.show_tab("plots"), plots.list.search.setText(name)))
+        tree.follow_requested.connect(lambda body: self.view.follow(body.name if body is not None else None))
+        tree.trail_requested.connect(lambda body: self.view.set_trail(body.name, body.name not in self.view.trails))
+
+    def _import_drawing(self) -> None:
+        """Import what the view needs beside the event loop; the canvas is then made in the window's thread."""
+        mb.render.prepare()
+        with suppress(RuntimeError):  # the window is gone already
+            self._drawing_imported.emit()
+
+    # --- menus and toolbar --------------------------------------------------------------------------------------------
+
+    def _add_recent_menu(self) -> QMenu:
+        menu = QMenu("Open &recent", self)
+        menu.setObjectName("recent_menu")
+        self.menus["&File"].insertMenu(self.actions_["save"], menu)
+        menu.aboutToShow.connect(self._fill_recent)
+        return menu
+
+    def _fill_recent(self) -> None:
+        self._recent_menu.clear()
+        files = self.settings.recent_files()
+        for path in files:
+            self._recent_menu.addAction(str(path), lambda path=path: self.files.open(path))
+        if files:
+            self._recent_menu.addSeparator()
+            self._recent_menu.addAction("Forget these files", self._forget_recent)
+        else:
+            self._recent_menu.addAction("No recent files").setEnabled(False)
+
+    def _forget_recent(self) -> None:
+        self.settings.clear_recent_files()
+        self.gallery.refresh()
+
+    def _toolbar(self) -> QToolBar:
+        bar = QToolBar("Toolbar", self)
+        bar.setObjectName("toolbar")
+        bar.setMovable(False)
+        bar.setIconSize(QSize(20, 20))
+        bar.toggleViewAction().setEnabled(False)
+        self.addToolBar(bar)
+        for name in ("gallery", "open", "save", "", "undo", "redo", ""):
+            bar.addAction(self.actions_[name]) if name else bar.addSeparator()
+        self.run_button = QToolButton(bar)
+        self.run_button.setObjectName("toolbar_run")
+        self.run_button.setProperty("primary", True)
+        self.run_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.run_button.setText("Run")
+        self.run_button.setToolTip("Compute the motion (F5)")
+        self.run_button.clicked.connect(self._run_or_cancel)
+        set_icon(self.run_button, "run", "accent_text")
+        bar.addWidget(self.run_button)
+        for name in ("play", "", "fit", "labels", "trail", "follow", "arrows_velocity"):
+            bar.addAction(self.actions_[name]) if name else bar.addSeparator()
+        bar.addSeparator()
+        for name in ("plots", "stability", "", "export"):
+            bar.addAction(self.actions_[name]) if name else bar.addSeparator()
+        gap = QWidget(bar)
+        gap.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        bar.addWidget(gap)
+        self.theme_button = QToolButton(bar)
+        self.theme_button.setObjectName("toolbar_theme")
+        self.theme_button.setToolTip("Light or dark")
+        self.theme_button.setAccessibleName("Light or dark")
+        self.theme_button.clicked.connect(self.switch_theme)
+        set_icon(self.theme_button, "theme")
+        bar.addWidget(self.theme_button)
+        bar.addAction(self.actions_["help"])
+        return bar
+
+    def _connect(self) -> None:
+        gallery, document = self.gallery, self.document
+        gallery.example_chosen.connect(self.open_example)
+        gallery.file_chosen.connect(self.files.open)
+        gallery.new_chosen.connect(self.files.new)
+        gallery.open_chosen.connect(self.files.open_with_dialog)
+        document.replaced.connect(self._on_replaced)
+        document.title_changed.connect(self._show_title)
+        document.units_changed.connect(self._show_units)
+        document.selection_changed.connect(lambda _: self._show_options())
+        document.current_run_changed.connect(lambda _: self._show_undo())
+        stack = document.undo_stack
+        for signal in (stack.canUndoChanged, stack.canRedoChanged, stack.undoTextChanged, stack.redoTextChanged):
+            signal.connect(lambda _: self._show_undo())
+        self.view.options_changed.connect(self._show_options)
+        self.player.playing_changed.connect(self._show_playing)
+        self.runner.started.connect(self._on_run_started)
+        self.runner.ended.connect(self._on_run_ended)
+        self.timeline.loop_button.toggled.connect(self.actions_["loop"].setChecked)
+        application = QApplication.instance()
+        if application is not None:
+            application.installEventFilter(self)
+        self.actions_["loop"].setChecked(self.player.loop)
+        self.actions_["shadows"].setChecked(True)
+        self._show_theme()
+        self._show_units()
+        self._show_undo()
+        self._show_options()
+        self._show_title()
+
+    # --- pages --------------------------------------------------------------------------------------------------------
+
+    def show_gallery(self) -> None:
+        """Show the start page."""
+        self.player.pause()
+        self.gallery.refresh()
+        self.pages.setCurrentIndex(0)
+        self.docks.hide()
+        self._set_model_shown(False)
+
+    def show_model(self) -> None:
+        """Show the view and the panels around it."""
+        if self.pages.currentIndex() == 1:
+            return
+        self.pages.setCurrentIndex(1)
+        self.docks.show()
+        self._set_model_shown(True)
+
+    def _set_model_shown(self, shown: bool) -> None:
+        self.actions_.set_model_shown(shown)
+        self.status.set_model_shown(shown)
+        self.run_button.setEnabled(shown)
+        self._show_undo()
+        self._show_options()
+        self._show_title()
+
+    @property
+    def model_shown(self) -> bool:
+        """Whether a model is shown, and not the start page."""
+        return self.pages.currentIndex() == 1
+
+    def open_example(self, name: str) -> None:
+        """Open an example from the gallery, with the path of its most telling body."""
+        if not self.files.open_example(name):
+            return
+        shown = exhibit(name)
+        if shown is not None and shown.trail:
+            self.view.set_trail(shown.trail, True, shown.trail_point)
+        if shown is not None and shown.follow:
+            self.view.follow(shown.follow)
+        self.hint.offer("first steps", FIRST_HINT)
+
+    def show_tab(self, name: str) -> None:
+        """Bring a panel of the lower tabs to the front."""
+        self.docks["results"].show()
+        if (panel := self.panels.get(name)) is not None:
+            self.docks.tabs.setCurrentWidget(panel)
+
+    def _on_replaced(self) -> None:
+        self._own_run = False
+        self.hint.hide()
+        self.show_model()
+
+    # --- running ------------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Compute the motion with the chosen settings."""
+        if self.model_shown and not self.runner.running:
+            self.runner.start()
+
+    def _run_or_cancel(self) -> None:
+        self.runner.cancel() if self.runner.running else self.run()
+
+    def choose_method(self) -> None:
+        """Choose every strategy by hand."""
+        if (panel := self.panels.get("run")) is not None:
+            panel.choose_method()
+
+    def _on_run_started(self) -> None:
+        self.run_button.setText("Cancel")
+        set_icon(self.run_button, "stop", "accent_text")
+        self._show_undo()
+
+    def _on_run_ended(self, run: Any) -> None:
+        self.run_button.setText("Run")
+        set_icon(self.run_button, "run", "accent_text")
+        self._show_undo()
+        if run is not None and run.complete and not self._own_run:
+            self._own_run = True
+            self.hint.offer(
+                "keep it",
+                SECOND_HINT,
+                [("Save a copy", self.files.save_as), ("Export video", self.show_export)],
+            )
+
+    # --- dialogs ------------------------------------------------------------------------------------------------------
+
+    def show_export(self) -> None:
+        """Open the dialog that writes files."""
+        dialog = import_module(".export_dialog", __package__).ExportDialog(
+            self.document, self.solver, self.view, self, self.settings
+        )
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def save_picture(self) -> None:
+        """Write what the view shows to a file."""
+        from PySide6.QtWidgets import QFileDialog
+
+        start = self.settings.last_folder / "view.png"
+        name, _ = QFileDialog.getSaveFileName(self, "Save picture", str(start), "Pictures (*.png)")
+        if not name:
+            return
+        path = Path(name) if Path(name).suffix else Path(name).with_suffix(".png")
+        if self.view.picture().save(str(path)):
+            self.document.post(f"Picture saved as {path}.")
+        else:
+            self._tell_failure(f"{path} could not be written; choose another folder.")
+
+    def show_help(self) -> None:
+        """Open the help."""
+        module = import_module(".help", __package__)
+        if self._help is None:
+            self._help = module.HelpWindow(self)
+        self._help.open_for(QApplication.focusWidget())
+
+    _help: Any = None
+
+    def show_shortcuts(self) -> None:
+        """List all keys."""
+        module = import_module(".shortcuts", __package__)
+        dialog = module.ShortcutList(list(self.actions_.shortcuts()), self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def show_about(self) -> None:
+        """Say what this is."""
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            number = version("mbframe")
+        except PackageNotFoundError:
+            number = "of a checkout"
+        box = QMessageBox(self)
+        box.setObjectName("about_dialog")
+        box.setWindowTitle("About mbframe")
+        box.setIconPixmap(application_icon().pixmap(QSize(64, 64)))
+        box.setText(f"<b>mbframe</b> {number}")
+        box.setInformativeText(
+            "Multibody dynamics: describe a mechanism, simulate it, see whether it is stable.\nMIT licence."
+        )
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
+    def _tell_failure(self, text: str) -> None:
+        """A failure that the user must not miss: a message, and a bar in the window."""
+        self.document.post(text, "error")
+        box = QMessageBox(self)
+        box.setObjectName("failure_dialog")
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle("mbframe")
+        box.setText(text)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
+    # --- editing ------------------------------------------------------------------------------------------------------
+
+    def _editable(self) -> Any:
+        """What is selected, if it can be deleted or duplicated."""
+        chosen, system = self.document.selection, self.document.system
+        return None if chosen is None or chosen is system or chosen is system.ground else chosen
+
+    def duplicate_selected(self) -> None:
+        """Add a copy of what is selected."""
+        if (chosen := self._editable()) is not None:
+            self.document.duplicate(chosen)
+
+    def delete_selected(self) -> None:
+        """Delete what is selected, with what depends on it."""
+        if (chosen := self._editable()) is not None:
+            self.document.remove(chosen)
+
+    # --- the view -----------------------------------------------------------------------------------------------------
+
+    def _selected_body(self) -> str | None:
+        """The selected body; with no selection one that has a path, so that it can be taken away."""
+        chosen = self.document.selection
+        if chosen is not None and chosen in self.document.system.bodies:
+            return chosen.name
+        return None
+
+    def toggle_trail(self, on: bool) -> None:
+        """Draw the path of the selected body, or take paths away."""
+        if not on:
+            for name in [self._selected_body()] if self._selected_body() else list(self.view.trails):
+                self.view.set_trail(name, False)
+        elif (name := self._selected_body()) is not None:
+            self.view.set_trail(name, True)
+        else:
+            self.document.post("Select a body first: its path is drawn while the motion plays.")
+            self._show_options()
+
+    def toggle_follow(self, on: bool) -> None:
+        """Let the camera move along with the selected body, or stand still."""
+        name = self._selected_body()
+        if on and name is None:
+            self.document.post("Select a body first: the camera then moves along with it.")
+            self._show_options()
+        else:
+            self.view.follow(name if on else None)
+
+    def set_loop(self, on: bool) -> None:
+        """Begin again at the end of a run, or stop there."""
+        self.player.loop = on
+        self.timeline.loop_button.setChecked(on)
+
+    # --- what actions show --------------------------------------------------------------------------------------------
+
+    def _check(self, name: str, on: bool) -> None:
+        action = self.actions_[name]
+        action.blockSignals(True)
+        action.setChecked(on)
+        action.blockSignals(False)
+
+    def _show_options(self) -> None:
+        name = self._selected_body()
+        self._check("labels", self.view.labels)
+        self._check("trail", name in self.view.trails if name else bool(list(self.view.trails)))
+        self._check("follow", self.view.followed is not None and name in (None, self.view.followed))
+        for kind in ("velocity", "force", "reaction"):
+            self._check(f"arrows_{kind}", kind in self.view.arrows.shown)
+        for action in ("duplicate", "delete"):
+            self.actions_[action].setEnabled(self.model_shown and self._editable() is not None)
+
+    def _show_undo(self) -> None:
+        stack = self.document.undo_stack
+        for name, able, text in (
+            ("undo", stack.canUndo(), stack.undoText()),
+            ("redo", stack.canRedo(), stack.redoText()),
+        ):
+            action = self.actions_[name]
+            action.setEnabled(self.model_shown and able)
+            action.setText(f"&{name.capitalize()} {text}".strip())
+        self.actions_["cancel"].setEnabled(self.runner.running)
+        self.actions_["run"].setEnabled(self.model_shown and not self.runner.running)
+        for name in ("play", "step_forward", "step_back", "rewind"):
+            self.actions_[name].setEnabled(self.model_shown and self.player.can_play)
+
+    def _show_playing(self, playing: bool) -> None:
+        set_icon(self.actions_["play"], "pause" if playing else "play")
+
+    def _show_title(self) -> None:
+        self.setWindowModified(self.document.dirty)
+        self.setWindowTitle(f"{self.document.title}[*] – mbframe" if self.model_shown else "mbframe")
+
+    # --- theme and units ----------------------------------------------------------------------------------------------
+
+    def choose_theme(self, name: str, on: bool = True) -> None:
+        """Use a theme and remember it: "system", "light" or "dark"."""
+        if on:
+            self.settings.theme = name
+            theme.apply(name)
+        self._show_theme()
+
+    def switch_theme(self) -> None:
+        """From light to dark, or back."""
+        self.choose_theme("light" if theme.current().dark else "dark", True)
+
+    def _show_theme(self) -> None:
+        for name in ("system", "light", "dark"):
+            self._check(f"theme_{name}", self.settings.theme == name)
+
+    def choose_units(self, name: str, on: bool = True) -> None:
+        """Show numbers in these units, and remember it for the document."""
+        if on:
+            self.document.units = DisplayUnits(name)
+            self.settings.set_units(self.document.units, self.document.path)
+        self._show_units()
+
+    def _show_units(self) -> None:
+        for name in SYSTEMS:
+            self._check(f"units_{name}", self.document.units.name == name)
+
+    # --- layout -------------------------------------------------------------------------------------------------------
+
+    def _restore_layout(self) -> None:
+        geometry = self.settings.layout("geometry")
+        if geometry is None or not self.restoreGeometry(geometry):
+            available = self.screen().availableGeometry().size()
+            self.resize(min(1400, available.width()), min(900, available.height()))
+
+    def reset_layout(self) -> None:
+        """Put all panels back to where they were at first."""
+        self.docks.reset()
+
+    def _remember_layout(self) -> None:
+        self.docks.remember()
+        self.settings.set_layout("geometry", QByteArray(self.saveGeometry()))
+
+    # --- events -------------------------------------------------------------------------------------------------------
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keys without modifiers belong to a field or button that has the focus before they are shortcuts."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            typing = isinstance(watched, QLineEdit | QPlainTextEdit | QTextEdit | QAbstractSpinBox)
+            pressing = isinstance(watched, QAbstractButton | QComboBox) and event.key() == Qt.Key.Key_Space
+            plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+            if plain and (pressing or (typing and event.key() not in (Qt.Key.Key_F1, Qt.Key.Key_F5))):
+                event.accept()
+                return True
+        return super().eventFilter(watched, event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if dropped_file(event.mimeData()) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        path = dropped_file(event.mimeData())
+        if path is not None:
+            event.acceptProposedAction()
+            QTimer.singleShot(0, lambda: self.files.open(path))
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if not self.files.may_leave():
+            event.ignore()
+            return
+        self._remember_layout()
+        self.player.pause()
+        self.runner.cancel()
+        application = QApplication.instance()
+        if application is not None:
+            application.removeEventFilter(self)
+        self.view.close_canvas()
+        event.accept()

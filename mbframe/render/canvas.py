@@ -1,0 +1,134 @@
+"""A picture that a window shows: drawn off-screen, read as pixels, with what a mouse needs (points, rays, picking).
+
+Nothing here knows a toolkit. Drawing off-screen into memory instead of into a widget keeps OpenGL out of the window:
+widgets can lie on top of the picture, and closing the window cannot take the context from under VTK.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..parameters import Element
+from .actors import off_screen_plotter
+from .availability import check_drawing
+from .scene import Scene
+
+Array = NDArray[np.float64]
+
+SAMPLES = 8  # per pixel of a smooth picture
+
+
+@dataclass(frozen=True)
+class Pick:
+    """What lies under a pixel: the element, and the point of its surface, m, global."""
+
+    element: Element
+    point: Array
+
+
+class Canvas:
+    """An off-screen picture of some size; `scene` draws a system into it.
+
+    Pixels are counted from the upper left corner, as windows do.
+    """
+
+    def __init__(self, size: tuple[int, int] = (1280, 720)) -> None:
+        check_drawing()
+        from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+        from vtkmodules.vtkRenderingCore import vtkCellPicker
+
+        self.plotter = off_screen_plotter(size, smooth=False)
+        self.scene: Scene | None = None
+        self._pixels = vtkUnsignedCharArray()
+        self._picker = vtkCellPicker()
+        self._picker.SetTolerance(0.002)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height, pixels."""
+        width, height = self.plotter.render_window.GetSize()
+        return int(width), int(height)
+
+    def resize(self, width: int, height: int) -> None:
+        """Another size."""
+        size = max(1, width), max(1, height)
+        if size != self.size:
+            self.plotter.window_size = list(size)
+
+    def draw_system(self, system: Any, **options: Any) -> Scene:
+        """Draw a system in the place of what was there; options are those of `Scene`. The camera looks at all of it."""
+        self.clear()
+        self.scene = Scene(system, self.plotter, axes=False, merge=True, **options)
+        return self.scene
+
+    def clear(self) -> None:
+        """Take away all that was drawn."""
+        self.scene = None
+        self.plotter.clear()
+
+    def image(self, smooth: bool = False) -> NDArray[np.uint8]:
+        """The picture as it is now, (height, width, 4) with the lowest row first; overwritten by the next one.
+
+        A smooth one has no steps at the edges of bodies; without a graphics card it takes several times as long.
+        """
+        from vtkmodules.util.numpy_support import vtk_to_numpy
+
+        window = self.plotter.render_window
+        window.SetMultiSamples(SAMPLES if smooth else 0)
+        self.plotter.renderer.ResetCameraClippingRange()
+        window.Render()
+        width, height = self.size
+        window.GetRGBACharPixelData(0, 0, width - 1, height - 1, 0, self._pixels)
+        return vtk_to_numpy(self._pixels).reshape(height, width, 4)
+
+    # --- the mouse ----------------------------------------------------------------------------------------------------
+
+    def pick(self, x: float, y: float) -> Pick | None:
+        """What lies under a pixel; None for the background."""
+        if self.scene is None:
+            return None
+        _, height = self.size
+        if not self._picker.Pick(x, height - 1 - y, 0.0, self.plotter.renderer):
+            return None
+        element = self.scene.element_of(self._picker.GetActor(), self._picker.GetCellId())
+        return None if element is None else Pick(element, np.array(self._picker.GetPickPosition()))
+
+    def ray(self, x: float, y: float) -> tuple[Array, Array]:
+        """Where a line of sight through a pixel begins, and its direction (a unit vector)."""
+        position, right, above, towards = self._frame()
+        width, height = self.size
+        half = np.tan(np.radians(self.plotter.camera.view_angle) / 2.0)
+        u, v = (2.0 * (x + 0.5) - width) / height, 1.0 - 2.0 * (y + 0.5) / height
+        direction = half * (u * right + v * above) - towards
+        return position, direction / np.linalg.norm(direction)
+
+    def project(self, points: ArrayLike) -> tuple[Array, Array]:
+        """Pixels (n, 2) of points (n, 3), and how far in front of the camera they are, m (negative: behind it)."""
+        position, right, above, towards = self._frame()
+        width, height = self.size
+        offset = np.asarray(points, float).reshape(-1, 3) - position
+        depth = -(offset @ towards)
+        half = np.tan(np.radians(self.plotter.camera.view_angle) / 2.0)
+        scale = np.divide(height / (2.0 * half), depth, out=np.zeros_like(depth), where=depth > 0.0)
+        x = 0.5 * width + scale * (offset @ right)
+        y = 0.5 * height - scale * (offset @ above)
+        return np.column_stack([x, y]) - 0.5, depth
+
+    def _frame(self) -> tuple[Array, Array, Array, Array]:
+        """Position of the camera, and the directions to the right, upwards and towards it."""
+        camera = self.plotter.camera
+        position = np.array(camera.position)
+        towards = position - np.array(camera.focal_point)
+        towards /= np.linalg.norm(towards)
+        right = np.cross(np.array(camera.up), towards)
+        right /= np.linalg.norm(right)
+        return position, right, np.cross(towards, right), towards
+
+    def close(self) -> None:
+        """Free what VTK holds; the canvas cannot be used afterwards."""
+        self.scene = None
+        self.plotter.close()

@@ -1,0 +1,73 @@
+"""What all tests of the application share.
+
+They run in a virtual display (`scripts/test` sees to it) or, without any, on Qt's off-screen platform. Settings and
+files of the application lie in a folder of the test. pytest-qt fails a test on an exception in a slot.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+os.environ.setdefault("QT_API", "pyside6")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+if sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", reason="the application's packages are not installed", exc_type=ImportError)
+
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+
+from gui.document import Document
+from gui.settings import Settings
+from gui.solver import Solver
+
+
+@pytest.fixture(scope="session")
+def qapp_cls() -> type[QApplication]:
+    """The application's own class, so that tests see what users see."""
+    return QApplication
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path_factory, monkeypatch):
+    """Settings, autosaves and crash reports of a test do not meet those of the user or of another test."""
+    folder = tmp_path_factory.mktemp("home")
+    for name in ("CONFIG", "DATA", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(folder / name.lower()))
+    for kind in (QSettings.Format.NativeFormat, QSettings.Format.IniFormat):
+        QSettings.setPath(kind, QSettings.Scope.UserScope, str(folder / "config"))
+    return folder
+
+
+@pytest.fixture
+def settings(own_folders) -> Settings:
+    """Empty settings."""
+    return Settings(QSettings(str(own_folders / "settings.ini"), QSettings.Format.IniFormat))
+
+
+@pytest.fixture
+def document(qapp):
+    """A document with an empty system."""
+    document = Document()
+    yield document
+    document.close()
+
+
+@pytest.fixture(scope="session")
+def session_solver(qapp):
+    """One solver for all tests: starting a process takes seconds."""
+    solver = Solver(warm=False)
+    solver.start()
+    yield solver
+    solver.close()
+
+
+@pytest.fixture
+def solver(session_solver):
+    """The shared solver, idle at the beginning and at the end."""
+    yield session_solver
+    session_solver.cancel_all()

@@ -1,0 +1,166 @@
+"""Unsaved changes survive a crash."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import mbframe as mb
+from gui.autosave import DELAY_MS, Autosave, Recovery, leftovers, offer
+from gui.document import Document
+from gui.runs import RunSettings
+
+
+@pytest.fixture
+def autosave(document, tmp_path):
+    autosave = Autosave(document, tmp_path, delay_ms=50)
+    yield autosave
+    autosave.close()
+
+
+def abandon(autosave):
+    """As if the process had been killed: the file stays, the lock has no owner."""
+    autosave._pool.waitForDone()
+    autosave._lock.unlock()
+
+
+def test_an_edit_is_safe_within_ten_seconds():
+    assert DELAY_MS <= 5_000
+
+
+def test_edits_are_written_and_can_be_recovered(qtbot, document, autosave, tmp_path):
+    document.open_example("four_bar")
+    document.save_as(tmp_path / "linkage.json")
+    document.run_settings = RunSettings("stiff", 3.0)
+    with qtbot.waitSignal(autosave.written):
+        document.set(document.system["bar 1"], mass=7.0)
+    text = document.model_text()
+    assert leftovers(tmp_path) == []  # its owner lives
+    abandon(autosave)
+    (recovery,) = leftovers(tmp_path)
+    assert recovery.path == tmp_path / "linkage.json"
+    assert recovery.name == "linkage.json"
+    assert abs(recovery.saved_at - time.time()) < 60.0
+    other = Document()
+    assert offer(other, tmp_path, lambda _: True).file == recovery.file
+    assert other.model_text() == text
+    assert other.dirty
+    assert other.path == tmp_path / "linkage.json"
+    assert other.run_settings == RunSettings("stiff", 3.0)
+    assert mb.load(other.path)["bar 1"].mass == 3.0  # the file itself was not touched
+    recovery.discard()
+    assert leftovers(tmp_path) == []
+
+
+def test_nothing_is_left_after_saving_or_a_clean_end(qtbot, document, tmp_path):
+    autosave = Autosave(document, tmp_path, delay_ms=20)
+    document.open_example("four_bar")
+    with qtbot.waitSignal(autosave.written):
+        document.set(document.system["bar 1"], mass=7.0)
+    assert autosave.file.exists()
+    document.save_as(tmp_path / "a.json")
+    qtbot.waitUntil(lambda: not autosave.file.exists())
+    with qtbot.waitSignal(autosave.written):
+        document.set(document.system["bar 1"], mass=8.0)
+    document.undo()
+    qtbot.waitUntil(lambda: not autosave.file.exists())
+    with qtbot.waitSignal(autosave.written):
+        document.set(document.system["bar 1"], mass=9.0)
+    autosave.close()
+    assert list((tmp_path / "recovery").iterdir()) == []
+
+
+def test_answers_to_the_offer(qtbot, document, autosave, tmp_path):
+    document.open_example("four_bar")
+    with qtbot.waitSignal(autosave.written):
+        document.set(document.system["bar 1"], mass=7.0)
+    abandon(autosave)
+    other = Document()
+    assert offer(other, tmp_path, lambda _: None) is None
+    assert len(leftovers(tmp_path)) == 1
+    assert offer(other, tmp_path, lambda _: False) is None
+    assert leftovers(tmp_path) == []
+    assert not other.dirty
+
+
+def test_damaged_recoveries_are_told_or_removed(document, tmp_path):
+    folder = tmp_path / "recovery"
+    folder.mkdir()
+    (folder / "a.json").write_text("{")
+    (folder / "b.json").write_text('{"format": "something else"}')
+    assert leftovers(tmp_path) == []
+    assert list(folder.glob("*.json")) == []
+    (folder / "c.json").write_text(
+        '{"format": "mbframe recovery", "path": "", "name": "c", "saved_at": 1, "model": {"version": 99}}'
+    )
+    assert offer(document, tmp_path, lambda _: True) is None
+    assert "cannot be read" in document.messages[-1].text
+    assert leftovers(tmp_path) == []
+    Recovery(folder / "gone.json", None, "", {}, 0.0).discard()
+
+
+def test_a_folder_that_cannot_be_written_is_told_once(qtbot, document, tmp_path):
+    (tmp_path / "recovery").write_text("a file where the folder should be")
+    autosave = Autosave(document, tmp_path, delay_ms=10)
+    document.open_example("four_bar")
+    for mass in (7.0, 8.0):
+        with qtbot.waitSignal(autosave.failed):
+            document.set(document.system["bar 1"], mass=mass)
+    qtbot.wait(50)
+    (message,) = document.messages
+    assert message.level == "warning"
+    assert "not kept" in message.text
+    assert document.system["bar 1"].mass == 8.0
+    autosave.close()
+
+
+def test_a_model_that_no_file_can_hold_is_told(qtbot, document, autosave):
+    system = mb.System("pushed")
+    ball = system.add(mb.PointMass("ball", mass=1.0))
+    system.add(mb.PointForce("push", ball, force=(lambda t: t, 0.0, 0.0)))
+    document.open_system(system)
+    with qtbot.waitSignal(autosave.failed):
+        document.set(ball, mass=2.0)
+    assert "not saved automatically" in document.messages[-1].text
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QCoreApplication, QTimer
+from gui.autosave import Autosave
+from gui.document import Document
+
+app = QCoreApplication([])
+document = Document()
+document.open_example("four_bar")
+autosave = Autosave(document, Path(sys.argv[1]), delay_ms=100)
+autosave.written.connect(lambda: print(document.system["bar 1"].mass, flush=True))
+timer = QTimer()
+timer.timeout.connect(lambda: document.set(document.system["bar 1"], mass=document.system["bar 1"].mass + 1.0))
+timer.start(5)
+app.exec()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_what_was_written_survives_a_kill_at_any_moment(tmp_path):
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(tmp_path)], stdout=subprocess.PIPE, text=True, env=environment
+    )
+    written = [float(process.stdout.readline()) for _ in range(5)]
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    written += [float(line) for line in process.stdout.read().split()]
+    process.stdout.close()
+    (recovery,) = leftovers(tmp_path)
+    document = Document()
+    recovery.restore(document)
+    assert document.system["bar 1"].mass >= written[-1] - 25.0  # what was edited while the file was written
+    assert document.dirty

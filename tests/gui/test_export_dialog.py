@@ -1,0 +1,263 @@
+"""The export dialog: what it offers, refuses inline, writes, and cancels."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QImage
+
+import mbframe as mb
+from gui.export_dialog import AS_SHOWN, OWN_SIZE, ExportDialog
+from gui.export_formats import FORMATS, file_name, file_size, frame_count, judged, keywords, spoken, with_suffix
+from gui.runs import Run
+
+BY_KEY = {one.key: one for one in FORMATS}
+
+
+class StillView:
+    """As much of the view as the dialog needs."""
+
+    camera = ((6.0, -8.0, 2.0), (2.0, -1.0, 0.0), (0.0, 0.0, 1.0))
+
+    def picture(self) -> QImage:
+        picture = QImage(40, 30, QImage.Format.Format_RGB32)
+        picture.fill(QColor("#336699"))
+        return picture
+
+
+@pytest.fixture(scope="module")
+def result() -> mb.Result:
+    return mb.simulate(mb.examples.four_bar(), 0.4, t_eval=np.linspace(0.0, 0.4, 21))
+
+
+@pytest.fixture
+def dialog(qtbot, document, solver, settings, result, tmp_path):
+    document.open_example("four_bar")
+    document.add_run(Run("Run 1", result=result))
+    settings.last_folder = tmp_path
+    dialog = ExportDialog(document, solver, StillView(), None, settings)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    return dialog
+
+
+def choose(dialog: ExportDialog, key: str) -> None:
+    dialog.formats.setCurrentRow([one.key for one in FORMATS].index(key))
+
+
+def small(dialog: ExportDialog) -> None:
+    dialog.size_choice.setCurrentText(OWN_SIZE)
+    dialog.pixel_width.setValue(161)
+    dialog.pixel_height.setValue(121)
+    dialog.fps.setValue(10)
+    dialog.quality.setCurrentIndex(1)
+
+
+def write(qtbot, dialog: ExportDialog) -> list[Path]:
+    qtbot.mouseClick(dialog.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dialog.job is None, timeout=90_000)
+    assert dialog.written, dialog.note.text()
+    return dialog.written
+
+
+# --- names and places -------------------------------------------------------------------------------------------------
+
+
+def test_names_of_files():
+    assert file_name("Whipple bicycle", BY_KEY["mp4"]) == "whipple_bicycle.mp4"
+    assert file_name("crank 2.json", BY_KEY["view"]) == "crank_2_view.png"
+    assert file_name("///", BY_KEY["glb"]) == "model.glb"
+    assert with_suffix(Path("/a/motion.gif"), BY_KEY["mp4"]) == Path("/a/motion.mp4")
+    assert with_suffix(Path("/a/version 1.2"), BY_KEY["mp4"]) == Path("/a/version 1.2.mp4")
+
+
+def test_places_are_judged_before_anything_is_drawn(tmp_path):
+    video = BY_KEY["mp4"]
+    assert "Choose a file" in judged("  ", video).problem
+    assert "whole path" in judged("motion.mp4", video).problem
+    assert "is a folder" in judged(str(tmp_path), video).problem
+    assert "no folder" in judged(str(tmp_path / "none" / "a.mp4"), video).problem
+    (tmp_path / "a.mp4").write_text("")
+    assert "will be replaced" in judged(str(tmp_path / "a.mp4"), video).note
+    assert judged(str(tmp_path / "b"), video).note == "Will be written as b.mp4."
+    (tmp_path / "c_0000.png").write_text("")
+    assert "c_0000.png exists" in judged(str(tmp_path / "c.png"), BY_KEY["png"]).note
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
+def test_a_read_only_folder_is_told_at_once(dialog, tmp_path):
+    place = tmp_path / "locked"
+    place.mkdir(mode=0o500)
+    dialog.path.setText(str(place / "a.mp4"))
+    dialog._path_edited("")
+    assert "cannot be written" in dialog.note.text()
+
+
+def test_frames_sizes_and_durations_in_words(tmp_path):
+    assert frame_count(0.0, 5.0, 30.0, 1.0) == 151  # floor(5 * 30) + 1
+    assert frame_count(1.0, 2.0, 25.0, 0.5) == 51
+    assert [spoken(t) for t in (0.2, 12.3, 200.0)] == ["less than a second", "12 s", "3 min 20 s"]
+    (tmp_path / "file").write_bytes(b"x" * 1_250_000)
+    assert file_size([tmp_path / "file"]) == "1.25 MB"
+
+
+def test_a_video_gets_even_numbers_of_pixels():
+    settings = {"start": 0.0, "end": 1.0, "speed": 1.0, "fps": 30, "size": (161, 121), "camera": "iso"}
+    settings |= {"theme": "light", "smooth": True, "show_time": True, "title": None}
+    assert keywords(settings, BY_KEY["mp4"])["size"] == (162, 122)
+    assert keywords(settings, BY_KEY["png"])["size"] == (161, 121)
+    assert "size" not in keywords(settings, BY_KEY["glb"])
+
+
+# --- the dialog -------------------------------------------------------------------------------------------------------
+
+
+def test_each_format_shows_its_own_options(qtbot, dialog):
+    visible = {}
+    for one in FORMATS:
+        choose(dialog, one.key)
+        visible[one.key] = (dialog.run.isVisible(), dialog.fps.isVisible(), dialog.size_choice.isVisible())
+        assert dialog.path.text().endswith(one.suffix)
+        assert dialog.words.text() == one.help
+    assert visible["mp4"] == (True, True, True)
+    assert visible["glb"] == (True, True, False)
+    assert visible["csv"] == (True, False, False)
+    assert visible["py"] == visible["view"] == (False, False, False)
+    choose(dialog, "gif")
+    assert dialog.fps.value() == 20
+    assert dialog.fps.maximum() == 50
+
+
+def test_the_summary_counts_frames(dialog):
+    dialog.fps.setValue(30)
+    assert dialog.summary.text() == "13 frames, 0.4 s to watch"  # floor(0.4 * 30) + 1
+    dialog.speed.setCurrentIndex(0)
+    assert dialog.summary.text() == "121 frames, 4 s to watch"
+
+
+@pytest.mark.parametrize("key", ["mp4", "gif", "glb", "html", "png"])
+def test_a_motion_is_written(qtbot, dialog, tmp_path, key):
+    if key == "html":  # its player is an asset, which a checkout has only when it is installed
+        pytest.importorskip("mbframe_assets")
+    choose(dialog, key)
+    small(dialog)
+    written = write(qtbot, dialog)
+    assert all(path.is_file() and path.parent == tmp_path for path in written)
+    head = written[0].read_bytes()[:16]
+    magic = {"mp4": b"ftyp", "gif": b"GIF89a", "glb": b"glTF", "html": b"<!", "png": b"\x89PNG"}[key]
+    assert magic in head
+    assert len(written) == (5 if key == "png" else 1)
+    assert "Written" in dialog.note.text()
+    assert dialog.open_folder.isVisible()
+    assert any("Exported" in message.text for message in dialog.document.messages)
+    if key == "png":
+        picture = QImage(str(written[0]))
+        assert (picture.width(), picture.height()) == (161, 121)
+
+
+def test_a_table_of_chosen_quantities(qtbot, dialog, result):
+    choose(dialog, "csv")
+    dialog.search.setText("bar 1 angle")
+    shown = [k for k in range(dialog.quantities.count()) if not dialog.quantities.item(k).isHidden()]
+    names = [dialog.quantities.item(k).text() for k in shown]
+    assert "bar 1.angle" in names
+    dialog.quantities.item(shown[names.index("bar 1.angle")]).setCheckState(Qt.CheckState.Checked)
+    (path,) = write(qtbot, dialog)
+    lines = path.read_text().splitlines()
+    assert lines[0] == "t [s],bar 1.angle [rad]"
+    assert len(lines) == 1 + len(result.t)
+    assert np.allclose(np.loadtxt(lines[1:], delimiter=",")[:, 1], result.angle("bar 1"), atol=1e-12)
+
+
+def test_the_script_builds_the_model_again(qtbot, dialog):
+    choose(dialog, "py")
+    (path,) = write(qtbot, dialog)
+    names: dict[str, object] = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    assert [body.name for body in names["system"].bodies] == [body.name for body in dialog.document.system.bodies]
+
+
+def test_a_picture_of_the_view(qtbot, dialog):
+    choose(dialog, "view")
+    (path,) = write(qtbot, dialog)
+    assert QImage(str(path)).pixelColor(5, 5).name() == "#336699"
+
+
+def test_the_camera_of_the_view_is_taken(dialog):
+    assert dialog.camera.currentData() == AS_SHOWN
+    assert dialog.chosen_settings()["camera"] == StillView.camera
+    dialog.camera.setCurrentIndex(dialog.camera.findData("front"))
+    assert dialog.chosen_settings()["camera"] == "front"
+
+
+def test_without_a_run_only_model_and_view_can_be_exported(qtbot, document, solver, tmp_path):
+    document.new()
+    dialog = ExportDialog(document, solver, StillView())
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert not dialog.button.isEnabled()
+    assert "no run yet" in dialog.note.text()
+    choose(dialog, "py")
+    dialog.path.setText(str(tmp_path / "model.py"))
+    dialog._path_edited("")
+    assert dialog.button.isEnabled()
+
+
+def test_bad_names_are_refused_inline_and_nothing_is_lost(qtbot, dialog, tmp_path):
+    for text, words in (("", "Choose a file"), (str(tmp_path / "none" / "x.mp4"), "no folder")):
+        dialog.path.selectAll()
+        dialog.path.setText("")
+        qtbot.keyClicks(dialog.path, text or " ")
+        assert words in dialog.note.text()
+        assert not dialog.button.isEnabled()
+    dialog.path.setText(str(tmp_path / "fine.mp4"))
+    dialog._path_edited("")
+    assert dialog.button.isEnabled()
+
+
+def test_a_failure_in_the_other_process_is_a_sentence_here(qtbot, dialog, tmp_path):
+    choose(dialog, "glb")
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    dialog.path.setText(str(folder / "a.glb"))
+    dialog._path_edited("")
+    task = dialog._task(dialog.format, dialog.target)
+    folder.rmdir()  # between the look and the writing
+    dialog._begin(task)
+    qtbot.waitUntil(lambda: dialog.job is None, timeout=60_000)
+    assert "there is no folder" in dialog.note.text()
+    assert dialog.note.property("role") == "bad"
+
+
+def test_an_export_is_cancelled(qtbot, dialog, tmp_path):
+    choose(dialog, "png")
+    small(dialog)
+    dialog.speed.setCurrentIndex(0)
+    dialog.fps.setValue(120)  # 481 frames
+    qtbot.mouseClick(dialog.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "drawn" in dialog.note.text(), timeout=60_000)
+    assert dialog.button.text() == "Cancel"
+    assert not dialog.path.isEnabled()
+    qtbot.mouseClick(dialog.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dialog.job is None, timeout=5_000)
+    assert "Cancelled" in dialog.note.text()
+    assert list(tmp_path.glob("*.png")) == []
+    assert dialog.button.text() == "Export"
+    assert dialog.path.isEnabled()
+
+
+def test_closing_cancels(qtbot, dialog):
+    choose(dialog, "png")
+    small(dialog)
+    dialog.speed.setCurrentIndex(0)
+    dialog.fps.setValue(120)
+    dialog.export()
+    job = dialog.job
+    dialog.reject()
+    qtbot.waitUntil(lambda: job.state == "cancelled", timeout=10_000)
+    assert not dialog.isVisible()

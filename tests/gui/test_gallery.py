@@ -1,0 +1,143 @@
+"""The start page, and what ships with it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QPushButton
+
+import mbframe as mb
+from gui import theme
+from gui.gallery import Gallery
+from gui.showcase import FOLDER, Exhibit, exhibit, exhibits
+from mbframe.files import model as model_files
+from mbframe.files.json_text import dumps
+
+ALL = exhibits()
+
+
+@pytest.fixture
+def gallery(settings, qtbot) -> Gallery:
+    gallery = Gallery(settings)
+    qtbot.addWidget(gallery)
+    gallery.resize(1300, 800)
+    gallery.show()
+    qtbot.waitExposed(gallery)
+    return gallery
+
+
+def test_every_example_is_described():
+    words = json.loads((FOLDER / "gallery.json").read_text(encoding="utf-8"))
+    assert set(mb.examples.names()) <= set(words)
+    assert [one.name for one in ALL] == mb.examples.names()
+    for one in ALL:
+        assert one.title
+        assert one.text.endswith("."), one.name
+        assert len(one.text) <= 60, f"{one.name}: the text must fit on a card"
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
+def test_what_ships_belongs_to_the_present_example(one: Exhibit):
+    """`scripts/gallery` makes what is stored; an example that changes needs it again."""
+    system = one.system()
+    result = mb.load_result(one.result)
+    stored = result._states.described
+    assert dumps(model_files.document(stored)) == dumps(model_files.document(system)), f"run scripts/gallery {one.name}"
+    assert result.t[-1] == pytest.approx(mb.examples.DURATIONS.get(one.name, 5.0))
+    assert len(result) >= 200
+    bodies = {body.name for body in system.bodies}
+    assert {one.trail, one.follow} - {""} <= bodies
+    if one.trail_point is not None:
+        assert len(one.trail_point) == system.dimension
+    for name in bodies:
+        assert np.isfinite(result.position(name)).all()
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_pictures_are_there_and_suit_the_theme(look, qapp):
+    for one in ALL:
+        picture = QImage(str(one.picture(look)))
+        assert picture.size() == QSize(560, 350), one.name
+        corner = picture.pixelColor(3, 3).lightness()
+        assert corner > 200 if look == "light" else corner < 60, one.name
+
+
+def test_what_ships_is_small():
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 3e6
+
+
+def test_a_click_chooses_an_example(gallery, qtbot):
+    card = next(card for card in gallery.cards if card.exhibit.name == "slider_crank")
+    with qtbot.waitSignal(gallery.example_chosen) as caught:
+        qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
+    assert caught.args == ["slider_crank"]
+    card.setFocus()
+    with qtbot.waitSignal(gallery.example_chosen):
+        qtbot.keyClick(card, Qt.Key.Key_Space)
+
+
+def test_search_finds_by_all_words(gallery, qtbot):
+    qtbot.keyClicks(gallery.search, "hinged PENDULUM")
+    assert [card.exhibit.name for card in gallery.cards if card.isVisible()] == ["five_bar_pendulum"]
+    assert not gallery.nothing.isVisible()
+    gallery.search.setText("perpetuum mobile")
+    assert not any(card.isVisible() for card in gallery.cards)
+    assert gallery.nothing.isVisible()
+    gallery.search.clear()
+    assert all(card.isVisible() for card in gallery.cards)
+
+
+def test_recent_files_are_offered(gallery, settings, tmp_path, qtbot):
+    path = tmp_path / "a model with a long name that does not fit into the column of the page at all.json"
+    path.write_text("{}")
+    settings.add_recent_file(path)
+    settings.add_recent_file(tmp_path / "gone.json")
+    gallery.refresh()
+    (button,) = [one for one in gallery.findChildren(QPushButton, "recent_file") if one.isVisibleTo(gallery)]
+    assert button.toolTip() == str(path)
+    with qtbot.waitSignal(gallery.file_chosen) as caught:
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert caught.args == [path]
+
+
+def test_new_and_open(gallery, qtbot):
+    for name, dimension in (("new_model_in_space", 3), ("new_model_in_the_plane", 2)):
+        with qtbot.waitSignal(gallery.new_chosen) as caught:
+            gallery.findChild(QPushButton, name).click()
+        assert caught.args == [dimension]
+    with qtbot.waitSignal(gallery.open_chosen):
+        gallery.findChild(QPushButton, "open").click()
+
+
+@pytest.mark.parametrize("width", [420, 800, 1900])
+def test_cards_stand_in_columns(gallery, qtbot, width):
+    gallery.resize(width, 700)
+    qtbot.wait(10)
+    shown = [card.geometry() for card in gallery.cards]
+    assert len({box.width() for box in shown}) == 1
+    assert not any(a.intersects(b) for k, a in enumerate(shown) for b in shown[:k])
+    lefts = sorted({box.left() for box in shown})
+    assert len(lefts) == (1 if width == 420 else len(lefts))
+    assert all(box.height() == card.heightForWidth(box.width()) for box, card in zip(shown, gallery.cards, strict=True))
+
+
+def test_pictures_change_with_the_theme(gallery, qapp):
+    card = gallery.cards[0]
+
+    def brightness() -> int:
+        return card.grab().toImage().pixelColor(20, 10).lightness()
+
+    bright = brightness()
+    theme.apply("dark")
+    try:
+        assert brightness() < 80 < 180 < bright
+    finally:
+        theme.apply("light")
+
+
+def test_an_unknown_example_has_no_exhibit():
+    assert exhibit("perpetuum_mobile") is None

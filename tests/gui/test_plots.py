@@ -1,0 +1,382 @@
+"""Plots: quantities are found, read without holding up the window, overlaid, tied to the time, and exported."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt, QTimer
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QPushButton, QToolButton
+
+import mbframe as mb
+from gui import theme
+from gui.document import Document
+from gui.plots import PlotsPanel
+from gui.plots.curves import Curves
+from gui.plots.export import table
+from gui.plots.quantity_list import QuantityList, in_words, split
+from gui.runs import Run, RunSettings
+from gui.units import DisplayUnits
+
+
+def pendulum(mass=1.0):
+    system = mb.System("pendulum", dimension=2)
+    bar = system.add(mb.PlanarBody("bar", mass=mass, inertia=0.1, position=(0.5, 0.0)))
+    system.add(mb.RevoluteJoint("pin", system.ground, bar, at=(0, 0)))
+    return system
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Two results of a pendulum, in files."""
+    folder = tmp_path_factory.mktemp("results")
+    paths = []
+    for name, instants in (("one", 101), ("two", 51)):
+        path = folder / f"{name}.h5"
+        mb.simulate(pendulum(), 1.0, t_eval=np.linspace(0, 1, instants), output=path)
+        paths.append(path)
+    return paths
+
+
+@pytest.fixture
+def panel(qtbot, results):
+    def make(solver=None, runs=1):
+        document = Document(pendulum())
+        for k, path in enumerate(results[:runs]):
+            run = Run(f"Run {k + 1}", RunSettings(), document.model_text(), mb.load_result(path), path=path)
+            document.add_run(run)
+        shown = PlotsPanel(document, solver)
+        qtbot.addWidget(shown)
+        shown.resize(900, 400)
+        shown.show()
+        with qtbot.waitActive(shown):
+            shown.activateWindow()
+        qtbot.waitUntil(lambda: not shown._redraw.isActive())
+        return shown
+
+    return make
+
+
+def settled(qtbot, shown):
+    qtbot.waitUntil(lambda: not shown.curves.busy and not shown._redraw.isActive(), timeout=30_000)
+    shown.refresh()
+
+
+# ---- Names ----------------------------------------------------------------------------------------------------------
+
+
+def test_names_are_split_at_the_longest_element():
+    elements = ["bar", "bar.2", "rear wheel"]
+    assert split("bar.2.position.x", elements) == ("bar.2", "position", "x")
+    assert split("bar.reaction.force.x", elements) == ("bar", "reaction.force", "x")
+    assert split("energy.total", elements) == ("energy", "total", "")
+    assert split("bar.quaternion.0", elements) == ("bar", "quaternion", "0")
+    assert in_words("rear wheel.angular_velocity.z", elements) == "rear wheel angular velocity z"
+
+
+def test_the_search_needs_every_word(qtbot):
+    names = QuantityList()
+    qtbot.addWidget(names)
+    names.show()
+    system = mb.examples.whipple_bicycle()
+    from mbframe.quantities import units_of
+
+    names.show_names(units_of(system), {e.name: "body" for e in system}, [])
+    qtbot.keyClicks(names.search, "fork vel z")
+    qtbot.waitUntil(lambda: len(names.visible_names()) < 10)
+    assert names.visible_names() == ["fork.velocity.z", "fork.angular_velocity.z"]
+    names.search.clear()
+    qtbot.keyClicks(names.search, "no such thing")
+    qtbot.waitUntil(lambda: names.visible_names() == [])
+    chosen = []
+    names.toggled.connect(lambda name, on: chosen.append((name, on)))
+    names.search.clear()
+    qtbot.keyClicks(names.search, "energy kin")
+    qtbot.keyClick(names.search, Qt.Key.Key_Return)
+    assert chosen == [("energy.kinetic", True)]
+
+
+# ---- Curves ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_stored_is_there_at_once(panel):
+    shown = panel()
+    run = shown.document.runs[0]
+    curve = shown.curves.get(run, "bar.position.x")
+    assert np.array_equal(curve.values, run.result.position("bar")[:, 0])
+    assert curve.unit == "m"
+
+
+@pytest.mark.parametrize("where", ["thread", "process"])
+def test_what_must_be_computed_comes_later(panel, qtbot, where, request):
+    solver = request.getfixturevalue("solver") if where == "process" else None
+    shown = panel(solver)
+    run = shown.document.runs[0]
+    assert shown.curves.get(run, "pin.reaction.force.y") is None
+    qtbot.waitUntil(
+        lambda: not shown.curves.busy and shown.curves.get(run, "pin.reaction.force.y") is not None, timeout=60_000
+    )
+    expected = mb.load_result(run.path).reaction("pin").force[:, 1]
+    assert np.allclose(shown.curves.get(run, "pin.reaction.force.y").values, expected, rtol=1e-12)
+
+
+def test_reading_quantities_does_not_hold_up_the_window(panel, qtbot, solver):
+    """Between two beats of 10 ms the window's thread computes less than 0.1 s, whatever else the machine does."""
+    shown = panel(solver)
+    for name in ("pin.reaction.force.x", "pin.reaction.torque", "energy.total", "bar.acceleration.x"):
+        shown.add(name)
+    qtbot.wait(50)
+    beats = [time.thread_time()]
+    heart = QTimer()
+    heart.timeout.connect(lambda: beats.append(time.thread_time()))
+    heart.start(10)
+    settled(qtbot, shown)
+    heart.stop()
+    assert [len(plot.traces) for plot in shown.plots] == [2, 1, 1, 1, 1]
+    assert max(np.diff(beats)) < 0.1
+
+
+def test_a_quantity_that_another_model_lacks_is_said(panel):
+    shown = panel()
+    curve = shown.curves.get(shown.document.runs[0], "wheel.position.x")
+    assert "no quantity" in curve.problem
+    shown.add("wheel.position.x")
+    assert shown.document.messages[-1].level == "warning"
+
+
+def test_without_runs_the_names_come_from_the_model(qtbot):
+    curves = Curves(Document(pendulum()), None)
+    assert curves.units(None)["bar.position.x"] == "m"
+
+
+# ---- Plots ----------------------------------------------------------------------------------------------------------
+
+
+def test_there_is_something_to_see_at_first(panel):
+    shown = panel()
+    assert shown.names == ["bar.position.x", "bar.position.y"]
+    assert len(shown.plots) == 1
+
+
+def test_one_plot_for_each_unit(panel, qtbot):
+    shown = panel()
+    shown.add("bar.velocity.x")
+    shown.add("bar.velocity.y")
+    shown.add("bar.angle")
+    assert [plot.unit for plot in shown.plots] == ["m", "m/s", "rad"]
+    shown.remove("bar.angle")
+    assert [plot.unit for plot in shown.plots] == ["m", "m/s"]
+    qtbot.mouseClick(shown.plots[0].close_button, Qt.MouseButton.LeftButton)
+    assert shown.names == ["bar.velocity.x", "bar.velocity.y"]
+    shown.add("bar.velocity.magnitude", separate=True)
+    assert [plot.unit for plot in shown.plots] == ["m/s", "m/s"]
+
+
+def test_marks_in_the_list_and_plots_agree(panel, qtbot):
+    shown = panel()
+    leaf = shown.list._leaves["bar.velocity.x"]
+    leaf.setCheckState(0, Qt.CheckState.Checked)
+    assert "bar.velocity.x" in shown.names
+    shown.remove("bar.velocity.x")
+    assert leaf.checkState(0) == Qt.CheckState.Unchecked
+
+
+def test_runs_are_overlaid_and_stale_ones_dashed(panel, qtbot):
+    shown = panel(runs=2)
+    shown.clear()
+    shown.add("bar.position.x")
+    (plot,) = shown.plots
+    assert [trace.run.name for trace in plot.traces] == ["Run 1", "Run 2"]
+    assert [trace.color for trace in plot.traces] == [run.color for run in shown.document.runs]
+    shown.document.set(shown.document.system["bar"], mass=3.0)
+    shown.refresh()
+    styles = {trace.item.opts["pen"].style() for trace in plot.traces}
+    assert styles == {Qt.PenStyle.DashLine}
+    assert "older model" in plot.title.text()
+    shown.document.undo()
+    shown.document.runs[0].visible = False
+    shown.document.run_changed(shown.document.runs[0])
+    shown.refresh()
+    assert [trace.run.name for trace in plot.traces] == ["Run 2"]
+
+
+def test_display_units(panel):
+    shown = panel()
+    before = shown.plots[0].traces[0].values
+    shown.document.units = DisplayUnits("mm/deg")
+    shown.refresh()
+    assert np.allclose(shown.plots[0].traces[0].values, 1000.0 * before)
+    assert shown.plots[0].shown_unit == "mm"
+
+
+def test_the_cursor_follows_the_time_and_sets_it(panel, qtbot):
+    shown = panel()
+    shown.document.set_time(0.4)
+    qtbot.waitUntil(lambda: shown.plots[0].cursor.value() == 0.4)
+    told = []
+    shown.time_requested.connect(told.append)
+    plot = shown.plots[0]
+    plot.cursor.setValue(0.7)
+    plot.cursor.sigDragged.emit(plot.cursor)
+    assert shown.document.time == 0.7
+    assert told == [0.7]
+    plot.time_chosen.emit(99.0)
+    assert shown.document.time == 1.0, "not beyond the run"
+
+
+def test_a_click_in_the_plot_goes_there(panel, qtbot):
+    shown = panel()
+    qtbot.wait(50)
+    plot = shown.plots[0]
+    view = plot.graph.getPlotItem().vb
+    place = view.mapViewToScene(QPointF(0.5, float(np.mean(view.viewRange()[1]))))
+    qtbot.mouseClick(plot.graph.viewport(), Qt.MouseButton.LeftButton, pos=plot.graph.mapFromScene(place))
+    qtbot.waitUntil(lambda: shown.document.time == pytest.approx(0.5, abs=0.02))
+
+
+def test_the_readout_has_the_values_at_the_cursor(panel):
+    shown = panel()
+    plot = shown.plots[0]
+    plot.set_time(0.5)
+    x, y = (float(np.interp(0.5, trace.t, trace.values)) for trace in plot.traces)
+    assert plot.readout.text() == f"t = 0.5 s:  {x:.5g}, {y:.5g} m"
+
+
+def test_a_logarithmic_axis_leaves_out_what_is_not_positive(panel, qtbot):
+    shown = panel()
+    plot = shown.plots[0]
+    qtbot.mouseClick(plot.log_button, Qt.MouseButton.LeftButton)
+    assert plot.log
+    below = plot.traces[1].values <= 0.0
+    assert np.any(below)
+    drawn = plot.traces[1].item.yData
+    assert np.all(np.isnan(drawn[below]))
+    qtbot.mouseClick(plot.log_button, Qt.MouseButton.LeftButton)
+    assert np.array_equal(plot.traces[1].item.yData, plot.traces[1].values)
+
+
+def test_long_curves_are_thinned_when_drawn(panel, qtbot):
+    shown = panel()
+    item = shown.plots[0].traces[0].item
+    t = np.linspace(0.0, 1.0, 400_000)
+    item.setData(t, np.sin(300.0 * t))
+    qtbot.wait(50)
+    drawn, _ = item.getData()
+    assert len(drawn) < 20_000
+
+
+def test_an_empty_panel_says_what_it_is_for_and_has_one_button(qtbot):
+    document = Document(pendulum())
+    shown = PlotsPanel(document)
+    qtbot.addWidget(shown)
+    shown.show()
+    shown.refresh()
+    button = shown.findChild(QPushButton, "plots_fill")
+    assert button.text() == "Run"
+    with qtbot.waitSignal(shown.run_requested):
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_the_button_plots_the_energy(panel, qtbot):
+    shown = panel()
+    shown.clear()
+    qtbot.mouseClick(shown.findChild(QPushButton, "plots_fill"), Qt.MouseButton.LeftButton)
+    assert shown.names == ["energy.kinetic", "energy.potential", "energy.total"]
+    settled(qtbot, shown)
+    kinetic, potential, total = (trace.values for trace in shown.plots[0].traces)
+    assert np.allclose(kinetic + potential, total)
+
+
+def test_themes(panel):
+    for name in ("dark", "light"):
+        theme.apply(name)
+        shown = panel()
+        assert shown.plots[0].graph.backgroundBrush().color().name() == theme.current().surface
+
+
+def test_another_model_begins_without_plots(panel, qtbot):
+    shown = panel()
+    shown.document.new()
+    shown.refresh()
+    assert shown.plots == []
+
+
+def test_a_run_that_grows_is_drawn_further(panel, qtbot, results):
+    shown = panel()
+    run = shown.document.runs[0]
+    shown.document.remove_run(run)
+    short = mb.load_result(results[1])
+    growing = Run("growing", RunSettings(), "", short, computing=True)
+    shown.document.add_run(growing)
+    shown.refresh()
+    assert len(shown.plots[0].traces[0].t) == 51
+    growing.result = mb.load_result(results[0])
+    shown.document.run_changed(growing)
+    shown.refresh()
+    assert len(shown.plots[0].traces[0].t) == 101
+
+
+# ---- Export ---------------------------------------------------------------------------------------------------------
+
+
+def test_csv_has_all_digits(panel, tmp_path):
+    shown = panel()
+    shown.save(shown.plots[0], tmp_path / "plot.csv")
+    rows = list(csv.reader((tmp_path / "plot.csv").read_text(encoding="utf-8").splitlines()))
+    assert rows[0] == ["t [s]", "bar.position.x [m]", "bar.position.y [m]"]
+    values = np.array(rows[1:], float)
+    run = shown.document.runs[0]
+    assert np.array_equal(values[:, 1:], run.result.position("bar"))
+    assert "saved" in shown.document.messages[-1].text
+
+
+def test_csv_of_runs_with_other_instants(panel):
+    shown = panel(runs=2)
+    shown.clear()
+    shown.add("bar.position.x")
+    rows = list(csv.reader(io.StringIO(table(shown.plots[0]))))
+    assert rows[0] == ["Run 1: t [s]", "Run 1: bar.position.x [m]", "Run 2: t [s]", "Run 2: bar.position.x [m]"]
+    assert len(rows) == 102
+    assert rows[-1][2:] == ["", ""]
+
+
+def test_pictures_and_drawings(panel, tmp_path):
+    shown = panel()
+    shown.save(shown.plots[0], tmp_path / "plot.png")
+    image = QImage(str(tmp_path / "plot.png"))
+    assert (image.width(), image.height()) == (2 * shown.plots[0].width(), 2 * shown.plots[0].height())
+    colors = {image.pixelColor(x, y).name() for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)}
+    assert theme.current().series[0] in colors, "the curve is there"
+    shown.save(shown.plots[0], tmp_path / "plot.svg")
+    root = ElementTree.parse(tmp_path / "plot.svg").getroot()
+    assert root.tag.endswith("svg")
+    assert any(node.tag.endswith(("polyline", "path")) for node in root.iter())
+
+
+def test_a_place_that_cannot_be_written_is_said(panel, tmp_path):
+    shown = panel()
+    shown.save(shown.plots[0], tmp_path / "no such folder" / "plot.png")
+    assert shown.document.messages[-1].level == "error"
+    assert "folder" in shown.document.messages[-1].text
+    shown.save(shown.plots[0], tmp_path / "plot.xyz")
+    assert ".png" in shown.document.messages[-1].text
+
+
+def test_closing_while_something_is_computed_does_no_harm(panel, qtbot, solver):
+    shown = panel(solver)
+    shown.add("pin.reaction.force.x")
+    qtbot.wait(20)
+    shown.close()
+    shown.deleteLater()
+    qtbot.wait(500)
+
+
+def test_buttons_have_names_and_tooltips(panel):
+    shown = panel()
+    for button in shown.plots[0].findChildren(QToolButton):
+        assert button.toolTip(), button.objectName()

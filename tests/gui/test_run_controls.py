@@ -1,0 +1,333 @@
+"""Run controls: settings, progress, cancelling, results that are kept and what becomes of them."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QMenu, QPushButton, QToolButton
+
+import mbframe as mb
+from gui.document import Document
+from gui.run_controls import NAME, RUN, STATUS, RunControls
+from gui.runner import duration
+from gui.runs import Run, RunSettings
+from gui.solver_process import Failure
+from gui.tasks import SimulationOutcome
+
+
+def pendulum():
+    system = mb.System("pendulum", dimension=2)
+    bar = system.add(mb.PlanarBody("bar", mass=1.0, inertia=0.1, position=(0.5, 0.0)))
+    system.add(mb.RevoluteJoint("pin", system.ground, bar, at=(0, 0)))
+    return system
+
+
+class FakeJob(QObject):
+    progressed = Signal(float, object)
+    finished = Signal(object)
+    failed = Signal(object)
+    cancelled = Signal()
+
+    def __init__(self, task):
+        super().__init__()
+        self.task = task
+
+    def cancel(self):
+        self.cancelled.emit()
+
+
+class FakeSolver(QObject):
+    """A solver whose jobs do what the test says."""
+
+    state_changed = Signal(str)
+
+    def __init__(self, folder):
+        super().__init__()
+        self.state, self.folder, self.jobs = "ready", folder, []
+
+    def temporary_file(self, suffix=".h5"):
+        return self.folder / f"run{len(self.jobs)}{suffix}"
+
+    def submit(self, task):
+        self.jobs.append(FakeJob(task))
+        return self.jobs[-1]
+
+
+@pytest.fixture
+def panel(qtbot, tmp_path):
+    document = Document(pendulum())
+    controls = RunControls(document, FakeSolver(tmp_path))
+    controls.solver = controls.runner.solver
+    qtbot.addWidget(controls)
+    controls.resize(300, 420)
+    controls.show()
+    with qtbot.waitActive(controls):
+        controls.activateWindow()
+    return controls
+
+
+def type_into(qtbot, edit, text, enter=True):
+    edit.setFocus()
+    edit.selectAll()
+    qtbot.keyClick(edit, Qt.Key.Key_Delete)
+    qtbot.keyClicks(edit, text)
+    if enter:
+        qtbot.keyClick(edit, Qt.Key.Key_Return)
+
+
+def stored(panel, t_end=0.1):
+    """What the solver would have written for the job that was submitted last."""
+    task = panel.solver.jobs[-1].task
+    mb.simulate(task.model.system(), t_end, t_eval=np.arange(0.0, 100 * t_end + 0.5) / 100, output=task.path)
+    return SimulationOutcome(task.path, True, [], 0.01, 10, 0)
+
+
+def computed(panel, **job):
+    panel.runner.start()
+    panel.solver.jobs[-1].finished.emit(stored(panel, **job))
+    return panel.document.runs[-1]
+
+
+# ---- Settings -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["fast", "accurate", "stiff"])
+def test_a_preset_is_one_click(panel, qtbot, name):
+    qtbot.mouseClick(panel.findChild(QPushButton, f"preset_{name}"), Qt.MouseButton.LeftButton)
+    assert panel.document.run_settings == RunSettings(name, 5.0)
+    assert [key for key, button in panel.buttons.items() if button.isChecked()] == [name]
+
+
+def test_settings_of_the_document_are_shown(panel):
+    panel.document.run_settings = RunSettings("custom", 7.5, integrator=mb.RadauIIA())
+    assert panel.method.isChecked()
+    assert panel.t_end.edit.text() == "7.5"
+
+
+@pytest.mark.parametrize("text", ["abc", "-1", "0", "nan", "1e999", "", "1e7"])
+def test_a_bad_end_time_is_said_and_nothing_runs(panel, qtbot, text):
+    type_into(qtbot, panel.t_end.edit, text, enter=False)
+    assert panel.problem.isVisible()
+    qtbot.mouseClick(panel.run, Qt.MouseButton.LeftButton)
+    assert panel.document.run_settings.t_end == 5.0
+    assert panel.solver.jobs == []
+    qtbot.keyClick(panel.t_end.edit, Qt.Key.Key_Escape)
+    assert not panel.problem.isVisible()
+
+
+def test_run_takes_the_end_time_that_was_just_typed(panel, qtbot):
+    type_into(qtbot, panel.t_end.edit, "2.5", enter=False)
+    qtbot.mouseClick(panel.run, Qt.MouseButton.LeftButton)
+    assert panel.solver.jobs[0].task.settings.t_end == 2.5
+
+
+# ---- Running --------------------------------------------------------------------------------------------------------
+
+
+def test_progress_and_time_left(panel, qtbot):
+    qtbot.mouseClick(panel.run, Qt.MouseButton.LeftButton)
+    assert not panel.run.isVisible()
+    assert panel.cancel.isVisible()
+    assert panel.progress.text() == "Starting…"
+    job = panel.solver.jobs[0]
+    job.progressed.emit(0.0, 0.0)
+    panel.runner._began -= 2.0  # two seconds ago
+    job.progressed.emit(0.25, 1.25)
+    assert panel.bar.value() == 250
+    assert panel.progress.text() == "1.25 of 5 s, 6.0 s left"
+    job.finished.emit(stored(panel))
+    assert panel.run.isVisible()
+    assert not panel.bar.isVisible()
+
+
+def test_compilation_is_announced(panel):
+    panel.solver.state = "preparing"
+    panel.runner.start()
+    assert "Preparing" in panel.progress.text()
+    panel.solver.state = "busy"
+    panel.solver.state_changed.emit("busy")
+    assert panel.progress.text() == "Starting…"
+
+
+def test_a_run_is_there_as_soon_as_its_first_states_are(panel, qtbot):
+    panel.runner.start()
+    job = panel.solver.jobs[0]
+    job.progressed.emit(0.1, 0.5)
+    assert panel.document.runs == []
+    stored(panel, t_end=0.1)
+    panel.runner._reloaded = 0.0
+    with qtbot.waitSignal(panel.runner.playable):
+        job.progressed.emit(0.2, 1.0)
+    (run,) = panel.document.runs
+    assert run.computing
+    assert panel.document.current_run is run
+    assert "computing" in panel.results.topLevelItem(0).text(STATUS)
+    job.finished.emit(stored(panel, t_end=0.2))
+    assert (run.computing, run.complete, run.t_last) == (False, True, 0.2)
+
+
+def test_a_failed_run_keeps_its_motion_and_says_why(panel):
+    panel.runner.start()
+    stored(panel, t_end=0.1)
+    panel.solver.jobs[0].failed.emit(
+        Failure("t = 0.1 s, pin: the joint broke", "SimulationError", time=0.1, culprit="pin")
+    )
+    (run,) = panel.document.runs
+    assert (run.complete, run.t_last) == (False, 0.1)
+    assert "broke" in run.reason
+    item = panel.results.topLevelItem(0)
+    assert item.text(STATUS) == "stopped at 0.1 s"
+    assert "broke" in item.toolTip(NAME)
+    message = panel.document.messages[-1]
+    assert (message.level, message.element) == ("error", panel.document.system["pin"])
+    assert "kept" in message.text
+
+
+def test_a_run_that_does_not_start_leaves_messages_with_the_elements(panel):
+    panel.runner.start()
+    error = mb.ModelError([panel.document.system["pin"].problem("at", "does not close")])
+    panel.solver.jobs[0].failed.emit(Failure.of(error))
+    assert panel.document.runs == []
+    assert panel.document.messages[-1].element is panel.document.system["pin"]
+    assert panel.run.isVisible()
+
+
+def test_cancel_keeps_what_there_is(panel, qtbot):
+    panel.runner.start()
+    job = panel.solver.jobs[0]
+    stored(panel, t_end=0.1)
+    job.progressed.emit(0.02, 0.1)
+    qtbot.mouseClick(panel.cancel, Qt.MouseButton.LeftButton)
+    (run,) = panel.document.runs
+    assert run.reason == "cancelled at t = 0.1 s"
+    assert panel.results.topLevelItem(0).text(STATUS) == "cancelled at 0.1 s"
+    assert panel.run.isVisible()
+
+
+def test_another_document_forgets_the_run(panel):
+    panel.runner.start()
+    job = panel.solver.jobs[0]
+    panel.document.new()
+    assert not panel.runner.running
+    job.progressed.emit(0.5, 2.0)
+    assert panel.document.runs == []
+
+
+def test_warnings_of_a_run_are_posted(panel):
+    panel.runner.start()
+    outcome = stored(panel)
+    outcome.warnings.append("the initial position was assembled")
+    panel.solver.jobs[0].finished.emit(outcome)
+    levels = [message.level for message in panel.document.messages]
+    assert levels == ["warning", "info"]
+
+
+# ---- Results --------------------------------------------------------------------------------------------------------
+
+
+def test_several_results_are_kept_and_chosen(panel, qtbot):
+    first, second = computed(panel), computed(panel)
+    assert [run.name for run in panel.document.runs] == ["Run 1", "Run 2"]
+    assert panel.document.current_run is second
+    rectangle = panel.results.visualItemRect(panel.results.topLevelItem(0))
+    qtbot.mouseClick(panel.results.viewport(), Qt.MouseButton.LeftButton, pos=rectangle.center())
+    qtbot.waitUntil(lambda: panel.document.current_run is first)
+
+
+def test_an_edit_marks_results_as_stale_and_undo_takes_the_mark_away(panel):
+    computed(panel)
+    item = panel.results.topLevelItem(0)
+    assert "older" not in item.text(STATUS)
+    panel.document.set(panel.document.system["bar"], mass=2.0)
+    assert "older model" in item.text(STATUS)
+    assert "changed after" in item.toolTip(NAME)
+    panel.document.undo()
+    assert "older" not in item.text(STATUS)
+
+
+def test_rename_hide_and_delete(panel, qtbot):
+    run = computed(panel)
+    item = panel.results.topLevelItem(0)
+    item.setText(NAME, "light bar")
+    assert run.name == "light bar"
+    item.setText(NAME, "   ")
+    assert run.name == "light bar"
+    assert item.text(NAME) == "light bar"
+    eye = panel.results.findChild(QToolButton, "run_visible")
+    qtbot.mouseClick(eye, Qt.MouseButton.LeftButton)
+    assert not run.visible
+    qtbot.mouseClick(eye, Qt.MouseButton.LeftButton)
+    assert run.visible
+    panel.results.setFocus()
+    qtbot.keyClick(panel.results, Qt.Key.Key_Delete)
+    assert panel.document.runs == []
+    assert not run.path.exists()
+    assert panel.empty.isVisible()
+
+
+def test_the_context_menu_reuses_settings(panel):
+    panel.document.run_settings = RunSettings("stiff", 0.1)
+    computed(panel)
+    panel.document.run_settings = RunSettings("fast", 1.0)
+    menu = panel.results.menu_for(panel.results.topLevelItem(0))
+    assert isinstance(menu, QMenu)
+    next(action for action in menu.actions() if action.objectName() == "run_reuse").trigger()
+    assert panel.document.run_settings == RunSettings("stiff", 0.1)
+    next(action for action in menu.actions() if action.objectName() == "run_delete").trigger()
+    assert panel.document.runs == []
+
+
+def test_the_tooltip_tells_the_settings(panel):
+    run = Run("old", RunSettings("accurate", 3.0), reason="cancelled at t = 1 s", complete=False)
+    panel.document.add_run(run)
+    tip = panel.results.topLevelItem(0).toolTip(NAME)
+    assert "Accurate" in tip
+    assert "rtol=1e-10" in tip
+    assert panel.results.topLevelItem(0).data(NAME, RUN) is run
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.0004, "1 ms"), (0.25, "250 ms"), (3.21, "3.2 s"), (75, "1 min 15 s"), (7260, "2 h 1 min")]
+)
+def test_durations_in_words(seconds, words):
+    assert duration(seconds) == words
+
+
+# ---- With the real solver -------------------------------------------------------------------------------------------
+
+
+def test_a_real_run_from_click_to_motion(qtbot, solver):
+    """A pendulum released from the horizontal is half a period later at the other side: energy is kept on the way."""
+    document = Document(pendulum())
+    controls = RunControls(document, solver)
+    qtbot.addWidget(controls)
+    controls.show()
+    document.run_settings = RunSettings("accurate", 1.0)
+    with qtbot.waitSignal(controls.runner.ended, timeout=60_000):
+        qtbot.mouseClick(controls.run, Qt.MouseButton.LeftButton)
+    (run,) = document.runs
+    assert run.complete
+    energy = run.result.energy.total
+    assert np.allclose(energy, energy[0], atol=1e-8)
+    assert controls.results.topLevelItem(0).text(STATUS) == "1 s"
+
+
+def test_a_real_run_is_cancelled_quickly_and_keeps_its_motion(qtbot, solver):
+    document = Document(pendulum())
+    controls = RunControls(document, solver)
+    qtbot.addWidget(controls)
+    controls.show()
+    document.run_settings = RunSettings("custom", 1e5, dt=1e-4, integrator=mb.RungeKutta4())
+    with qtbot.waitSignal(controls.runner.playable, timeout=60_000):
+        controls.start()
+    begin = time.monotonic()
+    with qtbot.waitSignal(controls.runner.ended, timeout=5_000):
+        controls.runner.cancel()
+    assert time.monotonic() - begin < 1.0, "0.3 s on an idle machine; the bench measures it"
+    (run,) = document.runs
+    assert run.reason.startswith("cancelled")
+    assert run.t_last > 0.0
+    document.close()

@@ -1,0 +1,78 @@
+"""Settings of runs: presets, stored instants, and what a file keeps of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbframe as mb
+from gui.runs import FEWEST, MOST, PRESETS, Run, RunSettings
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_simulates(preset):
+    settings = RunSettings(preset, 0.02)
+    result = mb.simulate(mb.examples.simple_pendulum(), **settings.keywords())
+    assert len(result) == FEWEST + 1
+    assert result.t[-1] == 0.02
+    assert settings.summary()
+
+
+def test_presets_differ_in_accuracy():
+    system = mb.examples.triple_pendulum()
+    exact = mb.simulate(system, 1.0, integrator=mb.DormandPrince(rtol=1e-12), t_eval=[0.0, 1.0]).q[-1]
+    errors = {
+        preset: np.abs(mb.simulate(system, **RunSettings(preset, 1.0).keywords()).q[-1] - exact).max()
+        for preset in ("fast", "accurate")
+    }
+    assert errors["accurate"] < 0.01 * errors["fast"]
+
+
+def test_the_interval_of_stored_states_follows_the_length_of_the_run():
+    assert RunSettings(t_end=0.03).interval() == pytest.approx(0.03 / FEWEST)
+    assert RunSettings(t_end=20.0).interval() == pytest.approx(0.01)
+    assert RunSettings(t_end=1e5).interval() == pytest.approx(1e5 / MOST)
+    np.testing.assert_allclose(RunSettings(t_end=1.0, every=0.3).keywords()["t_eval"], [0.0, 0.3, 0.6, 0.9, 1.0])
+    np.testing.assert_allclose(RunSettings(t_end=0.9, every=0.3).keywords()["t_eval"], [0.0, 0.3, 0.6, 0.9])
+    np.testing.assert_allclose(RunSettings(t_end=0.2, every=0.3).keywords()["t_eval"], [0.0, 0.2])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *(RunSettings(preset, 2.0) for preset in PRESETS[:-1]),
+        RunSettings(
+            "custom",
+            3.0,
+            dt=1e-3,
+            formulation=mb.EulerParameters(),
+            acceleration=mb.UdwadiaKalaba(),
+            stabilization=mb.Baumgarte(alpha=5.0, beta=5.0),
+            integrator=mb.AdamsBashforth(),
+        ),
+    ],
+)
+def test_settings_survive_a_file(settings, tmp_path):
+    mb.save(mb.examples.heavy_top(), tmp_path / "a.json", simulation=settings.stored())
+    found = RunSettings.from_stored(mb.load_settings(tmp_path / "a.json"))
+    assert found.preset == settings.preset
+    assert {k: repr(v) for k, v in found.stored().items()} == {k: repr(v) for k, v in settings.stored().items()}
+    assert RunSettings.from_stored({}) == RunSettings()
+
+
+def test_unknown_presets_are_refused():
+    with pytest.raises(ValueError, match="no preset 'magic'"):
+        RunSettings("magic")
+    assert RunSettings().changed(t_end=2.0) == RunSettings(t_end=2.0)
+
+
+def test_a_run_without_a_file_does_not_grow(tmp_path):
+    run = Run("a")
+    assert not run.reload()
+    assert run.t_last == 0.0
+    run.path = tmp_path / "none.h5"
+    assert not run.reload()
+    run.path.write_text("not yet")
+    assert not run.reload()
+    run.discard()
+    assert run.path.exists()
