@@ -1,0 +1,275 @@
+"""Component modes: the shapes in which a body may deform, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from scipy import linalg, sparse
+
+from .component import Component, Place
+from .problems import wrong
+from .supports import Support
+
+DEPENDENT = 1e-10  # smallest eigenvalue of the normalized shapes' products below which they are dependent
+Frame = Literal["node", "mean"]
+
+
+@dataclass(frozen=True, eq=False)
+class Participation:
+    """How much of the body moves in modes of the held component.
+
+    Parameters
+    ----------
+    frequencies
+        (k,): of the held component, Hz.
+    effective_masses
+        (k, 6): (φᵀ M r)² for a rigid motion r of the supports along or about x, y and z; kg, and kg m² about `about`.
+    totals
+        (6,): the same of the whole body; sums over all modes approach them.
+    about
+        (3,): the point, m.
+    """
+
+    frequencies: np.ndarray
+    effective_masses: np.ndarray
+    totals: np.ndarray
+    about: np.ndarray
+
+    def __str__(self) -> str:
+        heads = ("Hz", "x", "y", "z", "about x", "about y", "about z")
+        lines = ["".join(f"{head:>12}" for head in heads)]
+        shares = np.divide(
+            self.effective_masses, self.totals, out=np.zeros_like(self.effective_masses), where=self.totals > 0.0
+        )
+        for frequency, row in zip(self.frequencies, shares, strict=True):
+            lines.append(f"{frequency:12.6g}" + "".join(f"{100.0 * share:10.2f} %" for share in row))
+        lines.append(f"{'sum':>12}" + "".join(f"{100.0 * share:10.2f} %" for share in shares.sum(axis=0)))
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """m shapes of a component; its displacement is u = shapes @ q with the modal coordinates q.
+
+    Made by `free_modes`, `clamped_modes`, `craig_bampton` and `user_modes`. Immutable.
+
+    Parameters
+    ----------
+    component
+        What deforms.
+    shapes
+        (n_freedoms, m): one shape a column.
+    frequencies
+        (m,): frequencies of the problem that the shapes come from, Hz.
+    reference
+        How the shapes are tied to the floating frame: the number of the node (or interface point) that neither moves
+        nor turns in any of them; ``"mean"`` if they have no momentum (M-orthogonal to rigid motions); None if neither.
+    interfaces
+        Numbers of the nodes and interface points for which the shapes were made.
+    method
+        Which function made them.
+    participation
+        Effective masses of the modes of the held component, where there are any.
+    """
+
+    component: Component
+    shapes: np.ndarray
+    frequencies: np.ndarray
+    reference: int | str | None
+    interfaces: tuple[int, ...] = ()
+    method: str = "user_modes"
+    participation: Participation | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("shapes", "frequencies"):
+            array = np.array(getattr(self, name), dtype=float)
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    # ---- sizes and reduced matrices
+
+    @property
+    def count(self) -> int:
+        """Number of modes, m."""
+        return self.shapes.shape[1]
+
+    @cached_property
+    def mass(self) -> np.ndarray:
+        """(m, m): Φᵀ M Φ."""
+        matrix = self.shapes.T @ (self.component.mass_matrix @ self.shapes)
+        return 0.5 * (matrix + matrix.T)
+
+    @cached_property
+    def stiffness(self) -> np.ndarray:
+        """(m, m): Φᵀ K Φ."""
+        matrix = self.shapes.T @ (self.component.stiffness_matrix @ self.shapes)
+        return 0.5 * (matrix + matrix.T)
+
+    # ---- shapes at places
+
+    @cached_property
+    def translations(self) -> np.ndarray:
+        """(n, 3, m): displacements of the nodes, ψ_R."""
+        per_node = self.component.freedoms_per_node
+        return self.shapes.reshape(len(self.component.nodes), per_node, self.count)[:, :3]
+
+    @cached_property
+    def rotations(self) -> np.ndarray:
+        """(n, 3, m): small rotations of the nodes, ψ_θ; only with six freedoms per node (else see `motion_at`)."""
+        if self.component.freedoms_per_node != 6:
+            raise wrong("Modes", "rotations", "nodes have three freedoms, no rotations; ask `motion_at` for one node")
+        return self.shapes.reshape(len(self.component.nodes), 6, self.count)[:, 3:]
+
+    def motion_at(self, place: Place) -> np.ndarray:
+        """(6, m): displacement ψ_R and rotation ψ_θ at a node or interface point (number, name or position)."""
+        return self.component.motion_at(self.component.number_of(place)) @ self.shapes
+
+    # ---- floating frame
+
+    def relative_to(self, frame: Frame, node: Place | None = None) -> Modes:
+        """The same deformations seen from another floating frame: rigid motions are subtracted from every shape.
+
+        Parameters
+        ----------
+        frame
+            ``"node"``: the frame is attached to `node`, which neither moves nor turns in any shape. ``"mean"``: the
+            shapes carry no momentum (Tisserand's mean axes): Φᵀ M R = 0 for rigid motions R.
+        node
+            Number, name or position; None for the reference of the modes, their first interface or node 0.
+
+        Notes
+        -----
+        Shapes that differ by a rigid motion only are one deformation. If some are, a basis of what is left is returned,
+        orthonormal with respect to the mass; the new `count` says how many.
+        """
+        floating, rank = self._without_rigid_motion()
+        if rank < self.count:
+            floating = self._independent(floating, rank)
+        if frame == "mean":
+            return replace(floating, reference="mean")
+        if frame != "node":
+            raise wrong("Modes", "frame", f"found {frame!r}; allowed are 'node' and 'mean'")
+        number = self._node(node)
+        kept = floating if rank < self.count else self
+        about = self.component.positions[number]
+        motion = self.component.motion_at(number) @ kept.shapes
+        return replace(kept, shapes=kept.shapes - self.component.rigid_modes(about) @ motion, reference=number)
+
+    def _node(self, node: Place | None) -> int:
+        if node is not None:
+            return self.component.number_of(node)
+        if isinstance(self.reference, int):
+            return self.reference
+        return self.interfaces[0] if self.interfaces else 0
+
+    def _without_rigid_motion(self) -> tuple[Modes, int]:
+        """The shapes M-orthogonal to rigid motions, and how many of them are independent."""
+        shapes = without_rigid_motion(self.component, self.shapes)
+        floating = replace(self, shapes=shapes)
+        before, after = np.sqrt(np.diag(self.mass)), np.sqrt(np.maximum(np.diag(floating.mass), 0.0))
+        sizes = np.where(after > np.sqrt(DEPENDENT) * before, after, np.inf)
+        products = floating.mass / np.outer(sizes, sizes)
+        return floating, int(np.sum(linalg.eigvalsh(products) > DEPENDENT))
+
+    def _independent(self, floating: Modes, rank: int) -> Modes:
+        if rank == 0:
+            raise wrong("Modes", "shapes", f"all {self.count} shapes are rigid motions; give deformations")
+        shapes, frequencies = orthonormal_modes(self.component, floating.shapes, rank)
+        return replace(floating, shapes=shapes, frequencies=frequencies)
+
+    # ---- stiffening
+
+    @cached_property
+    def centrifugal_stiffness(self) -> np.ndarray:
+        """(3, 3, m, m): C with the geometric stiffness Σ_ab ω_a ω_b C[a, b] in a rotation ω of the floating frame.
+
+        The loads m (ω² X - ω (ω·X)) of the undeformed beam, held as the floating frame is (at its node, or floating),
+        give axial forces, and these resist deflection. X counts from the origin of the component. Beams only.
+        """
+        component = self.component
+        held = self._holding()
+        result = np.zeros((3, 3, self.count, self.count))
+        points = component.mass_points
+        for a in range(3):
+            for b in range(a, 3):
+                gradient = np.zeros((3, 3))
+                gradient[a, b] -= 0.5
+                gradient[b, a] -= 0.5
+                gradient += np.eye(3) * (a == b)
+                load = points.displacement.T @ (points.inertia @ points.linear_field(gradient))
+                forces = component.beam_forces(held.displacement(load[:, None])[:, 0])
+                stiffness = self.shapes.T @ (component.geometric_stiffness(forces) @ self.shapes)
+                result[a, b] = result[b, a] = 0.5 * (stiffness + stiffness.T)
+        return result
+
+    def _holding(self) -> Support:
+        if isinstance(self.reference, int):
+            return Support(
+                self.component.stiffness_matrix, self.component.motion_at(self.reference), "the reference node is held"
+            )
+        return floating_support(self.component)
+
+    # ---- words
+
+    def __str__(self) -> str:
+        part = self.component
+        tied = {None: "", "mean": ", mean axes"}.get(self.reference, f", frame at node {self.reference}")  # type: ignore[arg-type]
+        held = f", interfaces {', '.join(map(str, self.interfaces))}" if self.interfaces else ""
+        first = f"{self.method}: {self.count} modes of {len(part.nodes)} nodes ({part.n_freedoms} freedoms){held}{tied}"
+        lines = [first, "frequencies (Hz): " + "  ".join(f"{value:.6g}" for value in self.frequencies)]
+        if self.participation is not None and len(self.participation.frequencies):
+            about = ", ".join(f"{x:.6g}" for x in self.participation.about)
+            lines += [f"modes of the held component and their effective masses, about ({about}):"]
+            lines += [str(self.participation)]
+        return "\n".join(lines)
+
+    table = __str__
+
+
+def without_rigid_motion(component: Component, shapes: np.ndarray) -> np.ndarray:
+    """The shapes without the rigid motion that carries their momentum: Φ - R (Rᵀ M R)⁻¹ Rᵀ M Φ."""
+    rigid = component.rigid_modes(component.centre_of_mass)
+    moved = component.mass_matrix @ rigid
+    # Twice: the second time removes the rounding of the first where a shape is mostly rigid.
+    for _ in range(2):
+        shapes = shapes - rigid @ linalg.lstsq(rigid.T @ moved, moved.T @ shapes)[0]
+    return shapes
+
+
+def floating_support(component: Component) -> Support:
+    """No support: displacements without momentum; what loads accelerate is balanced by inertia."""
+    component.check_free("a floating body")
+    rigid = component.rigid_modes(component.centre_of_mass)
+    moved = component.mass_matrix @ rigid
+    return Support(component.stiffness_matrix, sparse.csr_array(moved.T), "rigid motions are taken out")
+
+
+def orthonormal_modes(component: Component, shapes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """`count` shapes in the span of the given ones with Φᵀ M Φ = 1 and diagonal Φᵀ K Φ, and their frequencies in Hz."""
+    scale = np.sqrt(np.einsum("ij,ij->j", shapes, component.mass_matrix @ shapes))
+    usable = shapes[:, scale > 0.0] / scale[scale > 0.0]
+    values, vectors = linalg.eigh(usable.T @ (component.mass_matrix @ usable))
+    basis = usable @ (vectors[:, -count:] / np.sqrt(values[-count:]))
+    mass = basis.T @ (component.mass_matrix @ basis)
+    stiffness = basis.T @ (component.stiffness_matrix @ basis)
+    inverse, coefficients = linalg.eigh(0.5 * (mass + mass.T), 0.5 * (stiffness + stiffness.T))
+    order = np.argsort(-inverse)
+    found = basis @ coefficients[:, order]
+    found /= np.sqrt(np.einsum("ij,ij->j", found, component.mass_matrix @ found))
+    largest = found[abs(found).argmax(axis=0), np.arange(count)]
+    return found * np.sign(largest), np.sqrt(1.0 / inverse[order]) / (2.0 * np.pi)
+
+
+def as_numbers(component: Component, places: Sequence[Place]) -> tuple[int, ...]:
+    """The numbers of interfaces that are given by number, name or position; each may be given once."""
+    numbers = tuple(component.number_of(place) for place in places)
+    for number in numbers:
+        if numbers.count(number) > 1:
+            raise wrong(
+                "craig_bampton", "interfaces", f"number {number} is given {numbers.count(number)} times; give it once"
+            )
+    return numbers
