@@ -199,18 +199,7 @@ def _component(
         shear_area_z=factors[:, 1] * sections["area"],
         **sections,
     )
-    return component_of(nodes, structure)
-
-
-def component_of(nodes: np.ndarray, structure: BeamElements) -> Component:
-    """The component that consists of these beam elements."""
-    return Component(
-        nodes,
-        structure.mass_points(nodes).mass_matrix(),
-        structure.stiffness_matrix(6 * len(nodes)),
-        lines=structure.edges,
-        beams=structure,
-    )
+    return Component.of_beams(nodes, structure)
 
 
 def _axes(element: str, x: np.ndarray, y_axis: Any) -> np.ndarray:

@@ -15,6 +15,21 @@ from .interface_points import InterfacePoint, node_motion
 from .mass_points import MassPoints, rigid_fields
 from .matrices import check_semidefinite, checked_matrix
 from .problems import indices, points, wrong
+from .storage import (
+    FilePath,
+    Tree,
+    array_of,
+    beams_from,
+    beams_tree,
+    fields_of,
+    matrix_from,
+    matrix_tree,
+    plain,
+    read_matrix,
+    read_nodes,
+    read_npz,
+    write_npz,
+)
 
 Place = int | str | Sequence[float]
 
@@ -165,7 +180,11 @@ class Component:
     # ---- nodes and interface points
 
     def with_interface(
-        self, nodes: Sequence[int], position: Sequence[float] | None = None, name: str = "", kind: str = "rigid"
+        self,
+        nodes: Sequence[int] | np.ndarray,
+        position: Sequence[float] | np.ndarray | None = None,
+        name: str = "",
+        kind: str = "rigid",
     ) -> Component:
         """The same component with one more interface point, which has the number ``len(positions)`` of this one.
 
@@ -230,12 +249,12 @@ class Component:
             return int(place)
         return self.node_at(place)  # type: ignore[arg-type]
 
-    def motion_at(self, number: int) -> sparse.csr_array:
+    def motion_at(self, place: Place) -> sparse.csr_array:
         """(6, n_freedoms): displacement and small rotation of a node or interface point.
 
         Nodes of three freedoms turn as the affine field that fits their neighbours best.
         """
-        number = self.number_of(number)
+        number = self.number_of(place)
         if number >= len(self.nodes):
             return self.interface_points[number - len(self.nodes)].motion(self.nodes, self.freedoms_per_node)
         return node_motion(self.nodes, self.freedoms_per_node, self.stiffness_matrix, number)
@@ -246,7 +265,7 @@ class Component:
         self, place: Place, force: Sequence[float] = (0.0, 0.0, 0.0), torque: Sequence[float] = (0.0, 0.0, 0.0)
     ) -> np.ndarray:
         """(n_freedoms,): a force (N) and a torque (N m) at a node or interface point as loads on the freedoms."""
-        return self.motion_at(self.number_of(place)).T @ np.concatenate([force, torque]).astype(float)
+        return self.motion_at(place).T @ np.concatenate([force, torque]).astype(float)
 
     def weight(self, acceleration: Sequence[float]) -> np.ndarray:
         """(n_freedoms,): the load of a uniform acceleration of gravity (m/s²)."""
@@ -279,3 +298,76 @@ class Component:
                 "is known for components made of beams only; use `beam` or `frame`, or leave out the stiffening",
             )
         return self.beams
+
+    # ---- files
+
+    @classmethod
+    def of_beams(cls, nodes: np.ndarray, beams: BeamElements) -> Component:
+        """The component that consists of these beam elements."""
+        mass, stiffness = beams.mass_points(nodes).mass_matrix(), beams.stiffness_matrix(6 * len(nodes))
+        return cls(nodes, mass, stiffness, lines=beams.edges, beams=beams)
+
+    @classmethod
+    def from_files(cls, nodes: Any, mass_matrix: Any, stiffness_matrix: Any) -> Component:
+        """A component from files of another program; each argument is a path, or the array itself.
+
+        Parameters
+        ----------
+        nodes
+            Text with x, y, z (m) in each row (`.csv` with commas) or `.npy`.
+        mass_matrix, stiffness_matrix
+            Matrix Market (`.mtx`, `.mtx.gz`), SciPy's sparse `.npz` or NumPy's `.npy`.
+        """
+        return cls(
+            read_nodes(nodes),
+            read_matrix("mass_matrix", mass_matrix),
+            read_matrix("stiffness_matrix", stiffness_matrix),
+        )
+
+    def tree(self) -> Tree:
+        """Everything as dictionaries of arrays; `from_values` reads it."""
+        tree: Tree = {"nodes": self.nodes}
+        if self.beams is not None:
+            tree["beams"] = beams_tree(self.beams)
+        else:
+            tree["mass_matrix"] = matrix_tree(self.mass_matrix)
+            tree["stiffness_matrix"] = matrix_tree(self.stiffness_matrix)
+            tree["freedoms_per_node"] = self.freedoms_per_node
+            tree |= {name: array for name in ("lines", "triangles") if len(array := getattr(self, name))}
+        if self.interface_points:
+            tree["interface_points"] = [vars(point) for point in self.interface_points]
+        return tree
+
+    def to_values(self) -> Tree:
+        """Everything as dictionaries, lists, numbers and words, as JSON has them."""
+        return plain(self.tree())
+
+    @classmethod
+    def from_values(cls, values: Any) -> Component:
+        """The component of `to_values` or `tree`; what is wrong in it is a `ModelError`."""
+        matrices = ("mass_matrix", "stiffness_matrix", "freedoms_per_node", "lines", "triangles")
+        tree = fields_of("Component", values, ("nodes",), ("beams", "interface_points", *matrices))
+        nodes = points("Component", "nodes", tree["nodes"])
+        if "beams" in tree:
+            component = cls.of_beams(nodes, beams_from(tree["beams"], nodes))
+        else:
+            tree = fields_of("Component", values, ("nodes", *matrices[:3]), ("interface_points", *matrices[3:]))
+            if (per_node := tree["freedoms_per_node"]) not in (3, 6):
+                raise wrong("Component", "freedoms_per_node", f"found {per_node!r}; allowed are 3 and 6")
+            mass, stiffness = (matrix_from(name, tree[name], per_node * len(nodes)) for name in matrices[:2])
+            lines, triangles = (array_of("Component", name, tree.get(name, ()), int) for name in matrices[3:])
+            component = cls(nodes, mass, stiffness, lines, triangles)
+        for entry in tree.get("interface_points", ()):
+            point = fields_of("InterfacePoint", entry, ("name", "position", "nodes", "kind"))
+            numbers = array_of("InterfacePoint", "nodes", point["nodes"], int)
+            component = component.with_interface(numbers, point["position"], str(point["name"]), str(point["kind"]))
+        return component
+
+    def save(self, path: FilePath) -> None:
+        """Write it to a `.npz` file."""
+        write_npz(path, self.tree())
+
+    @classmethod
+    def load(cls, path: FilePath) -> Component:
+        """Read what `save` wrote."""
+        return cls.from_values(read_npz(path))

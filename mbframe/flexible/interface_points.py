@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -38,7 +39,7 @@ class InterfacePoint:
 
     @classmethod
     def of(
-        cls, positions: np.ndarray, nodes: Sequence[int], place: Sequence[float] | None, name: str, kind: str
+        cls, positions: np.ndarray, nodes: Sequence[int] | np.ndarray, place: Any, name: str, kind: str
     ) -> InterfacePoint:
         """A checked point; `positions` are those of all nodes."""
         if kind not in KINDS:

@@ -38,12 +38,6 @@ class MassPoints:
         matrix = self.displacement.T @ self.inertia @ self.displacement
         return sparse.csr_array(0.5 * (matrix + matrix.T))
 
-    def linear_field(self, gradient: np.ndarray) -> np.ndarray:
-        """(6p,): the field u = gradient @ X without rotations, such as a centrifugal acceleration."""
-        field = np.zeros((len(self.positions), 6))
-        field[:, :3] = self.positions @ gradient.T
-        return field.ravel()
-
     def rigid_fields(self) -> np.ndarray:
         """(6p, 6): unit translations along, and unit turns about, x, y and z through the origin."""
         return rigid_fields(self.positions).reshape(-1, 6)

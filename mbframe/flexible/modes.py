@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import linalg, sparse
 
 from .component import Component, Place
 from .problems import wrong
+from .storage import FilePath, Tree, array_of, fields_of, plain, read_npz, write_npz
 from .supports import Support
 
 DEPENDENT = 1e-10  # smallest eigenvalue of the normalized shapes' products below which they are dependent
@@ -126,7 +127,7 @@ class Modes:
 
     def motion_at(self, place: Place) -> np.ndarray:
         """(6, m): displacement ψ_R and rotation ψ_θ at a node or interface point (number, name or position)."""
-        return self.component.motion_at(self.component.number_of(place)) @ self.shapes
+        return self.component.motion_at(place) @ self.shapes
 
     # ---- floating frame
 
@@ -187,31 +188,93 @@ class Modes:
     def centrifugal_stiffness(self) -> np.ndarray:
         """(3, 3, m, m): C with the geometric stiffness Σ_ab ω_a ω_b C[a, b] in a rotation ω of the floating frame.
 
-        The loads m (ω² X - ω (ω·X)) of the undeformed beam, held as the floating frame is (at its node, or floating),
-        give axial forces, and these resist deflection. X counts from the origin of the component. Beams only.
+        The loads m (ω² x - ω (ω·x)) of the undeformed beam give axial forces, and these resist deflection. The beam is
+        held at the node to which the frame is attached, from which x counts (it is taken to move uniformly), or it
+        floats with mean axes. Components made of beams only.
         """
-        component = self.component
-        held = self._holding()
+        component, points = self.component, self.component.mass_points
+        x = points.positions
+        if isinstance(self.reference, int):
+            x = x - component.positions[self.reference]
+            held = Support(component.stiffness_matrix, component.motion_at(self.reference), "the reference is held")
+        else:
+            held = floating_support(component)
         result = np.zeros((3, 3, self.count, self.count))
-        points = component.mass_points
-        for a in range(3):
-            for b in range(a, 3):
-                gradient = np.zeros((3, 3))
-                gradient[a, b] -= 0.5
-                gradient[b, a] -= 0.5
-                gradient += np.eye(3) * (a == b)
-                load = points.displacement.T @ (points.inertia @ points.linear_field(gradient))
-                forces = component.beam_forces(held.displacement(load[:, None])[:, 0])
-                stiffness = self.shapes.T @ (component.geometric_stiffness(forces) @ self.shapes)
-                result[a, b] = result[b, a] = 0.5 * (stiffness + stiffness.T)
+        for a, b in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)):
+            loads = np.zeros((len(x), 6))
+            loads[:, :3] = x if a == b else 0.0
+            loads[:, a] -= 0.5 * x[:, b]
+            loads[:, b] -= 0.5 * x[:, a]
+            load = points.displacement.T @ (points.inertia @ loads.ravel())
+            tension = component.beam_forces(held.displacement(load[:, None])[:, 0])
+            stiffness = self.shapes.T @ (component.geometric_stiffness(tension) @ self.shapes)
+            result[a, b] = result[b, a] = 0.5 * (stiffness + stiffness.T)
         return result
 
-    def _holding(self) -> Support:
-        if isinstance(self.reference, int):
-            return Support(
-                self.component.stiffness_matrix, self.component.motion_at(self.reference), "the reference node is held"
+    # ---- files
+
+    def tree(self) -> Tree:
+        """Everything as dictionaries of arrays; `from_values` reads it."""
+        tree: Tree = {
+            "component": self.component.tree(),
+            "shapes": self.shapes,
+            "frequencies": self.frequencies,
+            "interfaces": np.array(self.interfaces, dtype=np.int64),
+            "method": self.method,
+        }
+        if self.reference is not None:
+            tree["reference"] = self.reference
+        if self.participation is not None:
+            tree["participation"] = vars(self.participation)
+        return tree
+
+    def to_values(self) -> Tree:
+        """Everything as dictionaries, lists, numbers and words, as JSON has them; see `save` for large components."""
+        return plain(self.tree())
+
+    @classmethod
+    def from_values(cls, values: Any) -> Modes:
+        """The modes of `to_values` or `tree`; what is wrong in them is a `ModelError`."""
+        needed = ("component", "shapes", "frequencies", "interfaces", "method")
+        tree = fields_of("Modes", values, needed, ("reference", "participation"))
+        component = Component.from_values(tree["component"])
+        shapes, frequencies = (array_of("Modes", name, tree[name]) for name in ("shapes", "frequencies"))
+        if shapes.ndim != 2 or len(shapes) != component.n_freedoms or shapes.shape[1:] != frequencies.shape:
+            raise wrong(
+                "Modes",
+                "shapes",
+                f"has the shape {shapes.shape} and there are {frequencies.size} frequencies; needed is "
+                f"({component.n_freedoms}, m) and m frequencies",
             )
-        return floating_support(self.component)
+        if not (np.all(np.isfinite(shapes)) and np.all(np.isfinite(frequencies))):
+            raise wrong("Modes", "shapes", "or frequencies are not finite; check where the file comes from")
+        reference = tree.get("reference")
+        if not (reference is None or reference == "mean"):
+            reference = component.number_of(reference)
+        numbers = array_of("Modes", "interfaces", tree["interfaces"], int).ravel().tolist()
+        participation = None
+        if "participation" in tree:
+            names = tuple(declared.name for declared in fields(Participation))
+            given = fields_of("Modes.participation", tree["participation"], names)
+            participation = Participation(*(array_of("Modes.participation", name, given[name]) for name in names))
+        return cls(
+            component,
+            shapes,
+            frequencies,
+            reference,
+            as_numbers(component, numbers),
+            str(tree["method"]),
+            participation,
+        )
+
+    def save(self, path: FilePath) -> None:
+        """Write the modes, with their component, to a `.npz` file."""
+        write_npz(path, self.tree())
+
+    @classmethod
+    def load(cls, path: FilePath) -> Modes:
+        """Read what `save` wrote."""
+        return cls.from_values(read_npz(path))
 
     # ---- words
 
