@@ -14,12 +14,12 @@ from .modes import (
     Modes,
     Participation,
     as_numbers,
-    floating_support,
+    floating,
     orthonormal_modes,
     without_rigid_motion,
 )
 from .problems import counted, wrong
-from .supports import Support, lowest_modes
+from .supports import Floating, Support, lowest_modes
 
 _HERTZ = 2.0 * np.pi
 
@@ -36,7 +36,7 @@ def free_modes(part: Component, n_modes: int | None = None, frequency_limit: flo
     frequency_limit
         Only modes up to this frequency, Hz.
     """
-    support = floating_support(part)
+    support = floating(part)
     squares, shapes = _lowest("free_modes", part, support, n_modes, frequency_limit, 6)
     shapes = without_rigid_motion(part, shapes)
     return Modes(part, shapes, np.sqrt(squares) / _HERTZ, "mean", method="free_modes")
@@ -167,9 +167,11 @@ def residual_modes(modes: Modes, loads: Any) -> Modes:
         conditions = sparse.csr_array(
             sparse.vstack([_boundary(part, number, full=len(held) == 1)[0] for number in held])
         )
-        support = Support(part.stiffness_matrix, conditions, f"the nodes {', '.join(map(str, held))} are held")
+        support: Support | Floating = Support(
+            part.stiffness_matrix, conditions, f"the nodes {', '.join(map(str, held))} are held"
+        )
     else:
-        support = floating_support(part)
+        support = floating(part)
     deflections = support.displacement(_loads(part, loads))
     tied = modes.reference if modes.reference is not None else "mean"
     if isinstance(tied, int):
@@ -215,7 +217,7 @@ def _boundary(part: Component, number: int, full: bool) -> tuple[sparse.csr_arra
 
 
 def _lowest(
-    method: str, part: Component, support: Support, n_modes: int | None, limit: float | None, held: int
+    method: str, part: Component, support: Support | Floating, n_modes: int | None, limit: float | None, held: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Squared frequencies and shapes, by number, by frequency or by both."""
     available = part.n_freedoms - held
