@@ -40,8 +40,8 @@ def solid(mesh: Any, *, young: float, poisson: float, density: float, order: int
 
     Notes
     -----
-    The corners of the mesh are the first nodes, in its order. Joints attach best to points that several nodes carry
-    (`Component.with_interface`), such as those of a bore (`nodes_on_cylinder`).
+    The corners of the mesh are the first nodes, in its order; points that no cell uses are left out. Joints attach best
+    to points that several nodes carry (`Component.with_interface`), such as those of a bore (`nodes_on_cylinder`).
     """
     positive("solid", young=young, density=density, scale=scale)
     if isinstance(poisson, bool) or not isinstance(poisson, int | float) or not -1.0 < poisson < 0.5:
@@ -72,11 +72,11 @@ def nodes_on_cylinder(
     radius, length
         m; None for any length.
     tolerance
-        How far nodes may be off, m; None for 1 % of the radius. Nodes within edges of straight-sided elements lie
+        How far nodes may be off, m; None for 2 % of the radius. Nodes within edges of straight-sided elements lie
         inside of a curved surface by 1 - cos(π/n) of its radius, where n edges go around it.
     """
     positive("nodes_on_cylinder", radius=radius)
-    off = 0.01 * radius if tolerance is None else float(tolerance)
+    off = 0.02 * radius if tolerance is None else float(tolerance)
     direction = np.asarray(axis, dtype=float)
     direction = direction / np.linalg.norm(direction)
     relative = part.nodes - np.asarray(centre, dtype=float)
@@ -98,6 +98,7 @@ def _modules() -> tuple[Any, Any]:
     try:
         import meshio
         import skfem
+        import skfem.io.meshio
     except ImportError as error:
         raise MbframeError(f"solids need scikit-fem and meshio: pip install 'mbframe[flexible]' ({error})") from error
     return skfem, meshio
@@ -167,7 +168,9 @@ def _volume(source: Any, skfem: Any, meshio: Any) -> Any:
     points = np.asarray(source.points, dtype=float)
     if points.shape[1] != 3 or not np.all(np.isfinite(points)):
         raise ModelError([Problem("solid", "mesh", "has points that are not three finite coordinates")])
-    return skfem.io.meshio.from_meshio(meshio.Mesh(points, [(kind, np.concatenate(blocks[kind]))]))
+    used, cells = np.unique(np.concatenate(blocks[kind]), return_inverse=True)
+    cells = cells.reshape(-1, _CELLS[kind])
+    return skfem.io.meshio.from_meshio(meshio.Mesh(points[used], [(kind, cells)]))
 
 
 def _assemble(mesh: Any, order: int, young: float, poisson: float, density: float) -> Component:
