@@ -15,6 +15,7 @@ from .modes import (
     Participation,
     as_numbers,
     floating,
+    independent,
     orthonormal_modes,
     without_rigid_motion,
 )
@@ -102,8 +103,9 @@ def craig_bampton(
     static = support.displacement(np.zeros((part.n_freedoms, motions.shape[1])), motions)
     squares, vibrations = _lowest("craig_bampton", part, support, n_modes, frequency_limit, conditions.shape[0])
     extra = support.displacement(_loads(part, loads))
-    deformations = without_rigid_motion(part, np.hstack([static, vibrations, extra]))
-    shapes, frequencies = orthonormal_modes(part, deformations, _rank(part, deformations, (static, vibrations, extra)))
+    together = np.hstack([static, vibrations, extra])
+    basis = independent(part, without_rigid_motion(part, together), _sizes(part, together))
+    shapes, frequencies = orthonormal_modes(part, basis)
     participation = _participation(part, squares, vibrations, part.positions[numbers[0]])
     return Modes(part, shapes, frequencies, "mean", numbers, "craig_bampton", participation)
 
@@ -183,10 +185,10 @@ def residual_modes(modes: Modes, loads: Any) -> Modes:
     rest = deflections
     for _ in range(2):
         rest = rest - modes.shapes @ linalg.solve(modes.mass, weighted.T @ rest, assume_a="pos")
-    rank = _rank(part, rest, (deflections,))
-    if rank == 0:
+    basis = independent(part, rest, _sizes(part, deflections))
+    if not basis.shape[1]:
         return modes
-    added, frequencies = orthonormal_modes(part, rest, rank)
+    added, frequencies = orthonormal_modes(part, basis)
     return Modes(
         part,
         np.hstack([modes.shapes, added]),
@@ -258,10 +260,5 @@ def _loads(part: Component, loads: Any) -> np.ndarray:
     return array
 
 
-def _rank(part: Component, shapes: np.ndarray, sources: Sequence[np.ndarray]) -> int:
-    """How many shapes are independent, where what is left of a source shape counts by its size before."""
-    before = np.concatenate([np.sqrt(np.einsum("ij,ij->j", x, part.mass_matrix @ x)) for x in sources])
-    products = shapes.T @ (part.mass_matrix @ shapes)
-    after = np.sqrt(np.maximum(np.diag(products), 0.0))
-    sizes = np.where(after > np.sqrt(DEPENDENT) * before, after, np.inf)
-    return int(np.sum(linalg.eigvalsh(products / np.outer(sizes, sizes)) > DEPENDENT)) if len(sizes) else 0
+def _sizes(part: Component, shapes: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum("ij,ij->j", shapes, part.mass_matrix @ shapes))
