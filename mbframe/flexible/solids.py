@@ -121,7 +121,8 @@ def _mesh(source: Any) -> Any:
         raise wrong(
             "solid", "mesh", f"{len(unused)} points belong to no cell, the first is {unused[0]}; leave them out"
         )
-    volumes = abs(mesh.mapping().detDF(np.full((3, 1), 0.25))).min(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        volumes = abs(mesh.mapping().detDF(np.full((3, 1), 0.25))).min(axis=1)
     if not volumes.min() > 1e-12 * volumes.max():
         raise wrong("solid", "mesh", f"cell {int(volumes.argmin())} has no volume; repair the mesh")
     return mesh
