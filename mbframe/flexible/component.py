@@ -34,6 +34,7 @@ from .storage import (
 Place = int | str | Sequence[float]
 
 _RIGID = 1e-6  # elastic energy of a rigid motion relative to that of its parts, below which it is rounding
+_NO_INERTIA = 1e-13  # smallest over largest principal inertia below which it is rounding
 _DIRECTIONS = (*(f"translation along {axis}" for axis in "xyz"), *(f"rotation about {axis}" for axis in "xyz"))
 
 
@@ -165,7 +166,7 @@ class Component:
         return MassPoints(self.nodes, sparse.csr_array(place @ self.mass_matrix @ place.T), place)
 
     def check_free(self, purpose: str) -> None:
-        """A `ModelError` unless rigid motions cost no elastic energy, which `purpose` needs."""
+        """A `ModelError` unless rigid motions cost no elastic energy and all have inertia, which `purpose` needs."""
         about = self.nodes.mean(axis=0)
         rigid = self.rigid_modes(about)
         energy = np.einsum("ij,ij->j", rigid, self.stiffness_matrix @ rigid)
@@ -179,6 +180,15 @@ class Component:
                 f"resists a {_DIRECTIONS[worst]} of the whole body (energy {energy[worst]:.3g} J per unit, "
                 f"{ratio[worst]:.1g} of that of its parts): the rigid-body modes that {purpose} needs are missing; "
                 "give the matrix of the unsupported body and hold it by joints",
+            )
+        principal = np.linalg.eigvalsh(self.inertia)
+        if not principal[0] > _NO_INERTIA * principal[-1]:
+            found = ", ".join(f"{moment:.3g}" for moment in principal)
+            raise wrong(
+                "Component",
+                "mass_matrix",
+                f"gives the principal inertias {found} kg m²: {purpose} needs all of them above 0; add masses "
+                "beside the axis, or inertia of the nodes' rotations",
             )
 
     # ---- nodes and interface points
@@ -355,8 +365,8 @@ class Component:
         if "beams" in tree:
             component = cls.of_beams(nodes, beams_from(tree["beams"], nodes))
         else:
-            tree = fields_of("Component", values, ("nodes", *matrices[:3]), ("interface_points", *matrices[3:]))
-            if (per_node := tree["freedoms_per_node"]) not in (3, 6):
+            tree = fields_of("Component", values, ("nodes", *matrices[:2]), ("interface_points", *matrices[2:]))
+            if (per_node := tree.get("freedoms_per_node", 6)) not in (3, 6):
                 raise wrong("Component", "freedoms_per_node", f"found {per_node!r}; allowed are 3 and 6")
             mass, stiffness = (matrix_from(name, tree[name], per_node * len(nodes)) for name in matrices[:2])
             lines, triangles = (array_of("Component", name, tree.get(name, ()), int) for name in matrices[3:])
@@ -373,5 +383,5 @@ class Component:
 
     @classmethod
     def load(cls, path: FilePath) -> Component:
-        """Read what `save` wrote."""
+        """Read what `save` wrote, or a file with the arrays `nodes`, `mass_matrix` and `stiffness_matrix`."""
         return cls.from_values(read_npz(path))

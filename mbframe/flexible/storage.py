@@ -68,8 +68,10 @@ def matrix_tree(matrix: sparse.csr_array) -> Tree:
     return {"rows": lower.row.astype(np.int64), "columns": lower.col.astype(np.int64), "values": lower.data}
 
 
-def matrix_from(field: str, tree: Any, size: int) -> sparse.csr_array:
-    """The symmetric matrix of `size` rows whose lower triangle is given."""
+def matrix_from(field: str, tree: Any, size: int) -> Any:
+    """The symmetric matrix of `size` rows whose lower triangle is given; a dense one as it is."""
+    if not isinstance(tree, Mapping):
+        return array_of("Component", field, tree)
     values = fields_of("Component", tree, ("rows", "columns", "values"))
     rows, columns = (array_of("Component", field, values[key], int) for key in ("rows", "columns"))
     data = array_of("Component", field, values["values"])

@@ -142,6 +142,32 @@ def test_supported_stiffness_has_no_rigid_motions(matrices):
             call()
 
 
+def lumped(beam, rotary: float):
+    """Masses at nodes, with an inertia about the axis only."""
+    masses = np.tile([0.2, 0.2, 0.2, rotary, 0.0, 0.0], len(beam.nodes))
+    return flexible.Component(beam.nodes, np.diag(masses), beam.stiffness_matrix)
+
+
+def test_massless_freedoms_follow(beam):
+    """Masses on a clamped massless beam: eigenvalues of the flexibility a² (3b - a)/6EI, a < b."""
+    part = lumped(beam, 1e-6)
+    every = flexible.clamped_modes(part, n_modes=16)
+    with refused("found 17; only 16 modes move a mass"):
+        flexible.clamped_modes(part, n_modes=17)
+    assert flexible.clamped_modes(part, frequency_limit=1e9).count == 16
+    x = beam.nodes[1:, 0]
+    near, far = np.minimum.outer(x, x), np.maximum.outer(x, x)
+    flexibility = near**2 * (3 * far - near) / (6 * BEAM["young"] * BEAM["second_moments"][1])
+    expected = np.sqrt(1.0 / (0.2 * np.linalg.eigvalsh(flexibility)[::-1])) / (2 * np.pi)
+    for frequency in expected:
+        assert np.min(abs(every.frequencies / frequency - 1.0)) < 1e-8
+
+
+def test_a_line_of_points_has_no_inertia_about_itself(beam):
+    with refused(r"principal inertias 0, \S+, \S+ kg m²: a floating body needs all of them above 0"):
+        flexible.free_modes(lumped(beam, 0.0), n_modes=2)
+
+
 def test_disconnected_parts():
     apart = flexible.frame(
         [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]],
@@ -446,6 +472,18 @@ def test_matrices_of_other_programs(beam, tmp_path):
     (tmp_path / "bad.mtx").write_text("nothing")
     with refused("mass_matrix: cannot be read"):
         read(beam.nodes, tmp_path / "bad.mtx", beam.stiffness_matrix)
+
+
+def test_arrays_in_a_file(beam, tmp_path):
+    stiffness = beam.stiffness_matrix.toarray()
+    np.savez(
+        tmp_path / "part.npz", nodes=beam.nodes, mass_matrix=beam.mass_matrix.toarray(), stiffness_matrix=stiffness
+    )
+    part = flexible.Component.load(tmp_path / "part.npz")
+    assert abs(part.stiffness_matrix - beam.stiffness_matrix).max() == 0.0
+    np.savez(tmp_path / "half.npz", nodes=beam.nodes, stiffness_matrix=stiffness)
+    with refused("Component: missing mass_matrix"):
+        flexible.Component.load(tmp_path / "half.npz")
 
 
 def bad_values(beam):
