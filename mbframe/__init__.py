@@ -133,7 +133,7 @@ _PLACES = {
     "system": ["System"],
 }
 _ORIGIN = {name: module for module, names in _PLACES.items() for name in names}
-_MODULES = ["examples", "render"]
+_MODULES = ["examples", "flexible", "render"]
 
 __all__ = ["__version__", *sorted(_ORIGIN), *_MODULES]
 
@@ -157,5 +157,6 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from . import examples as examples
+    from . import flexible as flexible
     from . import render as render
     from .analysis.evaluate import evaluate as evaluate

@@ -1,0 +1,209 @@
+"""Straight beam elements in space: interpolation, stiffness, mass and geometric stiffness of many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from .mass_points import MassPoints
+
+_GAUSS_POINTS = 4  # products of two cubics are integrated exactly
+_FREEDOMS = 6
+BENDING_Y, BENDING_Z = (1, 5, 7, 11), (2, 4, 8, 10)  # (v, rz) and (w, ry) of both ends
+_SIGNS_Z = np.array([1.0, -1.0, 1.0, -1.0])  # a turn about y lowers w: w' = -ry
+
+
+@dataclass(frozen=True, eq=False)
+class BeamElements:
+    """Beam elements between nodes, each with a constant section; e elements.
+
+    The section's axes are principal: `axes[k]` has the unit vectors x (along the element), y and z as rows.
+
+    Parameters
+    ----------
+    edges
+        (e, 2): numbers of the first and last node.
+    axes
+        (e, 3, 3): the local axes as rows, in component axes.
+    length, area, second_moment_y, second_moment_z, torsion
+        (e,): m, m², m⁴ (about local y and z), m⁴ (torsion constant).
+    young, shear, density
+        (e,): Pa, Pa, kg/m³.
+    shear_area_y, shear_area_z
+        (e,): effective areas against shear along y and z, m²; infinite where sections stay normal to the axis
+        (Euler-Bernoulli). Rotary inertia of bending belongs to finite ones only (Timoshenko).
+    """
+
+    edges: np.ndarray
+    axes: np.ndarray
+    length: np.ndarray
+    area: np.ndarray
+    second_moment_y: np.ndarray
+    second_moment_z: np.ndarray
+    torsion: np.ndarray
+    young: np.ndarray
+    shear: np.ndarray
+    density: np.ndarray
+    shear_area_y: np.ndarray
+    shear_area_z: np.ndarray
+
+    def __post_init__(self) -> None:
+        for declared in fields(self):
+            getattr(self, declared.name).flags.writeable = False
+
+    @cached_property
+    def shear_ratio_y(self) -> np.ndarray:
+        """(e,): 12 E Iz / (G A_y L²), which is 0 for Euler-Bernoulli: compliance by shear over that by bending."""
+        return 12.0 * self.young * self.second_moment_z / (self.shear * self.shear_area_y * self.length**2)
+
+    @cached_property
+    def shear_ratio_z(self) -> np.ndarray:
+        """(e,): 12 E Iy / (G A_z L²)."""
+        return 12.0 * self.young * self.second_moment_y / (self.shear * self.shear_area_z * self.length**2)
+
+    @cached_property
+    def freedoms(self) -> np.ndarray:
+        """(e, 12): numbers of the freedoms of each element."""
+        return (_FREEDOMS * self.edges[:, :, None] + np.arange(_FREEDOMS)).reshape(-1, 12)
+
+    @cached_property
+    def _turn(self) -> np.ndarray:
+        """(e, 12, 12): from freedoms in component axes to local ones."""
+        turn = np.zeros((len(self.edges), 12, 12))
+        for k in range(4):
+            turn[:, 3 * k : 3 * k + 3, 3 * k : 3 * k + 3] = self.axes
+        return turn
+
+    def interpolation(self, position: float) -> np.ndarray:
+        """(e, 6, 12): displacement and rotation at `position` (0 to 1) along the elements, all in component axes.
+
+        Cubic deflections and quadratic rotations that solve the static equations of the unloaded element exactly, with
+        shear as without [FriedmanKosmatka1993]; linear extension and twist.
+        """
+        local = np.zeros((len(self.edges), 6, 12))
+        for row in (0, 3):
+            local[:, row, row], local[:, row, row + 6] = 1.0 - position, position
+        deflection, rotation, _ = self._bending(position, self.shear_ratio_y)
+        local[:, 1, BENDING_Y], local[:, 5, BENDING_Y] = deflection, rotation
+        deflection, rotation, _ = self._bending(position, self.shear_ratio_z)
+        local[:, 2, BENDING_Z], local[:, 4, BENDING_Z] = deflection * _SIGNS_Z, -rotation * _SIGNS_Z
+        local[:, :3] = self.axes.transpose(0, 2, 1) @ local[:, :3]
+        local[:, 3:] = self.axes.transpose(0, 2, 1) @ local[:, 3:]
+        return local @ self._turn
+
+    def _bending(self, s: float, ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Deflection, rotation of the section and slope, each (e, 4), for the freedoms (v1, r1, v2, r2)."""
+        L, f, one = self.length, ratio, np.ones_like(ratio)
+        deflection = [
+            1.0 - 3.0 * s**2 + 2.0 * s**3 + f * (1.0 - s),
+            L * (s - 2.0 * s**2 + s**3 + 0.5 * f * (s - s**2)),
+            3.0 * s**2 - 2.0 * s**3 + f * s,
+            L * (s**3 - s**2 - 0.5 * f * (s - s**2)),
+        ]
+        rotation = [
+            6.0 * (s**2 - s) / L,
+            1.0 - 4.0 * s + 3.0 * s**2 + f * (1.0 - s),
+            -6.0 * (s**2 - s) / L,
+            3.0 * s**2 - 2.0 * s + f * s,
+        ]
+        slope = [
+            (6.0 * (s**2 - s) - f) / L,
+            1.0 - 4.0 * s + 3.0 * s**2 + 0.5 * f * (1.0 - 2.0 * s),
+            (6.0 * (s - s**2) + f) / L,
+            3.0 * s**2 - 2.0 * s - 0.5 * f * (1.0 - 2.0 * s),
+        ]
+        scale = (one / (1.0 + f))[:, None]
+        return np.stack(deflection, 1) * scale, np.stack(rotation, 1) * scale, np.stack(slope, 1) * scale
+
+    def _instants(self) -> Iterator[tuple[float, float]]:
+        """Gauss points on (0, 1) and their weights."""
+        places, weights = np.polynomial.legendre.leggauss(_GAUSS_POINTS)
+        return zip((places + 1.0) / 2.0, weights / 2.0, strict=True)
+
+    def assemble(self, blocks: np.ndarray, size: int) -> sparse.csr_array:
+        """The symmetric sparse matrix of `size` rows from (e, 12, 12) blocks in component axes."""
+        blocks = 0.5 * (blocks + blocks.transpose(0, 2, 1))
+        rows = np.repeat(self.freedoms, 12, axis=1).ravel()
+        columns = np.tile(self.freedoms, (1, 12)).ravel()
+        matrix = sparse.coo_array((blocks.ravel(), (rows, columns)), shape=(size, size)).tocsr()
+        return (0.5 * (matrix + matrix.T)).tocsr()  # blocks are added up in another order below the diagonal
+
+    def _in_component_axes(self, local: np.ndarray) -> np.ndarray:
+        return self._turn.transpose(0, 2, 1) @ local @ self._turn
+
+    def stiffness_matrix(self, size: int) -> sparse.csr_array:
+        """The stiffness matrix; bending with shear as in [FriedmanKosmatka1993]."""
+        local = np.zeros((len(self.edges), 12, 12))
+        for first, rigidity in ((0, self.young * self.area), (3, self.shear * self.torsion)):
+            pair = np.array([[1.0, -1.0], [-1.0, 1.0]]) * (rigidity / self.length)[:, None, None]
+            local[:, first : first + 7 : 6, first : first + 7 : 6] = pair
+        for freedoms, moment, ratio, signs in (
+            (BENDING_Y, self.second_moment_z, self.shear_ratio_y, np.ones(4)),
+            (BENDING_Z, self.second_moment_y, self.shear_ratio_z, _SIGNS_Z),
+        ):
+            L, f = self.length, ratio
+            twelve, six = np.full_like(L, 12.0), 6.0 * L
+            near, far = (4.0 + f) * L**2, (2.0 - f) * L**2
+            rows = [
+                [twelve, six, -twelve, six],
+                [six, near, -six, far],
+                [-twelve, -six, twelve, -six],
+                [six, far, -six, near],
+            ]
+            block = np.moveaxis(np.array(rows), 2, 0) * (self.young * moment / (L**3 * (1.0 + f)))[:, None, None]
+            local[np.ix_(range(len(L)), freedoms, freedoms)] = block * np.outer(signs, signs)
+        return self.assemble(self._in_component_axes(local), size)
+
+    def mass_points(self, nodes: np.ndarray) -> MassPoints:
+        """Four Gauss points in each element, which give the consistent mass matrix exactly.
+
+        A point has the mass of its part of the beam, its polar inertia ρ (Iy + Iz) about the axis and, with shear, the
+        rotary inertia ρ Iy and ρ Iz about the others.
+        """
+        positions, masses, inertias, maps = [], [], [], []
+        rotary = np.isfinite(self.shear_area_y)
+        local = np.zeros((len(self.edges), 3, 3))
+        local[:, 0, 0] = self.second_moment_y + self.second_moment_z
+        local[:, 1, 1] = np.where(rotary, self.second_moment_y, 0.0)
+        local[:, 2, 2] = np.where(rotary, self.second_moment_z, 0.0)
+        section = self.axes.transpose(0, 2, 1) @ local @ self.axes * self.density[:, None, None]
+        start, end = nodes[self.edges[:, 0]], nodes[self.edges[:, 1]]
+        for place, weight in self._instants():
+            positions.append((1.0 - place) * start + place * end)
+            masses.append(weight * self.length * self.density * self.area)
+            inertias.append((weight * self.length)[:, None, None] * section)
+            maps.append(self.interpolation(place))
+        count = _GAUSS_POINTS * len(self.edges)
+        rows = np.repeat(np.arange(6 * count), 12)
+        columns = np.tile(np.repeat(self.freedoms, 6, axis=0).ravel(), _GAUSS_POINTS)
+        displacement = sparse.csr_array(
+            (np.concatenate(maps).ravel(), (rows, columns)), shape=(6 * count, _FREEDOMS * len(nodes))
+        )
+        blocks = np.zeros((count, 6, 6))
+        blocks[:, :3, :3] = np.concatenate(masses)[:, None, None] * np.eye(3)
+        blocks[:, 3:, 3:] = np.concatenate(inertias)
+        inertia = sparse.block_diag(list(blocks), format="csr")
+        return MassPoints(np.concatenate(positions), sparse.csr_array(inertia), displacement)
+
+    def axial_forces(self, displacement: np.ndarray) -> np.ndarray:
+        """(e,): tension E A (u2 - u1)/L of the elements in a small displacement of all freedoms, N."""
+        ends = displacement[self.freedoms]
+        extension = np.einsum("ei,ei->e", self.axes[:, 0], ends[:, 6:9] - ends[:, 0:3])
+        return self.young * self.area / self.length * extension
+
+    def geometric_stiffness(self, axial_forces: np.ndarray, size: int) -> sparse.csr_array:
+        """K_g = Σ N ∫ (v'ᵀ v' + w'ᵀ w') dx: what tension N (N, one number per element) adds against deflection."""
+        local = np.zeros((len(self.edges), 12, 12))
+        for place, weight in self._instants():
+            for freedoms, ratio, signs in (
+                (BENDING_Y, self.shear_ratio_y, np.ones(4)),
+                (BENDING_Z, self.shear_ratio_z, _SIGNS_Z),
+            ):
+                slope = self._bending(place, ratio)[2] * signs
+                block = np.einsum("e,ei,ej->eij", weight * self.length * axial_forces, slope, slope)
+                local[np.ix_(range(len(slope)), freedoms, freedoms)] += block
+        return self.assemble(self._in_component_axes(local), size)

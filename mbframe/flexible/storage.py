@@ -1,0 +1,211 @@
+"""Components and modes as plain values (for JSON) and as `.npz` files, and matrices from other programs.
+
+Both forms have the same tree: dictionaries of arrays, numbers and words. Beams are written as sections, from which
+their matrices follow; of other components the lower triangles of the matrices are written.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import io, sparse
+
+from .beam_elements import BeamElements
+from .problems import wrong
+
+FilePath = str | os.PathLike[str]
+Tree = dict[str, Any]
+
+_PER_ELEMENT = ("area", "second_moment_y", "second_moment_z", "torsion", "young", "shear", "density")
+_SHEAR_AREAS = ("shear_area_y", "shear_area_z")
+
+
+# ---- plain values
+
+
+def plain(tree: Any) -> Any:
+    """The tree with lists instead of arrays, as JSON has it."""
+    if isinstance(tree, Mapping):
+        return {key: plain(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [plain(value) for value in tree]
+    return tree.tolist() if isinstance(tree, np.ndarray | np.generic) else tree
+
+
+def fields_of(element: str, tree: Any, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> Tree:
+    """The tree as a dictionary that has the needed fields and no unknown ones."""
+    if not isinstance(tree, Mapping):
+        raise wrong(element, "", f"found {type(tree).__name__}; needed is an object with {', '.join(needed)}")
+    missing = [name for name in needed if name not in tree]
+    unknown = [name for name in tree if name not in (*needed, *optional)]
+    if missing or unknown:
+        found = [f"missing {', '.join(missing)}"] * bool(missing) + [f"unknown {', '.join(map(str, unknown))}"] * bool(
+            unknown
+        )
+        raise wrong(element, "", f"{'; '.join(found)}; needed are {', '.join(needed)}")
+    return dict(tree)
+
+
+def array_of(element: str, field: str, value: Any, kind: type = float) -> np.ndarray:
+    """The value as an array of numbers."""
+    try:
+        array = np.array(value)
+        if kind is int and array.size and not np.issubdtype(array.dtype, np.integer):
+            raise ValueError
+        return array.astype(kind)
+    except (TypeError, ValueError):
+        raise wrong(element, field, "found something other than a regular array of numbers; check the file") from None
+
+
+def matrix_tree(matrix: sparse.csr_array) -> Tree:
+    """The lower triangle of a symmetric matrix."""
+    lower = sparse.coo_array(sparse.tril(matrix))
+    return {"rows": lower.row.astype(np.int64), "columns": lower.col.astype(np.int64), "values": lower.data}
+
+
+def matrix_from(field: str, tree: Any, size: int) -> Any:
+    """The symmetric matrix of `size` rows whose lower triangle is given; a dense one as it is."""
+    if not isinstance(tree, Mapping):
+        return array_of("Component", field, tree)
+    values = fields_of("Component", tree, ("rows", "columns", "values"))
+    rows, columns = (array_of("Component", field, values[key], int) for key in ("rows", "columns"))
+    data = array_of("Component", field, values["values"])
+    if not rows.shape == columns.shape == data.shape or rows.ndim != 1:
+        raise wrong(
+            "Component", field, f"has {rows.size} rows, {columns.size} columns and {data.size} values; give as many"
+        )
+    if rows.size and (min(rows.min(), columns.min()) < 0 or max(rows.max(), columns.max()) >= size):
+        raise wrong("Component", field, f"has entries outside of its {size} rows and columns")
+    lower = sparse.coo_array((data, (rows, columns)), shape=(size, size))
+    return sparse.csr_array(lower + sparse.tril(lower, -1).T)
+
+
+def beams_tree(beams: BeamElements) -> Tree:
+    """Edges, axes and sections; what is the same in all elements is written once."""
+    names = _PER_ELEMENT + _SHEAR_AREAS if np.all(np.isfinite(beams.shear_area_y)) else _PER_ELEMENT
+    tree: Tree = {"edges": beams.edges}
+    for name in ("axes", *names):
+        array = getattr(beams, name)
+        tree[name] = array[0] if np.all(array == array[0]) else array
+    return tree
+
+
+def beams_from(tree: Any, nodes: np.ndarray) -> BeamElements:
+    """The elements between `nodes`."""
+    values = fields_of("Component.beams", tree, ("edges", "axes", *_PER_ELEMENT), _SHEAR_AREAS)
+    edges = array_of("Component.beams", "edges", values["edges"], int)
+    if edges.ndim != 2 or edges.shape[1] != 2 or not edges.size or edges.min() < 0 or edges.max() >= len(nodes):
+        raise wrong("Component.beams", "edges", f"needed are pairs of node numbers from 0 to {len(nodes) - 1}")
+    arrays = {}
+    for name in ("axes", *_PER_ELEMENT, *_SHEAR_AREAS):
+        array = array_of("Component.beams", name, values.get(name, np.inf))
+        shape = (len(edges), 3, 3) if name == "axes" else (len(edges),)
+        if array.shape not in (shape, shape[1:]):
+            raise wrong("Component.beams", name, f"has the shape {array.shape}; needed is {shape} or {shape[1:]}")
+        arrays[name] = np.array(np.broadcast_to(array, shape))
+        if np.any(np.isnan(arrays[name])) or (name != "axes" and not np.all(arrays[name] > 0.0)):
+            raise wrong("Component.beams", name, "allowed are numbers above 0")
+    length = np.linalg.norm(nodes[edges[:, 1]] - nodes[edges[:, 0]], axis=1)
+    if not np.all(length > 0.0):
+        raise wrong("Component.beams", "edges", f"element {int(length.argmin())} has no length")
+    return BeamElements(edges=edges, length=length, **arrays)
+
+
+# ---- files
+
+
+def write_npz(path: FilePath, tree: Tree) -> None:
+    """Write the tree; keys of inner dictionaries follow those of outer ones after a slash."""
+    target = Path(path)
+    if target.suffix != ".npz":
+        raise wrong(f"file {str(path)!r}", "", "has another suffix than .npz; choose a name that ends so")
+    temporary = target.with_name(f".{target.name}.part.npz")
+    try:
+        np.savez_compressed(temporary, allow_pickle=False, **_flat(tree))
+        os.replace(temporary, target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise wrong(f"file {str(path)!r}", "", f"could not be written: {error.strerror or error}") from error
+
+
+def read_npz(path: FilePath) -> Tree:
+    """Read a tree; nothing in the file is executed."""
+    flat: Tree = {}
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as data:
+            flat = {key: data[key] for key in data.files}
+    except FileNotFoundError:
+        raise wrong(f"file {str(path)!r}", "", "is not there; give the path of a file that exists") from None
+    except (OSError, ValueError, AttributeError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise wrong(f"file {str(path)!r}", "", f"cannot be read as .npz: {error}") from error
+    tree: Tree = {}
+    for key, array in flat.items():
+        *outer, last = key.split("/")
+        inner = tree
+        for name in outer:
+            inner = inner.setdefault(name, {})
+            if not isinstance(inner, dict):
+                raise wrong(f"file {str(path)!r}", key, "is below something that is an array; check the file")
+        inner[last] = array.item() if array.ndim == 0 else array
+    return _with_lists(tree)
+
+
+def _flat(tree: Tree, before: str = "") -> dict[str, np.ndarray]:
+    """One dictionary of arrays; members of lists are numbered."""
+    flat: dict[str, np.ndarray] = {}
+    for key, value in tree.items():
+        if isinstance(value, list):
+            value = {str(k): member for k, member in enumerate(value)}
+        if isinstance(value, Mapping):
+            flat |= _flat(dict(value), f"{before}{key}/")
+        else:
+            flat[before + key] = np.asarray(value)
+    return flat
+
+
+def _with_lists(tree: Any) -> Any:
+    """Dictionaries whose keys count from 0 are lists again."""
+    if not isinstance(tree, dict):
+        return tree
+    inner = {key: _with_lists(value) for key, value in tree.items()}
+    numbered = [inner.get(str(k)) for k in range(len(inner))]
+    return numbered if inner and all(member is not None for member in numbered) else inner
+
+
+def read_matrix(field: str, source: Any) -> Any:
+    """A matrix from Matrix Market (`.mtx`, `.mtx.gz`), SciPy's sparse `.npz` or NumPy's `.npy`; others as given."""
+    if not isinstance(source, str | os.PathLike):
+        return source
+    name = str(source)
+    try:
+        if name.endswith((".mtx", ".mtx.gz", ".mtx.bz2")):
+            return io.mmread(name)
+        if name.endswith(".npz"):
+            return sparse.load_npz(name)
+        if name.endswith(".npy"):
+            return np.load(name, allow_pickle=False)
+    except FileNotFoundError:
+        raise wrong(f"file {name!r}", "", "is not there; give the path of a file that exists") from None
+    except Exception as error:
+        raise wrong(f"file {name!r}", field, f"cannot be read: {error}; check where it comes from") from error
+    raise wrong(f"file {name!r}", field, "has an unknown suffix; known are .mtx, .mtx.gz, .npz and .npy")
+
+
+def read_nodes(source: Any) -> Any:
+    """Positions of nodes from a `.npy` file or from text with x, y, z in each row; others as given."""
+    if not isinstance(source, str | os.PathLike):
+        return source
+    name = str(source)
+    try:
+        if name.endswith(".npy"):
+            return np.load(name, allow_pickle=False)
+        return np.loadtxt(name, delimiter="," if name.endswith(".csv") else None, ndmin=2)
+    except FileNotFoundError:
+        raise wrong(f"file {name!r}", "", "is not there; give the path of a file that exists") from None
+    except Exception as error:
+        raise wrong(f"file {name!r}", "nodes", f"cannot be read: {error}; needed are rows of x, y, z (m)") from error
