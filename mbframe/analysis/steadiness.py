@@ -124,6 +124,8 @@ def advanced(state: State, frame: TurningFrame, duration: float) -> State:
             R @ own @ m.rotation,
             R @ m.velocity,
             R @ m.angular_velocity,
+            m.modal_coordinates,
+            m.modal_velocities,
         )
     return State(state.t + duration, motions, state.element_states, state.dimension)
 

@@ -52,6 +52,10 @@ def marker_dtype(scalar: str) -> np.dtype:
             ("v", "i8"),  # where they start in v
             ("jacobian", "i8"),  # where B = dx'/dv (12 x n) starts in the pool
             ("oriented", "i8"),  # 0: nothing attached here reads its axes, and they need not be computed
+            (
+                "node_shape",
+                "i8",
+            ),  # where the displacements and rotations (6 x modes) of its node are, on a flexible body
         ],
         align=True,
     )
