@@ -8,6 +8,7 @@ from .component import Component
 from .interface_points import InterfacePoint
 from .mass_points import MassPoints
 from .modes import Modes, Participation
+from .solids import nodes_on_cylinder, solid
 from .synthesis import clamped_modes, craig_bampton, free_modes, residual_modes, user_modes
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "craig_bampton",
     "frame",
     "free_modes",
+    "nodes_on_cylinder",
     "residual_modes",
+    "solid",
     "user_modes",
 ]

@@ -31,7 +31,8 @@ def beam(
 
     E A u'' in tension, G J in torsion (polar inertia ρ (Iy + Iz)), E I in bending. Euler-Bernoulli without
     `shear_factors`: sections stay normal to the axis and have no rotary inertia. Timoshenko with them. Consistent mass;
-    static deflections under loads at nodes are exact.
+    static deflections under loads at nodes are exact, errors of frequencies fall with the fourth power of the elements'
+    length, with shear with the second.
 
     Parameters
     ----------

@@ -104,6 +104,10 @@ class Component:
                 "check the order of the freedoms (ux uy uz rx ry rz node by node)",
             )
 
+    def __repr__(self) -> str:
+        points = f", {len(self.interface_points)} interface points" * bool(self.interface_points)
+        return f"<Component: {len(self.nodes)} nodes, {self.n_freedoms} freedoms{points}, {self.mass:.6g} kg>"
+
     # ---- sizes and mass properties
 
     @property

@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
 from .component import Component, Place
 from .problems import wrong
 from .storage import FilePath, Tree, array_of, fields_of, plain, read_npz, write_npz
-from .supports import Support
+from .supports import Floating, Support, normalized
 
 DEPENDENT = 1e-10  # smallest eigenvalue of the normalized shapes' products below which they are dependent
 Frame = Literal["node", "mean"]
@@ -147,15 +147,21 @@ class Modes:
         Shapes that differ by a rigid motion only are one deformation. If some are, a basis of what is left is returned,
         orthonormal with respect to the mass; the new `count` says how many.
         """
-        floating, rank = self._without_rigid_motion()
-        if rank < self.count:
-            floating = self._independent(floating, rank)
-        if frame == "mean":
-            return replace(floating, reference="mean")
-        if frame != "node":
+        if frame not in ("node", "mean"):
             raise wrong("Modes", "frame", f"found {frame!r}; allowed are 'node' and 'mean'")
+        self.component.check_free("a floating frame")
+        shapes = without_rigid_motion(self.component, self.shapes)
+        basis = independent(self.component, shapes, np.sqrt(np.diag(self.mass)))
+        if not basis.shape[1]:
+            raise wrong("Modes", "shapes", f"all {self.count} shapes are rigid motions; give deformations")
+        if basis.shape[1] < self.count:
+            shapes, frequencies = orthonormal_modes(self.component, basis)
+            kept = replace(self, shapes=shapes, frequencies=frequencies)
+        else:
+            kept = replace(self, shapes=shapes)
+        if frame == "mean":
+            return replace(kept, reference="mean")
         number = self._node(node)
-        kept = floating if rank < self.count else self
         about = self.component.positions[number]
         motion = self.component.motion_at(number) @ kept.shapes
         return replace(kept, shapes=kept.shapes - self.component.rigid_modes(about) @ motion, reference=number)
@@ -166,21 +172,6 @@ class Modes:
         if isinstance(self.reference, int):
             return self.reference
         return self.interfaces[0] if self.interfaces else 0
-
-    def _without_rigid_motion(self) -> tuple[Modes, int]:
-        """The shapes M-orthogonal to rigid motions, and how many of them are independent."""
-        shapes = without_rigid_motion(self.component, self.shapes)
-        floating = replace(self, shapes=shapes)
-        before, after = np.sqrt(np.diag(self.mass)), np.sqrt(np.maximum(np.diag(floating.mass), 0.0))
-        sizes = np.where(after > np.sqrt(DEPENDENT) * before, after, np.inf)
-        products = floating.mass / np.outer(sizes, sizes)
-        return floating, int(np.sum(linalg.eigvalsh(products) > DEPENDENT))
-
-    def _independent(self, floating: Modes, rank: int) -> Modes:
-        if rank == 0:
-            raise wrong("Modes", "shapes", f"all {self.count} shapes are rigid motions; give deformations")
-        shapes, frequencies = orthonormal_modes(self.component, floating.shapes, rank)
-        return replace(floating, shapes=shapes, frequencies=frequencies)
 
     # ---- stiffening
 
@@ -196,9 +187,11 @@ class Modes:
         x = points.positions
         if isinstance(self.reference, int):
             x = x - component.positions[self.reference]
-            held = Support(component.stiffness_matrix, component.motion_at(self.reference), "the reference is held")
+            held: Support | Floating = Support(
+                component.stiffness_matrix, component.motion_at(self.reference), "the reference is held"
+            )
         else:
-            held = floating_support(component)
+            held = floating(component)
         result = np.zeros((3, 3, self.count, self.count))
         for a, b in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)):
             loads = np.zeros((len(x), 6))
@@ -290,41 +283,46 @@ class Modes:
             lines += [str(self.participation)]
         return "\n".join(lines)
 
-    table = __str__
+    def __repr__(self) -> str:
+        return f"<Modes: {str(self).splitlines()[0]}>"
 
 
 def without_rigid_motion(component: Component, shapes: np.ndarray) -> np.ndarray:
     """The shapes without the rigid motion that carries their momentum: Φ - R (Rᵀ M R)⁻¹ Rᵀ M Φ."""
     rigid = component.rigid_modes(component.centre_of_mass)
     moved = component.mass_matrix @ rigid
-    # Twice: the second time removes the rounding of the first where a shape is mostly rigid.
-    for _ in range(2):
-        shapes = shapes - rigid @ linalg.lstsq(rigid.T @ moved, moved.T @ shapes)[0]
+    for _ in range(2):  # the second time removes the rounding of the first where a shape is mostly rigid
+        shapes = shapes - rigid @ linalg.solve(rigid.T @ moved, moved.T @ shapes, assume_a="pos")
     return shapes
 
 
-def floating_support(component: Component) -> Support:
-    """No support: displacements without momentum; what loads accelerate is balanced by inertia."""
+def floating(component: Component) -> Floating:
+    """The component without supports."""
     component.check_free("a floating body")
     rigid = component.rigid_modes(component.centre_of_mass)
-    moved = component.mass_matrix @ rigid
-    return Support(component.stiffness_matrix, sparse.csr_array(moved.T), "rigid motions are taken out")
+    return Floating(component.stiffness_matrix, component.mass_matrix, rigid)
 
 
-def orthonormal_modes(component: Component, shapes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """`count` shapes in the span of the given ones with Φᵀ M Φ = 1 and diagonal Φᵀ K Φ, and their frequencies in Hz."""
-    scale = np.sqrt(np.einsum("ij,ij->j", shapes, component.mass_matrix @ shapes))
-    usable = shapes[:, scale > 0.0] / scale[scale > 0.0]
+def independent(component: Component, shapes: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """A basis of the shapes' span with Φᵀ M Φ = 1. `sizes` (√φᵀ M φ) say what a shape was from which parts were taken
+    away: if next to nothing is left of it, that is rounding.
+    """
+    left = np.sqrt(np.einsum("ij,ij->j", shapes, component.mass_matrix @ shapes))
+    usable = shapes[:, left > np.sqrt(DEPENDENT) * sizes]
+    usable = usable / left[left > np.sqrt(DEPENDENT) * sizes]
     values, vectors = linalg.eigh(usable.T @ (component.mass_matrix @ usable))
-    basis = usable @ (vectors[:, -count:] / np.sqrt(values[-count:]))
+    good = values > DEPENDENT
+    return usable @ (vectors[:, good] / np.sqrt(values[good]))
+
+
+def orthonormal_modes(component: Component, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The shapes in the span of a basis with Φᵀ M Φ = 1 and diagonal Φᵀ K Φ, and their frequencies in Hz."""
     mass = basis.T @ (component.mass_matrix @ basis)
     stiffness = basis.T @ (component.stiffness_matrix @ basis)
     inverse, coefficients = linalg.eigh(0.5 * (mass + mass.T), 0.5 * (stiffness + stiffness.T))
     order = np.argsort(-inverse)
-    found = basis @ coefficients[:, order]
-    found /= np.sqrt(np.einsum("ij,ij->j", found, component.mass_matrix @ found))
-    largest = found[abs(found).argmax(axis=0), np.arange(count)]
-    return found * np.sign(largest), np.sqrt(1.0 / inverse[order]) / (2.0 * np.pi)
+    shapes = normalized(basis @ coefficients[:, order], component.mass_matrix)
+    return shapes, np.sqrt(1.0 / inverse[order]) / (2.0 * np.pi)
 
 
 def as_numbers(component: Component, places: Sequence[Place]) -> tuple[int, ...]:

@@ -135,7 +135,7 @@ def read_npz(path: FilePath) -> Tree:
     """Read a tree; nothing in the file is executed."""
     flat: Tree = {}
     try:
-        with np.load(path, allow_pickle=False) as data:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as data:
             flat = {key: data[key] for key in data.files}
     except FileNotFoundError:
         raise wrong(f"file {str(path)!r}", "", "is not there; give the path of a file that exists") from None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.sparse.linalg import LinearOperator, eigsh, splu
+from scipy.sparse.linalg import LinearOperator, SuperLU, eigsh, splu
 
 from .problems import wrong
 
@@ -17,34 +18,78 @@ Solve = Callable[[np.ndarray], np.ndarray]
 
 
 class Support:
-    """A component held by conditions B u = 0, whose rows leave no rigid motion.
+    """A component held by conditions B u = g, whose rows leave no rigid motion free.
 
-    Solves K u + Bᵀ λ = f, B u = g: K may be singular as long as the conditions hold what it leaves free.
+    Solves K u + Bᵀ λ = f, B u = g: K may be singular as long as the conditions hold what it leaves free. Freedoms that
+    are held one by one are left out of the equations, which then have a positive definite matrix.
     """
 
     def __init__(self, stiffness: sparse.csr_array, conditions: sparse.csr_array, purpose: str) -> None:
-        self.size = stiffness.shape[0]
-        self.count = conditions.shape[0]
-        scale = abs(stiffness).max() / max(abs(conditions).max(), 1e-300) if self.count else 1.0
-        self._scale = scale
-        held = scale * conditions
-        matrix = sparse.block_array([[stiffness, held.T], [held, None]], format="csc") if self.count else stiffness
-        try:
-            self._factors = splu(sparse.csc_array(matrix), permc_spec="MMD_AT_PLUS_A")
-        except RuntimeError:
-            raise _loose(purpose) from None
-        pivots = abs(self._factors.U.diagonal())
-        if not pivots.min() > _SINGULAR * pivots.max():
-            raise _loose(purpose, pivots.min() / pivots.max())
+        self._size, self._count = stiffness.shape[0], conditions.shape[0]
+        self._fixed = np.zeros(0, dtype=np.int64)
+        if np.all(np.diff(conditions.indptr) == 1) and np.all(conditions.data == 1.0):
+            self._fixed = conditions.indices
+            self._free = np.setdiff1d(np.arange(self._size), self._fixed)
+            rows = stiffness[self._free]
+            self._coupling = rows[:, self._fixed]
+            self._factors = _factorized(rows[:, self._free], purpose, definite=True)
+        else:
+            self._scale = abs(stiffness).max() / abs(conditions).max()
+            held = self._scale * conditions
+            matrix = sparse.block_array([[stiffness, held.T], [held, None]])
+            self._factors = _factorized(matrix, purpose, definite=False)
 
     def displacement(self, loads: np.ndarray, conditions: np.ndarray | None = None) -> np.ndarray:
-        """(n, k): u for columns of loads f, and of values g of the conditions."""
-        columns = loads.shape[1]
-        below = np.zeros((self.count, columns)) if conditions is None else self._scale * conditions
-        return self._factors.solve(np.vstack([loads, below]))[: self.size]
+        """(n, k): u for columns of loads f, and of values g of the conditions (None for zeros)."""
+        if conditions is None:
+            conditions = np.zeros((self._count, loads.shape[1]))
+        if len(self._fixed):
+            moved = np.empty((self._size, loads.shape[1]))
+            moved[self._fixed] = conditions
+            moved[self._free] = self._factors.solve(loads[self._free] - self._coupling @ conditions)
+            return moved
+        return self._factors.solve(np.vstack([loads, self._scale * conditions]))[: self._size]
 
 
-def _loose(purpose: str, ratio: float = 0.0) -> Exception:
+class Floating:
+    """A component without supports: displacements without momentum, loads balanced by inertia.
+
+    `rigid` are the six rigid motions. Six freedoms are held in which no force arises, since the loads are in balance; a
+    rigid motion is added afterwards.
+    """
+
+    def __init__(self, stiffness: sparse.csr_array, mass: sparse.csr_array, rigid: np.ndarray) -> None:
+        self._rigid, self._moved = rigid, mass @ rigid
+        self._inertia = linalg.cho_factor(rigid.T @ self._moved)
+        lengths = np.linalg.norm(rigid, axis=0)
+        held = linalg.qr((rigid / lengths).T, mode="r", pivoting=True)[1][:6]  # the six that differ most
+        rows = sparse.csr_array((np.ones(6), (np.arange(6), held)), shape=(6, len(rigid)))
+        self._support = Support(stiffness, rows, "six freedoms are held")
+
+    def displacement(self, loads: np.ndarray) -> np.ndarray:
+        """(n, k): u with Rᵀ M u = 0 and K u = f - M R (Rᵀ M R)⁻¹ Rᵀ f for columns of loads f."""
+        balanced = loads - self._moved @ linalg.cho_solve(self._inertia, self._rigid.T @ loads)
+        return self.without_rigid_motion(self._support.displacement(balanced))
+
+    def without_rigid_motion(self, shapes: np.ndarray) -> np.ndarray:
+        """The shapes without the rigid motion that carries their momentum: Φ - R (Rᵀ M R)⁻¹ Rᵀ M Φ."""
+        return shapes - self._rigid @ linalg.cho_solve(self._inertia, self._moved.T @ shapes)
+
+
+def _factorized(matrix: sparse.sparray, purpose: str, definite: bool) -> SuperLU:
+    """The factors; a `ModelError` if the matrix is singular. Definite ones need no exchange of rows."""
+    choice: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}} if definite else {}
+    try:
+        factors = splu(sparse.csc_array(matrix), permc_spec="MMD_AT_PLUS_A", **choice)
+    except RuntimeError:
+        raise _loose(purpose, 0.0) from None
+    pivots = abs(factors.U.diagonal())
+    if not pivots.min() > _SINGULAR * pivots.max():
+        raise _loose(purpose, pivots.min() / pivots.max())
+    return factors
+
+
+def _loose(purpose: str, ratio: float) -> Exception:
     return wrong(
         "Component",
         "stiffness_matrix",

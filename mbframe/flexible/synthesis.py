@@ -14,12 +14,13 @@ from .modes import (
     Modes,
     Participation,
     as_numbers,
-    floating_support,
+    floating,
+    independent,
     orthonormal_modes,
     without_rigid_motion,
 )
 from .problems import counted, wrong
-from .supports import Support, lowest_modes
+from .supports import Floating, Support, lowest_modes
 
 _HERTZ = 2.0 * np.pi
 
@@ -36,7 +37,7 @@ def free_modes(part: Component, n_modes: int | None = None, frequency_limit: flo
     frequency_limit
         Only modes up to this frequency, Hz.
     """
-    support = floating_support(part)
+    support = floating(part)
     squares, shapes = _lowest("free_modes", part, support, n_modes, frequency_limit, 6)
     shapes = without_rigid_motion(part, shapes)
     return Modes(part, shapes, np.sqrt(squares) / _HERTZ, "mean", method="free_modes")
@@ -102,8 +103,9 @@ def craig_bampton(
     static = support.displacement(np.zeros((part.n_freedoms, motions.shape[1])), motions)
     squares, vibrations = _lowest("craig_bampton", part, support, n_modes, frequency_limit, conditions.shape[0])
     extra = support.displacement(_loads(part, loads))
-    deformations = without_rigid_motion(part, np.hstack([static, vibrations, extra]))
-    shapes, frequencies = orthonormal_modes(part, deformations, _rank(part, deformations, (static, vibrations, extra)))
+    together = np.hstack([static, vibrations, extra])
+    basis = independent(part, without_rigid_motion(part, together), _sizes(part, together))
+    shapes, frequencies = orthonormal_modes(part, basis)
     participation = _participation(part, squares, vibrations, part.positions[numbers[0]])
     return Modes(part, shapes, frequencies, "mean", numbers, "craig_bampton", participation)
 
@@ -167,9 +169,11 @@ def residual_modes(modes: Modes, loads: Any) -> Modes:
         conditions = sparse.csr_array(
             sparse.vstack([_boundary(part, number, full=len(held) == 1)[0] for number in held])
         )
-        support = Support(part.stiffness_matrix, conditions, f"the nodes {', '.join(map(str, held))} are held")
+        support: Support | Floating = Support(
+            part.stiffness_matrix, conditions, f"the nodes {', '.join(map(str, held))} are held"
+        )
     else:
-        support = floating_support(part)
+        support = floating(part)
     deflections = support.displacement(_loads(part, loads))
     tied = modes.reference if modes.reference is not None else "mean"
     if isinstance(tied, int):
@@ -181,10 +185,10 @@ def residual_modes(modes: Modes, loads: Any) -> Modes:
     rest = deflections
     for _ in range(2):
         rest = rest - modes.shapes @ linalg.solve(modes.mass, weighted.T @ rest, assume_a="pos")
-    rank = _rank(part, rest, (deflections,))
-    if rank == 0:
+    basis = independent(part, rest, _sizes(part, deflections))
+    if not basis.shape[1]:
         return modes
-    added, frequencies = orthonormal_modes(part, rest, rank)
+    added, frequencies = orthonormal_modes(part, basis)
     return Modes(
         part,
         np.hstack([modes.shapes, added]),
@@ -215,7 +219,7 @@ def _boundary(part: Component, number: int, full: bool) -> tuple[sparse.csr_arra
 
 
 def _lowest(
-    method: str, part: Component, support: Support, n_modes: int | None, limit: float | None, held: int
+    method: str, part: Component, support: Support | Floating, n_modes: int | None, limit: float | None, held: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Squared frequencies and shapes, by number, by frequency or by both."""
     available = part.n_freedoms - held
@@ -256,10 +260,5 @@ def _loads(part: Component, loads: Any) -> np.ndarray:
     return array
 
 
-def _rank(part: Component, shapes: np.ndarray, sources: Sequence[np.ndarray]) -> int:
-    """How many shapes are independent, where what is left of a source shape counts by its size before."""
-    before = np.concatenate([np.sqrt(np.einsum("ij,ij->j", x, part.mass_matrix @ x)) for x in sources])
-    products = shapes.T @ (part.mass_matrix @ shapes)
-    after = np.sqrt(np.maximum(np.diag(products), 0.0))
-    sizes = np.where(after > np.sqrt(DEPENDENT) * before, after, np.inf)
-    return int(np.sum(linalg.eigvalsh(products / np.outer(sizes, sizes)) > DEPENDENT)) if len(sizes) else 0
+def _sizes(part: Component, shapes: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum("ij,ij->j", shapes, part.mass_matrix @ shapes))
