@@ -30,9 +30,9 @@ _PLACES = {
     "analysis.steady": ["SteadyMotion", "steady"],
     "analysis.sweep": ["Failure", "sweep"],
     "bodies": [
-        *("Body", "Ground", "PlanarBody", "PointMass", "RigidBody"),
+        *("Body", "FlexibleBody", "Ground", "PlanarBody", "PointMass", "RigidBody"),
         *("PlanarAngle", "PlanarEulerParameters", "PlanarNatural"),
-        *("EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler"),
+        *("EulerAngles", "EulerParameters", "FloatingFrame", "Formulation", "NaturalAbsolute", "NewtonEuler"),
     ],
     "constraints": [
         "AngleTerm",

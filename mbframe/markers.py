@@ -75,12 +75,12 @@ class Marker:
     @property
     def local_point(self) -> Array:
         """Position in the body's axes."""
-        return self.body.rotation.T @ (self.at - lifted(self.body.position))
+        return self.body.localized(self.at, self.axes)[0]
 
     @property
     def local_axes(self) -> Array:
         """Axes (columns) in the body's axes."""
-        return self.body.rotation.T @ self.axes
+        return self.body.localized(self.at, self.axes)[1]
 
     @property
     def x(self) -> Axis:

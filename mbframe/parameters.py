@@ -458,6 +458,15 @@ def _shape(p: Parameter, value: Any) -> Any:
     return value
 
 
+def _modes(p: Parameter, value: Any) -> Any:
+    # Finite elements are imported only by who has some.
+    from .flexible import Modes
+
+    if not isinstance(value, Modes):
+        raise p.refuse(value, "make some with mb.flexible.craig_bampton(part, interfaces=[...], n_modes=...)")
+    return value
+
+
 def _shapes(p: Parameter, value: Any) -> tuple[Any, ...]:
     return tuple(_shape(p, entry) for entry in _list(p, value))
 
@@ -572,6 +581,7 @@ KINDS: Final[dict[str, Kind]] = {
     "reference": Kind(_reference, lambda p: "a named element of the model"),
     "shape": Kind(_shape, lambda p: "a shape"),
     "shapes": Kind(_shapes, lambda p: "a list of shapes"),
+    "modes": Kind(_modes, lambda p: "component modes"),
     "list": Kind(_list, lambda p: "a list"),
 }
 

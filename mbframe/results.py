@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .bodies.base import Body
+from .bodies.flexible import FlexibleBody
 from .bodies.formulations.planar import PlanarFormulation
+from .bodies.node_motion import NodeMotion
 from .display import Displayed
 from .errors import ModelError, Problem
 from .forces.base import ForceElement
@@ -358,8 +360,11 @@ class Result(Displayed):
         _, rotation, point = self._point(body, local_point)
         acceleration, alpha = self._acceleration(body)
         _, omega = self._twist(body)
-        arm = rotation @ point
+        node = self._node(body, local_point, second=True)
+        arm = rotation @ point if node is None else along(rotation, point + node.displacement)
         total = acceleration + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm))
+        if node is not None:
+            total = total + 2.0 * np.cross(omega, along(rotation, node.velocity)) + along(rotation, node.acceleration)
         return lowered(total, self.dimension)
 
     def rotation(self, body: Body | Marker | str) -> Rotation:
@@ -367,6 +372,8 @@ class Result(Displayed):
         from scipy.spatial.transform import Rotation
 
         _, rotation, _ = self._point(body, None)
+        if (node := self._node(body, None)) is not None:
+            rotation = rotation @ node.rotation
         return Rotation.from_matrix(rotation @ body.local_axes if isinstance(body, Marker) else rotation)
 
     def angle(self, body: Body | str) -> Array:
@@ -386,11 +393,30 @@ class Result(Displayed):
 
     def angular_velocity(self, body: Body | Marker | str) -> Array:
         """Global angular velocity."""
-        return lowered_axial(self._twist(body)[1], self.dimension).copy()
+        return lowered_axial(self._spin(body), self.dimension).copy()
 
     def angular_acceleration(self, body: Body | Marker | str) -> Array:
         """Global angular acceleration."""
-        return lowered_axial(self._acceleration(body)[1], self.dimension)
+        alpha = self._acceleration(body)[1]
+        if (node := self._node(body, None, second=True)) is not None:
+            _, rotation, _ = self._point(body, None)
+            own = along(rotation, node.angular_velocity)
+            alpha = alpha + np.cross(self._twist(body)[1], own) + along(rotation, node.angular_acceleration)
+        return lowered_axial(alpha, self.dimension)
+
+    def modal(self, body: Body | str) -> Array:
+        """Modal coordinates of a flexible body, (n, number of modes)."""
+        return self._modal(body)[0].copy()
+
+    def modal_velocity(self, body: Body | str) -> Array:
+        """Rates of the modal coordinates of a flexible body, (n, number of modes)."""
+        return self._modal(body)[1].copy()
+
+    def _modal(self, body: Body | str) -> tuple[Array, Array]:
+        b = self._numbered(body)
+        if b is None or not isinstance(b.body, FlexibleBody):
+            raise ModelError([Problem("Result", "modal", f"found {body}; only a flexible body has modal coordinates")])
+        return b.formulation.deformations(*self._coordinates(b))
 
     def measure(self, measure: Measure | str) -> Array:
         """A measure at every instant; an angle is unwrapped over turns.
@@ -448,7 +474,7 @@ class Result(Displayed):
     def _marker_states(self, marker: Marker) -> list[SimpleNamespace]:
         """What measures and forces see of a marker, instant by instant."""
         position, axes = self._position(marker, None), self.rotation(marker).as_matrix()
-        velocity, omega = self._velocity(marker, None), self._twist(marker)[1]
+        velocity, omega = self._velocity(marker, None), self._spin(marker)
         rates = np.cross(omega[:, :, None], axes, axis=1)
         return [
             SimpleNamespace(position=p, axes=a, velocity=v, angular_velocity=w, axes_rate=r)
@@ -517,22 +543,20 @@ class Result(Displayed):
     def energy(self) -> Energy:
         """Kinetic and potential energy."""
         kinetic, potential = np.zeros(len(self)), self._replayed["potential"].copy()
-        for b, (mass, center_of_mass, inertia) in self._masses():
-            center, velocity, rotation, omega = self._mass_center(b, center_of_mass)
-            local = np.einsum("nji,nj->ni", rotation, omega)
-            kinetic += 0.5 * mass * np.sum(velocity**2, axis=1) + 0.5 * np.einsum("ni,ij,nj->n", local, inertia, local)
-            potential -= mass * center @ self._states.gravity
+        for b, properties in self._masses():
+            moving, resting = b.formulation.energies(*self._coordinates(b), properties, self._states.gravity)
+            kinetic += moving
+            potential += resting
         return Energy(kinetic, potential)
 
     @cached_property
     def momentum(self) -> Momentum:
         """Linear momentum, and angular momentum about the global origin."""
         linear, angular = np.zeros((len(self), 3)), np.zeros((len(self), 3))
-        for b, (mass, center_of_mass, inertia) in self._masses():
-            center, velocity, rotation, omega = self._mass_center(b, center_of_mass)
-            spin = np.einsum("nij,jk,nlk,nl->ni", rotation, inertia, rotation, omega)
-            linear += mass * velocity
-            angular += np.cross(center, mass * velocity) + spin
+        for b, properties in self._masses():
+            of_body = b.formulation.momenta(*self._coordinates(b), properties)
+            linear += of_body[0]
+            angular += of_body[1]
         return Momentum(lowered(linear, self.dimension), lowered_axial(angular, self.dimension))
 
     # --- inside -------------------------------------------------------------------------------------------------------
@@ -565,12 +589,24 @@ class Result(Displayed):
 
     def _position(self, body: Body | Marker | str, local_point: ArrayLike | None) -> Array:
         origin, rotation, point = self._point(body, local_point)
+        if (node := self._node(body, local_point)) is not None:
+            return origin + along(rotation, point + node.displacement)
         return origin + rotation @ point
 
     def _velocity(self, body: Body | Marker | str, local_point: ArrayLike | None) -> Array:
         _, rotation, point = self._point(body, local_point)
         velocity, omega = self._twist(body)
+        if (node := self._node(body, local_point)) is not None:
+            swing = np.cross(omega, along(rotation, point + node.displacement))
+            return velocity + swing + along(rotation, node.velocity)
         return velocity + np.cross(omega, rotation @ point)
+
+    def _spin(self, body: Body | Marker | str) -> Array:
+        """Angular velocity of a body, or of a marker."""
+        _, omega = self._twist(body)
+        if (node := self._node(body, None)) is not None:
+            omega = omega + along(self._point(body, None)[1], node.angular_velocity)
+        return omega
 
     def _acceleration(self, body: Body | Marker | str) -> tuple[Array, Array]:
         """Accelerations of the origin and angular accelerations."""
@@ -594,11 +630,37 @@ class Result(Displayed):
     def _twists(self, b: NumberedBody) -> tuple[Array, Array]:
         return b.formulation.twists(self._states.part("q", b.q_slice), self._states.part("v", b.v_slice))
 
-    def _mass_center(self, b: NumberedBody, center: Array) -> tuple[Array, Array, Array, Array]:
-        """Position and velocity of the centre of mass, rotation and angular velocity."""
-        (origin, rotation), (velocity, omega) = self._poses(b), self._twists(b)
-        arm = rotation @ center
-        return origin + arm, velocity + np.cross(omega, arm), rotation, omega
+    def _coordinates(self, b: NumberedBody) -> tuple[Array, Array]:
+        return self._states.part("q", b.q_slice), self._states.part("v", b.v_slice)
+
+    def _node(
+        self, body: Body | Marker | str, local_point: ArrayLike | None, second: bool = False
+    ) -> NodeMotion | None:
+        """The motion in its frame of a marker, or of the node at a local point, of a flexible body; None for others.
+
+        Accelerations are those of the modal coordinates if `second`, else zero.
+        """
+        b = self._numbered(body)
+        flexible = None if b is None else b.body
+        if b is None or not isinstance(flexible, FlexibleBody):
+            return None
+        if local_point is not None:
+            point = converted(POINT, local_point, "Result", "local_point")
+            shape = flexible.shapes_in_frame.motion_at(flexible.modes.component.node_at(point))
+        elif isinstance(body, Marker):
+            shape = flexible.shape_at(body.at)
+        else:
+            return None
+        modal, rate = b.formulation.deformations(*self._coordinates(b))
+        bend = np.zeros_like(rate)
+        if second:
+            bend = b.formulation.deformations(self._coordinates(b)[0], self.v_rate[:, b.v_slice])[1]
+        return NodeMotion.of(shape, modal, rate, bend)
+
+
+def along(rotation: Array, vectors: Array) -> Array:
+    """Vectors (n, 3), one for each rotation matrix (n, 3, 3), turned by it."""
+    return np.einsum("nij,nj->ni", rotation, vectors)
 
 
 def unwrapped(t: Array, angles: Array, rates: Array) -> Array:

@@ -38,13 +38,15 @@ class Motion:
     """Pose and twist of a body: position (3,), rotation matrix (3, 3), velocity, angular velocity (3,), all global.
 
     Bodies in the plane have them too: the third components of position and velocity are zero, rotation and angular
-    velocity are about z.
+    velocity are about z. A flexible body also has modal coordinates and their rates; left out, it is not deformed.
     """
 
     position: Array
     rotation: Array
     velocity: Array
     angular_velocity: Array
+    modal_coordinates: Array = field(default_factory=lambda: np.zeros(0))
+    modal_velocities: Array = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class State:
             if (motion := self.motions.get(body.name)) is None:
                 problems.append(Problem("State", "motions", no_such_body(body.name, self.motions)))
                 continue
-            values = {}
+            values = {n: np.array(getattr(motion, n), float) for n in ("modal_coordinates", "modal_velocities")}
             for name in ("position", "rotation", "velocity", "angular_velocity"):
                 rule, given = (AXES if name == "rotation" else POINT), getattr(motion, name)
                 try:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..bodies.base import Body
 from ..bodies.formulations import Formulation, NewtonEuler, PlanarAngle
 from ..equations.equations import Equations, Evaluation
+from ..equations.tables import NumberedBody
 from ..errors import AnalysisError, ModelError, Problem
 from ..rotations import quaternion_from_matrix
 from ..solvers.simulate import extent, joint_norms
@@ -208,8 +209,15 @@ class Assembler:
             turn = np.linalg.pinv(m.rotation @ inertia @ m.rotation.T) @ moment
             difference = m.rotation - start.rotation
             total += 0.5 * mass * u @ u + 0.5 * np.trace(difference @ moments @ difference.T)
-            twists[b.body.name] = (u - np.cross(turn, arm), turn)
+            bend = m.modal_coordinates - start.modal_coordinates
+            total += 0.5 * bend @ self._modal_mass(b) @ bend
+            twists[b.body.name] = (u - np.cross(turn, arm), turn, bend)
         return float(total), self._velocities(q, twists)
+
+    def _modal_mass(self, b: NumberedBody) -> Array:
+        """The part of the mass matrix that belongs to the modal coordinates of a body, if it has any."""
+        place = slice(b.v + 6, b.v_slice.stop)
+        return self._evaluate(self.q).mass[place, place].toarray()
 
     def span(self, q: Array, step: Array) -> float:
         """How far a step goes: largest angle by which it turns a body (rad), or displacement relative to the model."""
@@ -224,7 +232,7 @@ class Assembler:
 
     def projected(self, q: Array) -> Array:
         """The velocities nearest to those of the start that keep the constraints at q."""
-        twists = {name: (m.velocity, m.angular_velocity) for name, m in self.start.motions.items()}
+        twists = {n: (m.velocity, m.angular_velocity, m.modal_velocities) for n, m in self.start.motions.items()}
         v = self.v if q is self.q else self._velocities(q, twists)
         for _ in range(ITERATIONS):
             e = self._evaluate(q, v)
@@ -247,12 +255,13 @@ class Assembler:
         y = np.concatenate([q, np.zeros(self.eq.n_v) if v is None else v, self.z])
         return self.eq.state(self.start.t, y)
 
-    def _velocities(self, q: Array, twists: Mapping[str, tuple[Array, Array]]) -> Array:
-        """v of bodies at q with the given velocities and angular velocities; those not given stand still."""
+    def _velocities(self, q: Array, twists: Mapping[str, tuple[Array, ...]]) -> Array:
+        """v of bodies at q with the given velocities, angular and modal velocities; those not given stand still."""
         still = (np.zeros(3), np.zeros(3))
-        motions = {
-            name: Motion(m.position, m.rotation, *twists.get(name, still)) for name, m in self._state(q).motions.items()
-        }
+        motions = {}
+        for name, m in self._state(q).motions.items():
+            velocity, angular, *modal = twists.get(name, still)
+            motions[name] = Motion(m.position, m.rotation, velocity, angular, m.modal_coordinates, *modal)
         return self.eq.split(self.eq.coordinates(State(self.start.t, motions)))[1]
 
     def _step(

@@ -104,7 +104,10 @@ def equilibrium(
     """
     eq = Equations(system, formulation or (NewtonEuler() if system.dimension == 3 else PlanarAngle()))
     start = initial.checked(system.bodies) if initial is not None else eq.described()
-    still = {name: Motion(m.position, m.rotation, np.zeros(3), np.zeros(3)) for name, m in start.motions.items()}
+    still = {
+        name: Motion(m.position, m.rotation, np.zeros(3), np.zeros(3), m.modal_coordinates)
+        for name, m in start.motions.items()
+    }
     search = Search(eq, State(start.t, still, start.element_states, start.dimension))
     place = search.start()
     found = None if minimum else search.newton(place)

@@ -82,23 +82,29 @@ def turning(places: Mapping[str, slice], frame: TurningFrame) -> Array:
     return S
 
 
-def collected(places: Mapping[str, slice], parts: Mapping[str, tuple[Array, Array]]) -> Array:
-    """The small motions of all bodies in one vector, from dr and phi of some; a body that does not turn has no phi."""
+def collected(places: Mapping[str, slice], parts: Mapping[str, tuple[Array, ...]]) -> Array:
+    """The small motions of all bodies in one vector, from dr and phi of some; a body that does not turn has no phi.
+
+    A flexible body may have the changes of its modal coordinates as a third part; left out, they are zero.
+    """
     whole = np.zeros(width(places))
-    for name, (dr, phi) in parts.items():
+    for name, (dr, phi, *modal) in parts.items():
         place = places[name]
         whole[place.start : place.start + 3] = dr
         if place.stop - place.start >= 6:
             whole[place.start + 3 : place.start + 6] = phi
+        if modal and place.stop - place.start > 6:
+            whole[place.start + 6 : place.stop] = modal[0]
     return whole
 
 
-def on_bodies(places: Mapping[str, slice], motion: NDArray) -> dict[str, tuple[NDArray, NDArray]]:
-    """dr and phi of each body, from the small motions of all."""
+def on_bodies(places: Mapping[str, slice], motion: NDArray) -> dict[str, tuple[NDArray, NDArray, NDArray]]:
+    """dr, phi and changes of modal coordinates of each body, from the small motions of all."""
     return {
         name: (
             motion[place.start : place.start + 3],
             motion[place.start + 3 : place.start + 6] if place.stop - place.start >= 6 else np.zeros(3, motion.dtype),
+            motion[place.start + 6 : place.stop],
         )
         for name, place in places.items()
     }

@@ -34,11 +34,12 @@ Complex = NDArray[np.complex128]
 @dataclass(frozen=True)
 class BodyShape:
     """The part of a body in a mode: displacement of its origin (m) and small rotation (rad), complex, along the axes of
-    the frame.
+    the frame; of a flexible body also the changes of its modal coordinates.
     """
 
     translation: Complex
     rotation: Complex
+    modal: Complex = field(default_factory=lambda: np.zeros(0, complex))
 
 
 @dataclass(frozen=True)
@@ -356,6 +357,8 @@ class Linearization:
                 matrix_from_vector(phi.real) @ m.rotation,
                 m.velocity + dr_rate,
                 m.angular_velocity + phi_rate + np.cross(phi.real, m.angular_velocity),
+                m.modal_coordinates + (amplitude * part.modal).real,
+                m.modal_velocities + (mode.eigenvalue * amplitude * part.modal).real,
             )
         moved = State(self.state.t, motions, self.state.element_states, self.state.dimension)
         return assemble(self.system, moved) if assembled else moved

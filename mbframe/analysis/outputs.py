@@ -283,5 +283,6 @@ def _body_rows(
     place = e.places[name]
     whole = [np.zeros((3, e.size)) for _ in range(3)]
     for rows, part in zip(whole, orders, strict=False):
-        rows[:, place] = part[:, : place.stop - place.start]
+        size = min(6, place.stop - place.start)
+        rows[:, place.start : place.start + size] = part[:, :size]
     return whole[0], whole[1], whole[2]

@@ -150,6 +150,6 @@ def small_motion(lin: Linearization, state: State, elapsed: float) -> tuple[Arra
         # dA = phi x A, so that w = w_0 + phi' + phi x w_0
         dr_rate = m.velocity - r.velocity - np.cross(spin, dr)
         phi_rate = m.angular_velocity - r.angular_velocity - np.cross(phi, r.angular_velocity) - np.cross(spin, phi)
-        motions[name] = R.T @ dr, R.T @ phi
-        velocities[name] = R.T @ dr_rate, R.T @ phi_rate
+        motions[name] = R.T @ dr, R.T @ phi, m.modal_coordinates - r.modal_coordinates
+        velocities[name] = R.T @ dr_rate, R.T @ phi_rate, m.modal_velocities - r.modal_velocities
     return collected(lin.places, motions), collected(lin.places, velocities)

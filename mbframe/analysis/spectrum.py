@@ -61,8 +61,9 @@ class Spectrum:
 def shape_vector(lin: Linearization, mode: Mode) -> Complex:
     """xi of a mode: the shapes of all bodies in one vector."""
     parts = mode.shape.items()
-    real = collected(lin.places, {name: (s.translation.real, s.rotation.real) for name, s in parts})
-    return real + 1j * collected(lin.places, {name: (s.translation.imag, s.rotation.imag) for name, s in parts})
+    real = collected(lin.places, {name: (s.translation.real, s.rotation.real, s.modal.real) for name, s in parts})
+    imaginary = {name: (s.translation.imag, s.rotation.imag, s.modal.imag) for name, s in parts}
+    return real + 1j * collected(lin.places, imaginary)
 
 
 def similarity(first: Spectrum, second: Spectrum) -> Array:

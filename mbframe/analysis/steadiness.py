@@ -127,6 +127,8 @@ def advanced(state: State, frame: TurningFrame, duration: float) -> State:
             R @ matrix_from_vector(duration * (m.angular_velocity - frame.angular_velocity)) @ m.rotation,
             R @ m.velocity,
             R @ m.angular_velocity,
+            m.modal_coordinates,
+            m.modal_velocities,
         )
         for name, m in state.motions.items()
     }

@@ -207,7 +207,9 @@ class Trim:
     def _moving(self, state: State, c: Array) -> State:
         """A state with the velocities of the coefficients c."""
         twist = on_bodies(self.places, self._twists(state)[0] @ self.mixed @ c)
-        motions = {n: Motion(m.position, m.rotation, *twist[n]) for n, m in state.motions.items()}
+        motions = {
+            n: Motion(m.position, m.rotation, *twist[n][:2], m.modal_coordinates) for n, m in state.motions.items()
+        }
         return State(state.t, motions, state.element_states, state.dimension)
 
     def _closed(self, state: State, c: Array) -> tuple[State, Array]:
@@ -293,7 +295,9 @@ def _displaced(state: State, places: dict[str, slice], x: Array) -> State:
     parts = on_bodies(places, x)
     motions = {
         n: Motion(
-            m.position + parts[n][0], matrix_from_vector(parts[n][1]) @ m.rotation, m.velocity, m.angular_velocity
+            *(m.position + parts[n][0], matrix_from_vector(parts[n][1]) @ m.rotation, m.velocity, m.angular_velocity),
+            m.modal_coordinates + parts[n][2],
+            m.modal_velocities,
         )
         for n, m in state.motions.items()
     }

@@ -1,9 +1,11 @@
 """Bodies and their coordinate formulations."""
 
 from .base import Body, Ground
+from .flexible import FlexibleBody
 from .formulations import (
     EulerAngles,
     EulerParameters,
+    FloatingFrame,
     Formulation,
     NaturalAbsolute,
     NewtonEuler,
@@ -19,6 +21,8 @@ __all__ = [
     "Body",
     "EulerAngles",
     "EulerParameters",
+    "FlexibleBody",
+    "FloatingFrame",
     "Formulation",
     "Ground",
     "NaturalAbsolute",

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import Problem
 from ..markers import Marker
 from ..parameters import Element, parameter
+from ..plane import lifted
 from ..state import Motion
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ class Body(Element):
     def mass_properties(self) -> tuple[float, Array, Array]:
         """Mass, centre of mass (3,) and inertia about it (3 x 3), in body axes."""
         raise NotImplementedError(f"{type(self).__name__} does not define mass_properties()")
+
+    def localized(self, at: Array, axes: Array) -> tuple[Array, Array]:
+        """A global point and axes (columns) of the described configuration in the axes of the undeformed body."""
+        return self.rotation.T @ (at - lifted(self.position)), self.rotation.T @ axes
 
     def marker(self, at: ArrayLike | None = None, axis: ArrayLike = (0.0, 0.0, 1.0)) -> Marker:
         """A marker on this body at a global point (default: the origin)."""

@@ -93,7 +93,9 @@ class Equations:
         self.n_q, self.n_v, self.n_z, self.n_rows = t.n_q, t.n_v, t.n_z, t.n_rows
         rows, columns, source = t.pattern()
         self.structure: Structure = analyze(t.blocks(), rows, columns, source, t.n_v)
-        self.work = Workspace(t.n_q, t.n_v, t.n_z, t.n_rows, t.n_holonomic, t.n_entries, t.markers, t.n_jacobians)
+        self.work = Workspace(
+            t.n_q, t.n_v, t.n_z, t.n_rows, t.n_holonomic, t.n_entries, t.markers, t.n_jacobians, t.n_scratch
+        )
         self.factor_record = factor_record(self.structure)
         self.sharing_record = factor_record(self.structure)
         self.work["factor"], self.work["sharing"] = self.factor_record, self.sharing_record
@@ -136,7 +138,7 @@ class Equations:
         for b in self.tables.bodies:
             m = state.motion(b.body)
             try:
-                q[b.q_slice], v[b.v_slice] = b.coordinates(m.position, m.rotation, m.velocity, m.angular_velocity)
+                q[b.q_slice], v[b.v_slice] = b.coordinates(m)
             except ModelError as error:
                 problems += error.problems
         if problems:
@@ -152,7 +154,8 @@ class Equations:
         for b in self.tables.bodies:
             position, rotation = b.formulation.poses(q[:, b.q_slice])
             velocity, omega = b.formulation.twists(q[:, b.q_slice], v[:, b.v_slice])
-            motions[b.body.name] = Motion(position[0].copy(), rotation[0], velocity[0].copy(), omega[0])
+            modal = (part[0].copy() for part in b.formulation.deformations(q[:, b.q_slice], v[:, b.v_slice]))
+            motions[b.body.name] = Motion(position[0].copy(), rotation[0], velocity[0].copy(), omega[0], *modal)
         states = {name: z[0, place].copy() for name, place, _ in self.tables.own_states()}
         return State(float(t), motions, states, self.system.dimension)
 
@@ -279,12 +282,12 @@ class Equations:
         """Force and moment about its marker j that a joint exerts on its second body, (n, 3) each."""
         force, torque = np.zeros((len(t), 3)), np.zeros((len(t), 3))
         parts = [c for c in self.tables.constraints if c.owner_name == joint]
-        body, point = self.tables.joint_points[joint]
+        body, point, shape = self.tables.joint_points[joint]
         markers = self.tables.markers
         for k in range(len(t)):
             self.set_state(*self.split(y[k]))
             self.run(dynamics.evaluate.address, t[k], n=codes.VELOCITY)
-            at = self._place(body, point, y[k])
+            at = self._place(body, point, shape, y[k])
             for c in parts:
                 i, j = markers[c.i], markers[c.j]
                 loads = -multipliers[k, c.rows] @ self.stages.gradient(c, t[k], i, j)
@@ -295,12 +298,15 @@ class Equations:
                         torque[k] += np.cross(marker.position - at, load[:3])
         return force, torque
 
-    def _place(self, body: int, point: Array, y: Array) -> Array:
-        """Global position of a local point of a numbered body; -1 is the ground."""
+    def _place(self, body: int, point: Array, shape: Array | None, y: Array) -> Array:
+        """Global position of a local point of a numbered body; -1 is the ground. `shape` is that of a flexible one."""
         if body < 0:
             return point
         b = self.tables.bodies[body]
-        position, rotation = b.formulation.poses(self.split(y)[0][None, b.q_slice])
+        q, v, _ = (part[None] for part in self.split(y))
+        position, rotation = b.formulation.poses(q[:, b.q_slice])
+        if shape is not None:
+            point = point + shape[:3] @ b.formulation.deformations(q[:, b.q_slice], v[:, b.v_slice])[0][0]
         return position[0] + rotation[0] @ point
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -193,7 +193,8 @@ class Stages:
         values = np.random.default_rng(1)
         for numbered in self.tables.bodies:
             m = numbered.body.motion
-            q, v = numbered.coordinates(m.position, m.rotation, values.normal(size=3), values.normal(size=3))
+            m = replace(m, velocity=values.normal(size=3), angular_velocity=values.normal(size=3))
+            q, v = numbered.coordinates(m)
             self.work.q[numbered.q_slice], self.work.v[numbered.v_slice] = q, v
         self.work["level"] = 1
         for stage in self.evaluation[: len(self.tables.body_tables)]:

@@ -32,6 +32,7 @@ from ..kernels.workspace import LINK_FIELDS, MARKER, MOST_EQUATIONS, REACTIVE_FI
 from ..markers import Marker
 from ..plane import lifted
 from ..rotations import matrix_from_quaternion
+from ..state import Motion
 from ..system import System
 from .structure import Block
 
@@ -69,12 +70,10 @@ class NumberedBody:
     markers: list[Marker] = field(default_factory=list)
     first_marker: int = 0
 
-    def coordinates(
-        self, position: Array, rotation: Array, velocity: Array, angular_velocity: Array
-    ) -> tuple[Array, Array]:
-        """q and v of a pose and twist; a pose that the formulation cannot describe is a `ModelError`."""
+    def coordinates(self, motion: Motion) -> tuple[Array, Array]:
+        """q and v of a motion; a pose that the formulation cannot describe is a `ModelError`."""
         try:
-            return self.formulation.coordinates(position, rotation, velocity, angular_velocity)
+            return self.formulation.coordinates_of(motion)
         except ValueError as error:
             raise ModelError([self.body.problem("formulation", str(error))]) from None
 
@@ -182,9 +181,11 @@ class Tables:
             self.bodies.append(NumberedBody(body, chosen, n_q, n_v))
             n_q, n_v = n_q + chosen.n_q, n_v + chosen.n_v
         self.n_q, self.n_v = n_q, n_v
+        self.n_scratch = max((3 * b.formulation.n_frame for b in self.bodies), default=0)
         self.index = {numbered.body.name: k for k, numbered in enumerate(self.bodies)}
         self._number_links()
         self._number_entries()
+        self.marker_shapes: list[Array] = []  # what markers on flexible bodies point to
         self.markers = self._marker_table()
         self.body_tables = list(self._body_tables())
         self.constraint_tables = list(self._constraint_tables())
@@ -199,11 +200,13 @@ class Tables:
                 if body is not self.system.ground and self.index.get(body.name) is None:
                     message = f"found {body}, which is not in system {self.system.name!r}; add it with system.add(...)"
                     raise ModelError([link.problem(side, message)])
-        # Where reactions refer to: second body and local point of each joint, as described now.
-        self.joint_points: dict[str, tuple[int, Array]] = {}
+        # Where reactions refer to: second body, local point and shape of the node of each joint, as described now.
+        self.joint_points: dict[str, tuple[int, Array, Array | None]] = {}
         for joint in self.system.joints:
-            marker = joint.j
-            self.joint_points[joint.name] = (self.index.get(marker.body.name, -1), marker.local_point)
+            marker, number = joint.j, self.index.get(joint.j.body.name, -1)
+            _check_places(joint, [marker])
+            shape = None if number < 0 else self.bodies[number].formulation.marker_shape(marker)
+            self.joint_points[joint.name] = (number, marker.local_point, shape)
         constraints: list[tuple[Joint | BasicConstraint, BasicConstraint]] = []
         shared: dict[int, MeasureTerm] = {}  # the terms of a relation use the row of its first one
         for joint in self.system.joints:
@@ -215,6 +218,8 @@ class Tables:
                     constraints.append((joint, kept))
         owners: list[Connection] = [part for _, part in constraints] + list(self.system.forces)
         pairs = [(owner.i, owner.j) for owner in owners]
+        for owner, pair in zip(owners, pairs, strict=True):
+            _check_places(owner, pair)
         self._places = self._place_markers(marker for pair in pairs for marker in pair)
         numbers = [(self.place(i), self.place(j)) for i, j in pairs]
 
@@ -327,6 +332,9 @@ class Tables:
             for k, marker in enumerate(numbered.markers, numbered.first_marker):
                 points[k], frames[k] = marker.local_point, marker.local_axes
                 table["jacobian"][k] = offset
+                if (shape := numbered.formulation.marker_shape(marker)) is not None:
+                    self.marker_shapes.append(np.ascontiguousarray(shape, float))
+                    table["node_shape"][k] = self.marker_shapes[-1].ctypes.data
                 offset += 12 * n_v
         oriented = table["oriented"]
         for c in self.constraints:
@@ -580,6 +588,15 @@ def rate_gradient(given: Array, i: Any, j: Any) -> Array:
     for side, marker in enumerate((i, j)):
         by_rate.py_func(marker, given, g, side, len(given))
     return g
+
+
+def _check_places(owner: Connection, markers: Iterable[Marker]) -> None:
+    """A marker on a flexible body that lies at none of its nodes is an error of the element that it belongs to."""
+    for marker in markers:
+        try:
+            _ = marker.local_point
+        except ModelError as error:
+            raise ModelError([owner.problem("at", f"{marker.body}: {p.message}") for p in error.problems]) from None
 
 
 def functions_of(elements: Iterable[Any]) -> list[Function]:

@@ -74,6 +74,7 @@ class Workspace(Record):
         n_entries: int,
         markers: NDArray,
         n_jacobians: int,
+        n_scratch: int = 0,
     ) -> None:
         super().__init__(WORK)
         sizes = {
@@ -103,4 +104,4 @@ class Workspace(Record):
             *("constraint_rate", "gamma", "right", "solution"),
         ):
             self[field] = getattr(self, field)
-        self["scratch"] = np.zeros(SCRATCH)
+        self["scratch"] = np.zeros(max(SCRATCH, n_scratch))

@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from . import loops, tangent, user, velocity_tangent
+from . import loops, sized_bodies, tangent, user, velocity_tangent
 from .compile import Stage, jitted, specialize
 
 
 def body_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
     """Evaluation and displacement of all bodies of a formulation; `kernels` is the class with its static methods."""
+    if kernels.sized_by_body:
+        return (
+            _sized(sized_bodies.bodies, kernels, cached, row, "prepare", "place", "inertia", "rates"),
+            _sized(sized_bodies.moves, kernels, cached, row, "rates", "normalize"),
+        )
     sizes = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v}
     names = ("prepare", "regular", "place", "inertia", "rates", "intrinsic")
     methods = {name: jitted(getattr(kernels, name), kernels) for name in names}
@@ -29,8 +34,20 @@ def body_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage
     return evaluation, displacement
 
 
+def _sized(loop: Stage, kernels: Any, cached: bool, row: np.dtype, *names: str) -> Stage:
+    """A loop over bodies of different sizes with its methods."""
+    return specialize(
+        loop, kernels, cached, ROW=row, **{name: jitted(getattr(kernels, name), kernels) for name in names}
+    )
+
+
 def coordinate_rate_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
     """q' = T(q) d of all bodies of a formulation, and d from q'."""
+    if kernels.sized_by_body:
+        return (
+            _sized(sized_bodies.coordinate_rates, kernels, cached, row, "rates"),
+            _sized(sized_bodies.displacements, kernels, cached, row, "rates"),
+        )
     names = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v, "rates": jitted(kernels.rates, kernels)}
     there, back = (specialize(loop, kernels, cached, **names) for loop in (loops.coordinate_rates, loops.displacements))
     return there, back
@@ -113,6 +130,11 @@ def energy_stage(kernels: Any, cached: bool, row: np.dtype) -> Stage:
 
 def body_tangent_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
     """Tangent of the bodies of a formulation: inertia and marker rates first, the change of loads last."""
+    if kernels.sized_by_body:
+        return (
+            _sized(sized_bodies.tangents, kernels, cached, row, "prepare", "inertia_tangent", "place_tangent"),
+            _sized(sized_bodies.loads, kernels, cached, row, "prepare", "load_tangent"),
+        )
     names = ("prepare", "inertia_tangent", "place_tangent", "load_tangent", "intrinsic_tangent")
     methods = {name: jitted(getattr(kernels, name), kernels) for name in names}
     sizes = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v, "N_FRAME": kernels.n_frame}

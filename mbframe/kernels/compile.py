@@ -29,14 +29,16 @@ from types import FunctionType
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import carray, cfunc, njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
-from .expressions import REPLACED
+from . import arrays, expressions
 
 log = logging.getLogger("mbframe")
+REPLACED = (*expressions.REPLACED, arrays.numbers)  # plain functions that compiled code does in its own way
 
 SIGNATURE = types.int32(types.float64, types.intp, types.intp, types.intp)
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_ssize_t)
@@ -71,6 +73,11 @@ def pointer(typingctx, address):
 def records(address, n, dtype):
     """The `n` records of `dtype` that start at `address`."""
     return carray(pointer(address), n, dtype)
+
+
+@overload(arrays.numbers)
+def numbers(address, rows, columns):
+    return lambda address, rows, columns: carray(pointer(address), (rows, columns), np.float64)
 
 
 # What has no part in compiled code: changing it keeps the cache. A name missing here only costs compilation.

@@ -52,6 +52,7 @@ def marker_dtype(scalar: str) -> np.dtype:
             ("v", "i8"),  # where they start in v
             ("jacobian", "i8"),  # where B = dx'/dv (12 x n) starts in the pool
             ("oriented", "i8"),  # which axes are read by what is attached here, a bit each: others need not be computed
+            ("node_shape", "i8"),  # on a flexible body: where displacements and rotations (6 x modes) of its node are
         ],
         align=True,
     )

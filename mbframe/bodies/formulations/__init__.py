@@ -3,6 +3,7 @@
 from .base import Formulation, Variation
 from .euler_angles import EulerAngles
 from .euler_parameters import EulerParameters
+from .floating_frame import FloatingFrame
 from .natural_absolute import NaturalAbsolute
 from .newton_euler import NewtonEuler
 from .planar_angle import PlanarAngle
@@ -13,6 +14,7 @@ from .translation import Translation
 __all__ = [
     "EulerAngles",
     "EulerParameters",
+    "FloatingFrame",
     "Formulation",
     "NaturalAbsolute",
     "NewtonEuler",

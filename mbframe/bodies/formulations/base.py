@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from ...markers import Marker
+    from ...state import Motion
     from ..base import Body
 
 Array = NDArray[np.float64]
@@ -32,6 +34,8 @@ RIGID_FIELDS = [
     ("gravity", "f8", 3),
 ]
 
+MassProperties = tuple[float, Array, Array]
+"""Mass, centre of mass and inertia about it, in body axes."""
 Names = Sequence[tuple[str, str]]
 
 
@@ -77,6 +81,7 @@ class Formulation:
     n_intrinsic: ClassVar[int] = 0
     dimension: ClassVar[int] = 3  # of the systems whose bodies it describes
     n_frame: ClassVar[int] = 3
+    sized_by_body: ClassVar[bool] = False  # True: bodies differ in size; their rows have n_q, n_v and n_frame
     fields: ClassVar[list[tuple]] = RIGID_FIELDS
     q_names: ClassVar[Names] = ()
     v_names: ClassVar[Names] = ()
@@ -128,6 +133,10 @@ class Formulation:
         """q and v of one pose (rotation 3 x 3) and twist (global); a `ValueError` says what pose has none."""
         raise NotImplementedError
 
+    def coordinates_of(self, motion: Motion) -> tuple[Array, Array]:
+        """q and v of a motion."""
+        return self.coordinates(motion.position, motion.rotation, motion.velocity, motion.angular_velocity)
+
     def singular_pose(self, rotation: Array) -> str:
         """What to say, and to propose, where the kernel `regular` is False."""
         return "its coordinates are singular in this pose; choose another formulation such as NewtonEuler()"
@@ -143,6 +152,35 @@ class Formulation:
     def accelerations(self, q: Array, v: Array, v_rate: Array) -> tuple[Array, Array]:
         """Accelerations of the origin and angular accelerations, global, (n, 3) each."""
         raise NotImplementedError
+
+    def energies(self, q: Array, v: Array, properties: MassProperties, gravity: Array) -> tuple[Array, Array]:
+        """Kinetic energy, and potential energy of gravity and deformation, (n,) each."""
+        mass, local_center, inertia = properties
+        center, velocity, rotation, omega = self._mass_center(q, v, local_center)
+        local = np.einsum("nji,nj->ni", rotation, omega)
+        kinetic = 0.5 * mass * np.sum(velocity**2, axis=1) + 0.5 * np.einsum("ni,ij,nj->n", local, inertia, local)
+        return kinetic, -mass * center @ gravity
+
+    def momenta(self, q: Array, v: Array, properties: MassProperties) -> tuple[Array, Array]:
+        """Linear momentum, and angular momentum about the global origin, (n, 3) each."""
+        mass, local_center, inertia = properties
+        center, velocity, rotation, omega = self._mass_center(q, v, local_center)
+        spin = np.einsum("nij,jk,nlk,nl->ni", rotation, inertia, rotation, omega)
+        return mass * velocity, np.cross(center, mass * velocity) + spin
+
+    def _mass_center(self, q: Array, v: Array, center: Array) -> tuple[Array, Array, Array, Array]:
+        """Position and velocity of the centre of mass, rotation and angular velocity."""
+        (origin, rotation), (velocity, omega) = self.poses(q), self.twists(q, v)
+        arm = rotation @ center
+        return origin + arm, velocity + np.cross(omega, arm), rotation, omega
+
+    def deformations(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Modal coordinates and velocities, (n, number of modes) each; a rigid body has none."""
+        return np.zeros((len(q), 0)), np.zeros((len(v), 0))
+
+    def marker_shape(self, marker: Marker) -> Array | None:
+        """How a marker on a flexible body moves with its modal coordinates (6 x modes); None for a rigid one."""
+        return None
 
     held: ClassVar[tuple[int, ...]] = ()
     """Small motions that the body cannot make: out of the plane for a planar one."""

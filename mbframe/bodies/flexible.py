@@ -1,0 +1,166 @@
+"""The flexible body: a floating frame with component modes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import Problem
+from ..parameters import parameter
+from ..rotations import matrix_from_vector
+from ..state import Motion
+from .base import Body
+from .formulations import FloatingFrame, Formulation
+
+if TYPE_CHECKING:
+    from ..flexible import Modes
+
+Array = NDArray[np.float64]
+
+
+class FlexibleBody(Body):
+    """A body that deforms a little, in the shapes of component modes, while it moves at large.
+
+    FlexibleBody("rod", mb.flexible.craig_bampton(part, interfaces=[0, 10], n_modes=4), position=(0, 0, 0)). The axes of
+    its finite-element component are the body's axes. Joints and forces attach at its nodes and interface points: `at=`
+    is the global point of one in the described configuration.
+
+    `position`, `rotation` and their rates are those of the floating frame. With frame="node" it is attached to the
+    node from which the modes are measured (the held one of `clamped_modes`, the first interface, node 0), which does
+    not move relative to it; with frame="mean" the shapes carry no momentum (Tisserand's mean axes). Without a choice it is
+    as the modes were made: at the node of `clamped_modes`, mean axes for all others. Joints decide what is held; the
+    choice of the frame changes the motion only by what is of second order in the deformation.
+
+    Deformations are small: their elastic forces are linear, K eta, and damped by `damping_ratios` (one, or one per mode
+    in order of frequency). A body that turns nearly as fast as it bends needs `geometric_stiffening` (beams only):
+    tension by centrifugal loads, held as the frame is, then resists bending.
+
+    Whatever formulation the rigid bodies have, a flexible one has `FloatingFrame`: 7 + m coordinates, 6 + m velocities.
+    """
+
+    modes = parameter(kind="modes", help="component modes, made by mb.flexible")
+    frame = parameter(
+        None,
+        kind="choice",
+        choices=("node", "mean"),
+        help="what the floating frame follows; none: as the modes are given",
+    )
+    modal_coordinates = parameter(None, kind="vector", shape=(None,), help="deformation when described; none: zero")
+    modal_velocities = parameter(None, kind="vector", shape=(None,), unit="1/s", help="its rate; none: zero")
+    damping_ratios = parameter(0.0, kind="numbers", minimum=0.0, help="of the vibrations of the shapes, 1 is critical")
+    geometric_stiffening = parameter(False, help="whether tension by centrifugal loads resists bending")
+
+    def __init__(self, name: str, modes: Modes, **values: Any) -> None:
+        super().__init__(name, modes=modes, **values)
+
+    def check(self) -> Iterator[Problem]:
+        count = self.shapes_in_frame.count
+        for field in ("modal_coordinates", "modal_velocities", "damping_ratios"):
+            value = getattr(self, field)
+            if np.ndim(value) == 1 and len(value) != count:
+                yield self.problem(field, f"found {len(value)} numbers; allowed are {count}, one per mode; give these")
+        if self.geometric_stiffening and self.modes.component.beams is None:
+            message = "found True; allowed is False for a component that is not made of beams; leave it out"
+            yield self.problem("geometric_stiffening", message)
+
+    # --- modes in the frame -------------------------------------------------------------------------------------------
+
+    @property
+    def shapes_in_frame(self) -> Modes:
+        """The modes as the floating frame sees them."""
+        if self.frame is None and self.modes.reference is not None:
+            return self.modes
+        return self._kept("shapes", (id(self.modes), self.frame), lambda: self.modes.relative_to(self.frame or "mean"))
+
+    def formulation_for(self, wanted: Formulation | None) -> FloatingFrame:
+        from ..flexible.integrals import ModalInertia
+
+        ratios = tuple(np.atleast_1d(self.damping_ratios).tolist())
+        key = (id(self.modes), self.frame, ratios, self.geometric_stiffening)
+        return self._kept(
+            "formulation",
+            key,
+            lambda: FloatingFrame(ModalInertia.of(self.shapes_in_frame, ratios, self.geometric_stiffening)),
+        )
+
+    def _kept(self, name: str, key: Any, make: Any) -> Any:
+        """What is expensive is made again only when the parameters that it depends on have changed."""
+        kept = self.__dict__.setdefault("_made", {})
+        if name not in kept or kept[name][0] != key:
+            kept[name] = (key, make())
+        return kept[name][1]
+
+    def mass_properties(self) -> tuple[float, Array, Array]:
+        """Of the undeformed body."""
+        part = self.modes.component
+        return part.mass, part.centre_of_mass, part.inertia
+
+    @property
+    def motion(self) -> Motion:
+        none = np.zeros(self.shapes_in_frame.count)
+        return Motion(
+            *(self.position, self.rotation, self.velocity, self.angular_velocity),
+            none if self.modal_coordinates is None else self.modal_coordinates,
+            none if self.modal_velocities is None else self.modal_velocities,
+        )
+
+    # --- nodes --------------------------------------------------------------------------------------------------------
+
+    def node_at(self, at: ArrayLike) -> int:
+        """Number of the node or interface point at a global point of the described configuration.
+
+        A point that is not at one is a `ModelError` with the distance to the nearest.
+        """
+        part = self.modes.component
+        local = self.rotation.T @ (np.asarray(at, float) - self.position)
+        if self.modal_coordinates is not None:
+            moved = self.deformed(self.modal_coordinates)
+            nearest = int(np.argmin(np.linalg.norm(moved - local, axis=1)))
+            local = part.positions[nearest] + local - moved[nearest]
+        return part.node_at(local)
+
+    def deformed(self, modal_coordinates: Array) -> Array:
+        """Nodes and interface points in body axes, (n, 3), for given modal coordinates; for stacks (..., n, 3)."""
+        shapes, part = self.shapes_in_frame, self.modes.component
+        points = [shapes.motion_at(k)[:3] for k in range(len(part.nodes), len(part.positions))]
+        moves = np.concatenate([shapes.translations, np.reshape(points, (-1, 3, shapes.count))])
+        return part.positions + np.einsum("nik,...k->...ni", moves, modal_coordinates)
+
+    def shape_at(self, at: ArrayLike) -> Array:
+        """Displacement and small rotation (6 x modes) of the node at a global point, in body axes."""
+        return self.shapes_in_frame.motion_at(self.node_at(at))
+
+    def localized(self, at: Array, axes: Array) -> tuple[Array, Array]:
+        point, directions = super().localized(at, axes)
+        if self.modal_coordinates is None:
+            self.node_at(at)
+            return point, directions
+        moved = self.shape_at(at) @ self.modal_coordinates
+        return point - moved[:3], matrix_from_vector(-moved[3:]) @ directions
+
+    @classmethod
+    def example(cls) -> FlexibleBody:
+        from ..flexible import beam, craig_bampton
+
+        part = beam(
+            length=1.0,
+            elements=4,
+            area=1e-4,
+            second_moments=(8e-10, 5e-10),
+            torsion=1.6e-9,
+            young=2.1e11,
+            shear=8.1e10,
+            density=7850.0,
+        )
+        return cls(
+            "rod",
+            craig_bampton(part, interfaces=[0, 4], n_modes=2),
+            position=(0.3, 0.1, -0.2),
+            rotation=(0.5, 0.5, -0.5, 0.5),
+            velocity=(0.4, -0.3, 0.2),
+            angular_velocity=(1.0, -2.0, 0.7),
+            damping_ratios=0.01,
+        )
