@@ -238,6 +238,15 @@ def test_set_in_line_of_nodes_without_rotations():
         part.motion_at(1)
 
 
+def test_nodes_of_a_membrane_turn_with_rigid_motions():
+    """All neighbours in a plane: the best rigid motion tells the rotation."""
+    nodes = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1.2, 0]])
+    part = flexible.Component(nodes, np.eye(12), np.kron(4 * np.eye(4) - np.ones((4, 4)), np.eye(3)))
+    for number in range(4):
+        motion = part.motion_at(number) @ part.rigid_modes(nodes[number])
+        assert motion == pytest.approx(np.eye(6), abs=1e-12)
+
+
 # ---- mass as points
 
 
