@@ -44,7 +44,7 @@ class Component:
     """A body as finite elements see it: n nodes with 6 freedoms each (ux uy uz rx ry rz) or 3 (ux uy uz).
 
     Free, that is not supported anywhere: the multibody system holds it by joints. Rotations are small, in radians,
-    about the component's axes. Immutable: arrays cannot be written to.
+    about the component's axes. Immutable: what changes it makes a new one.
 
     Parameters
     ----------
