@@ -15,6 +15,7 @@ from .interface_points import InterfacePoint, node_motion
 from .mass_points import MassPoints, rigid_fields
 from .matrices import check_semidefinite, checked_matrix
 from .problems import indices, points, wrong
+from .problems import point as checked_point
 from .storage import (
     FilePath,
     Tree,
@@ -43,7 +44,7 @@ class Component:
     """A body as finite elements see it: n nodes with 6 freedoms each (ux uy uz rx ry rz) or 3 (ux uy uz).
 
     Free, that is not supported anywhere: the multibody system holds it by joints. Rotations are small, in radians,
-    about the component's axes. Immutable: arrays cannot be written to.
+    about the component's axes. Immutable: what changes it makes a new one.
 
     Parameters
     ----------
@@ -225,9 +226,7 @@ class Component:
 
         Farther away than `tolerance` (None: 1e-6 of the component's extent) is a `ModelError` with the distance.
         """
-        where = np.asarray(point, dtype=float)
-        if where.shape != (3,) or not np.all(np.isfinite(where)):
-            raise wrong("Component", "node_at", f"found the point {point!r}; give three finite coordinates, m")
+        where = checked_point("Component", "node_at", point)
         allowed = 1e-6 * self.extent if tolerance is None else float(tolerance)
         distances = np.linalg.norm(self.positions - where, axis=1)
         candidates = np.flatnonzero(distances <= max(allowed, distances.min()))
@@ -371,7 +370,9 @@ class Component:
             mass, stiffness = (matrix_from(name, tree[name], per_node * len(nodes)) for name in matrices[:2])
             lines, triangles = (array_of("Component", name, tree.get(name, ()), int) for name in matrices[3:])
             component = cls(nodes, mass, stiffness, lines, triangles)
-        for entry in tree.get("interface_points", ()):
+        if not isinstance(entries := tree.get("interface_points", []), list):
+            raise wrong("Component", "interface_points", f"found {type(entries).__name__}; needed is a list")
+        for entry in entries:
             point = fields_of("InterfacePoint", entry, ("name", "position", "nodes", "kind"))
             numbers = array_of("InterfacePoint", "nodes", point["nodes"], int)
             component = component.with_interface(numbers, point["position"], str(point["name"]), str(point["kind"]))

@@ -239,8 +239,6 @@ class Modes:
                 f"has the shape {shapes.shape} and there are {frequencies.size} frequencies; needed is "
                 f"({component.n_freedoms}, m) and m frequencies",
             )
-        if not (np.all(np.isfinite(shapes)) and np.all(np.isfinite(frequencies))):
-            raise wrong("Modes", "shapes", "or frequencies are not finite; check where the file comes from")
         reference = tree.get("reference")
         if not (reference is None or reference == "mean"):
             reference = component.number_of(reference)

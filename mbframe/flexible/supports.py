@@ -109,7 +109,7 @@ def lowest_modes(
     """The lowest `count` squared angular frequencies, ascending, and shapes φ with φᵀ M φ = 1.
 
     Fewer, if there are fewer masses that can move. `flexibility` gives the displacement of the held (or floating)
-    component for loads; it is iterated with instead of the stiffness, so that low modes are as accurate as numbers are.
+    component for loads: the problem solved is that of 1/ω², which allows for freedoms without mass.
     """
     size = mass.shape[0]
     if count == 0:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import json
+import random
 import sys
 from dataclasses import FrozenInstanceError, replace
 
@@ -233,6 +236,15 @@ def test_set_in_line_of_nodes_without_rotations():
         part.with_interface([0, 1, 2]).motion_at(4)
     with refused("node 1 has no rotations and 2 neighbours in line"):
         part.motion_at(1)
+
+
+def test_nodes_of_a_membrane_turn_with_rigid_motions():
+    """All neighbours in a plane: the best rigid motion tells the rotation."""
+    nodes = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1.2, 0]])
+    part = flexible.Component(nodes, np.eye(12), np.kron(4 * np.eye(4) - np.ones((4, 4)), np.eye(3)))
+    for number in range(4):
+        motion = part.motion_at(number) @ part.rigid_modes(nodes[number])
+        assert motion == pytest.approx(np.eye(6), abs=1e-12)
 
 
 # ---- mass as points
@@ -517,6 +529,35 @@ def test_bad_values_of_modes(beam):
     for values, message in bad_values(beam):
         with refused(message):
             flexible.Modes.from_values(values)
+
+
+def places(values, before=()):
+    """Where something stands in a tree of values; of each list three places at random."""
+    inner = range(0)
+    if isinstance(values, dict):
+        inner = values
+    elif isinstance(values, list):
+        inner = random.Random(len(before)).sample(range(len(values)), min(3, len(values)))
+    for key in inner:
+        yield (*before, key)
+        yield from places(values[key], (*before, key))
+
+
+NONSENSE = [None, True, "x", -1, 1.5, 1e308, float("nan"), 2**70, [], {}, [[]], [1, "a"], [[1, 2], [3]]]
+
+
+@pytest.mark.parametrize("part", specimens(), ids=["beam", "frame", "matrices"])
+def test_values_with_nonsense_are_refused_or_read(part):
+    values = flexible.craig_bampton(part, [0, len(part.nodes) - 1], n_modes=2).to_values()
+    cases = [(place, bad) for place in places(values) for bad in NONSENSE]
+    for place, bad in random.Random(1).sample(cases, 250):
+        mutated = copy.deepcopy(values)
+        inner = mutated
+        for key in place[:-1]:
+            inner = inner[key]
+        inner[place[-1]] = bad
+        with contextlib.suppress(mb.ModelError):
+            flexible.Modes.from_values(mutated)
 
 
 def test_bad_files_of_modes(beam, tmp_path):
