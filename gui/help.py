@@ -18,6 +18,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
     QTextFormat,
+    QTextFrameFormat,
     QTextTable,
 )
 from PySide6.QtWidgets import (
@@ -149,6 +150,9 @@ class Page(QTextBrowser):
                 form = frame.format()
                 form.setCellPadding(5.0)
                 form.setCellSpacing(0.0)
+                form.setBorder(1.0)
+                form.setBorderCollapse(True)
+                form.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
                 form.setBorderBrush(QColor(look.border))
                 form.setTopMargin(6.0)
                 form.setBottomMargin(10.0)
@@ -220,11 +224,11 @@ class HelpWindow(QWidget):
         split.addWidget(side)
         split.addWidget(self.page)
         split.setStretchFactor(1, 1)
-        split.setSizes([240, 640])
+        split.setSizes([220, 760])
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(split)
-        self.resize(900, 680)
+        self.resize(980, 700)
 
         self.list.currentItemChanged.connect(self._chosen)
         self.search.textChanged.connect(self._searched)
