@@ -433,4 +433,6 @@ def dot(color: str, hollow: bool = False) -> QIcon:
     painter.setBrush(Qt.BrushStyle.NoBrush if hollow else QColor(color))
     painter.drawEllipse(6, 6, 16, 16)
     painter.end()
-    return QIcon(picture)
+    found = QIcon(picture)
+    found.addPixmap(picture, QIcon.Mode.Selected)  # Qt would tint it
+    return found
