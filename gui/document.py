@@ -521,7 +521,8 @@ class Document(QObject):
             self.runs_changed.emit()
 
     def close(self) -> None:
-        """Remove what was temporary."""
+        """The end: remove what was temporary, and be silent (a stack that is deleted would still announce changes)."""
+        self.undo_stack.blockSignals(True)
         for run in self.runs:
             run.discard()
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 import mbframe as mb
 
 from .document import Document
+from .fields import commit_focused
 from .settings import Settings
 
 SUFFIXES: Final = (".json", ".h5", ".hdf5")
@@ -94,6 +95,7 @@ class Files(QObject):
         return bool(name) and self._save(Path(name))
 
     def _save(self, path: Path) -> bool:
+        commit_focused()  # what is being typed belongs into the file
         try:
             self.document.save_as(path)
         except (mb.MbframeError, OSError) as error:

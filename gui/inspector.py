@@ -90,7 +90,7 @@ class Row(QWidget):
             layout.addLayout(line)
             layout.addWidget(field)
         else:
-            self.label.setMinimumWidth(112)
+            self.label.setMinimumWidth(88)
             line.addWidget(field, 1)
             line.addWidget(self.unit)
             line.addWidget(self.reset)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import QPoint, QSize, Qt, QTimer
-from PySide6.QtGui import QColor, QIcon, QKeySequence, QPainter, QPixmap, QShortcut
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
+from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QButtonGroup,
@@ -264,9 +264,20 @@ class ResultsList(QTreeWidget):
         self.itemChanged.connect(self._rename)
         self.itemDoubleClicked.connect(lambda item, column: self.editItem(item, NAME) if column == NAME else None)
         self.customContextMenuRequested.connect(self._open_menu)
-        delete = QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self)
-        delete.setContext(Qt.ShortcutContext.WidgetShortcut)
-        delete.activated.connect(self.delete_current)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self.delete_current()
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        # A shortcut of the window must not take the key of the run that has the focus.
+        override = event.type() == QEvent.Type.ShortcutOverride
+        if override and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Delete:
+            event.accept()
+            return True
+        return super().event(event)
 
     def refresh(self) -> None:
         """Bring the list up to date; rows stay where they are, so that nothing flickers while a run grows."""
@@ -422,4 +433,6 @@ def dot(color: str, hollow: bool = False) -> QIcon:
     painter.setBrush(Qt.BrushStyle.NoBrush if hollow else QColor(color))
     painter.drawEllipse(6, 6, 16, 16)
     painter.end()
-    return QIcon(picture)
+    found = QIcon(picture)
+    found.addPixmap(picture, QIcon.Mode.Selected)  # Qt would tint it
+    return found

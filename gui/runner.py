@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 import mbframe as mb
 
 from .document import Document
+from .fields import commit_focused
 from .runs import Run
 from .solver import PREPARING, Job, Solver
 from .solver_process import Failure
@@ -56,7 +57,7 @@ class Runner(QObject):
 
     def start(self) -> None:
         """Compute a run with the document's settings; what cannot be simulated is posted as a message."""
-        if self.running:
+        if self.running or not commit_focused():
             return
         document = self.document
         try:

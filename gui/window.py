@@ -172,7 +172,7 @@ class MainWindow(QMainWindow):
         plots.time_requested.connect(self.player.seek)
         plots.run_requested.connect(self.run)
         tree.plot_requested.connect(lambda name: (self.show_tab("plots"), plots.add(name)))
-        tree.quantities_requested.connect(lambda name: (self.show_tab("plots"), plots.list.search.setText(name)))
+        tree.quantities_requested.connect(lambda name: (self.show_tab("plots"), plots.plot_element(name)))
         tree.follow_requested.connect(lambda body: self.view.follow(body.name if body is not None else None))
         tree.trail_requested.connect(lambda body: self.view.set_trail(body.name, body.name not in self.view.trails))
 
@@ -259,6 +259,7 @@ class MainWindow(QMainWindow):
         self.view.options_changed.connect(self._show_options)
         self.player.playing_changed.connect(self._show_playing)
         self.runner.started.connect(self._on_run_started)
+        self.runner.playable.connect(self.player.play)
         self.runner.ended.connect(self._on_run_ended)
         self.timeline.loop_button.toggled.connect(self.actions_["loop"].setChecked)
         application = QApplication.instance()

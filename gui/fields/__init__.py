@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from mbframe.parameters import Parameter
 
@@ -15,7 +15,7 @@ from .rotation import RotationField
 from .shapes import ShapesField
 from .vectors import ArrayField, AxisField, InertiaField, MatrixField, VectorField
 
-__all__ = ["PLAIN", "Field", "Surroundings", "field_class", "field_for", "same"]
+__all__ = ["PLAIN", "Field", "Surroundings", "commit_focused", "field_class", "field_for", "same"]
 
 _BY_KIND: dict[str, type[Field]] = {
     "number": NumberField,
@@ -62,3 +62,17 @@ def field_class(parameter: Parameter) -> type[Field]:
 def field_for(parameter: Parameter, surroundings: Surroundings = PLAIN, parent: QWidget | None = None) -> Field:
     """A field for a declared parameter."""
     return field_class(parameter)(parameter, surroundings, parent)
+
+
+def commit_focused() -> bool:
+    """Take what is being typed at the moment, as before a run or a file; False if it is wrong, which the field says.
+
+    A click on a button of the toolbar and a shortcut leave the focus in the field, and its text uncommitted.
+    """
+    widget = QApplication.focusWidget()
+    while widget is not None:
+        if isinstance(widget, Field):
+            widget.commit()
+            return not widget.problem
+        widget = widget.parentWidget()
+    return True

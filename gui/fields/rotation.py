@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,11 +11,13 @@ import numpy as np
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from mbframe.parameters import Parameter
+from mbframe.rotations import matrix_from_quaternion, matrix_from_vector, quaternion_from_matrix
 
 from .base import PLAIN, Field, Surroundings
 from .choices import ComboBox
 from .vectors import NumberGrid
 
+SINGULAR = 1e-12  # of the cosine of the middle angle: nearer to zero the two others cannot be told apart
 TIDY = 1e-15  # smaller numbers come from rounding in the conversion and are shown as zero
 
 
@@ -31,65 +33,57 @@ class Form:
     rotation: Callable[[np.ndarray], Any]
 
 
-def _scipy() -> Any:
-    from scipy.spatial.transform import Rotation  # 0.2 s, and only spatial bodies have rotations
-
-    return Rotation
-
-
-def _euler_numbers(matrix: Any) -> np.ndarray:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # at 90 degrees the third angle is chosen as zero, which is a fine choice
-        return _scipy().from_matrix(matrix).as_euler("XYZ")
+def euler_angles(matrix: Any) -> np.ndarray:
+    """Angles of A = Rx(a) Ry(b) Rz(c), rad. At b = ±90 degrees only a ± c matters, and c is zero."""
+    A = np.asarray(matrix, float)
+    cosine = math.hypot(A[0, 0], A[0, 1])
+    b = math.atan2(A[0, 2], cosine)
+    if cosine < SINGULAR:
+        return np.array([math.atan2(A[2, 1], A[1, 1]), b, 0.0])
+    return np.array([math.atan2(-A[1, 2], A[2, 2]), b, math.atan2(-A[0, 1], A[0, 0])])
 
 
-def _axis_angle_numbers(matrix: Any) -> np.ndarray:
-    vector = _scipy().from_matrix(matrix).as_rotvec()
-    angle = float(np.linalg.norm(vector))
-    axis = vector / angle if angle > 0.0 else np.array([0.0, 0.0, 1.0])
-    return np.array([*axis, angle])
+def from_euler_angles(angles: Any) -> np.ndarray:
+    """Rx(a) Ry(b) Rz(c)."""
+    turns = [matrix_from_vector(angle * axis) for angle, axis in zip(angles, np.eye(3), strict=True)]
+    return turns[0] @ turns[1] @ turns[2]
 
 
-def _from_axis_angle(numbers: np.ndarray) -> Any:
+def axis_and_angle(matrix: Any) -> np.ndarray:
+    """The axis (three numbers) and the angle, 0 to pi; no rotation is one about z."""
+    w, *vector = quaternion_from_matrix(matrix)
+    length = float(np.linalg.norm(vector))
+    axis = np.array(vector) / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
+    return np.array([*axis, 2.0 * math.atan2(length, w)])
+
+
+def from_axis_and_angle(numbers: Any) -> np.ndarray:
+    """The rotation about an axis of any length."""
     length = float(np.linalg.norm(numbers[:3]))
     if length == 0.0:
         raise ValueError("the axis needs a length other than zero; at least one of its numbers must differ from 0")
-    return _scipy().from_rotvec(numbers[:3] / length * numbers[3]).as_matrix()
+    return matrix_from_vector(numbers[3] / length * np.asarray(numbers[:3]))
 
 
-def _from_quaternion(numbers: np.ndarray) -> Any:
-    length = float(np.linalg.norm(numbers))
-    if length == 0.0:
+def from_quaternion(numbers: Any) -> np.ndarray:
+    """The rotation of a quaternion of any length."""
+    if not np.any(numbers):
         raise ValueError("the quaternion needs a length other than zero; no rotation is 1, 0, 0, 0")
-    return _scipy().from_quat(numbers / length, scalar_first=True).as_matrix()
+    return matrix_from_quaternion(numbers)
 
 
 FORMS = (
-    Form(
-        "Angles about x, y′, z″",
-        ("x", "y′", "z″"),
-        3,
-        ("rad",) * 3,
-        _euler_numbers,
-        lambda n: _scipy().from_euler("XYZ", n).as_matrix(),
-    ),
+    Form("Angles about x, y′, z″", ("x", "y′", "z″"), 3, ("rad",) * 3, euler_angles, from_euler_angles),
     Form(
         "Axis and angle",
         ("axis x", "axis y", "axis z", "angle"),
         4,
         ("", "", "", "rad"),
-        _axis_angle_numbers,
-        _from_axis_angle,
+        axis_and_angle,
+        from_axis_and_angle,
     ),
-    Form(
-        "Quaternion (w, x, y, z)",
-        ("w", "x", "y", "z"),
-        4,
-        ("",) * 4,
-        lambda m: _scipy().from_matrix(m).as_quat(canonical=True, scalar_first=True),
-        _from_quaternion,
-    ),
-    Form("Matrix", (), 3, ("",) * 9, np.ravel, lambda n: np.reshape(n, (3, 3))),
+    Form("Quaternion (w, x, y, z)", ("w", "x", "y", "z"), 4, ("",) * 4, quaternion_from_matrix, from_quaternion),
+    Form("Matrix", (), 3, ("",) * 9, np.ravel, lambda numbers: np.reshape(numbers, (3, 3))),
 )
 
 

@@ -247,6 +247,7 @@ class ShapesField(Field):
     def __init__(self, parameter: Parameter, surroundings: Surroundings = PLAIN, parent: QWidget | None = None) -> None:
         super().__init__(parameter, surroundings, parent)
         self.shapes: list[ShapeEditor] = []
+        self._filled = False
         self._list = QVBoxLayout()
         self._list.setContentsMargins(0, 0, 0, 0)
         self._list.setSpacing(4)
@@ -305,12 +306,13 @@ class ShapesField(Field):
             for editor, kind in zip(self.shapes, kinds, strict=True):
                 editor.setProperty("kind", kind.__name__)
                 self._list.addWidget(editor)
-            if len(opened) == len(shapes) - 1:  # one was added: show it
+            if self._filled and len(opened) == len(shapes) - 1:  # one was added: show it
                 opened.append(True)
             for editor, is_open in zip(self.shapes, opened, strict=False):
                 editor.header.setChecked(is_open)
         for editor, shape in zip(self.shapes, shapes, strict=True):
             editor.show_shape(shape)
+        self._filled = True
 
     def _read(self) -> Any:
         return self._value

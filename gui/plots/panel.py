@@ -23,13 +23,14 @@ import mbframe as mb
 
 from ..document import Document
 from ..kinds import icon_name
+from ..quantity_names import in_words
 from ..runs import Run
 from ..solver import Solver
 from ..theme import changed as theme_changed
 from .curves import Curves
 from .export import export
 from .plot import Plot
-from .quantity_list import QuantityList, in_words
+from .quantity_list import QuantityList
 
 CURSOR_MS: Final = 40
 """The cursor moves 25 times a second at most: every move paints the curves again."""

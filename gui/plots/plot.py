@@ -61,6 +61,7 @@ class Plot(QWidget):
         self.traces: list[Trace] = []
         self.log = False
         self._remarks: list[str] = []
+        self._current: Run | None = None
         self.shown_unit = unit
         """The unit of the numbers on the screen."""
         self._build()
@@ -151,7 +152,7 @@ class Plot(QWidget):
         self.shown_unit = unit_label(units.label(self.unit)) if self.unit else ""
         self.graph.setLabel("left", self.shown_unit or "1", color=look.muted)
         old = {(trace.name, id(trace.run)): trace.item for trace in self.traces}
-        self.traces, self._remarks = [], []
+        self.traces, self._remarks, self._current = [], [], current
         for k, name in enumerate(self.names):
             missing = 0
             for run in runs:
@@ -226,9 +227,9 @@ class Plot(QWidget):
             self._show_values(t)
 
     def _show_values(self, t: float) -> None:
-        shown = [trace.at(t) for trace in self.traces[:4]]
-        values = ", ".join(f"{value:.5g}" for value in shown if np.isfinite(value))
-        more = ", …" if len(self.traces) > 4 else ""
+        mine = [trace for trace in self.traces if trace.run is self._current] or self.traces
+        values = ", ".join(f"{value:.5g}" for trace in mine[:3] if np.isfinite(value := trace.at(t)))
+        more = ", …" if len(mine) > 3 else ""
         self.readout.setText(
             f"t = {t:.4g} s:  {values}{more} {self.shown_unit}".rstrip() if values else f"t = {t:.4g} s"
         )

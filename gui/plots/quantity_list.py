@@ -10,31 +10,13 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from ..icons import icon
+from ..quantity_names import split
 from ..theme import changed as theme_changed
 from ..words import unit_label
 
 NAME = Qt.ItemDataRole.UserRole
 MOST_OPENED: Final = 60
 """A search that leaves no more than this is shown unfolded."""
-WHOLE: Final = ("energy", "momentum", "violation")
-COMPONENTS: Final = ("x", "y", "z", "magnitude")
-
-
-def split(name: str, elements: Iterable[str]) -> tuple[str, str, str]:
-    """Element, kind and component of a name; names of elements may contain dots."""
-    owner = max((e for e in elements if name == e or name.startswith(f"{e}.")), key=len, default="")
-    rest = name[len(owner) :].strip(".")
-    if not owner:
-        owner, _, rest = name.partition(".")
-    kind, _, last = rest.rpartition(".")
-    if kind and (last in COMPONENTS or last.isdigit()):
-        return owner, kind, last
-    return owner, rest, ""
-
-
-def in_words(name: str, elements: Iterable[str]) -> str:
-    """A name as it is read: "bar.reaction.force.x" is "bar reaction force x"."""
-    return " ".join(part.replace("_", " ").replace(".", " ") for part in split(name, elements) if part)
 
 
 class QuantityList(QWidget):

@@ -25,6 +25,7 @@ def pyvista() -> ModuleType:
     """The module PyVista; a `RenderError` says how to get it."""
     try:
         import pyvista as module
+        import pyvista.plotting  # which PyVista would import later, without waiting for a thread that has begun to
     except ImportError as error:
         raise RenderError(f"pictures need PyVista: pip install 'mbframe[render]' ({error})") from error
     return module
@@ -41,12 +42,11 @@ def trimesh() -> ModuleType:
 
 
 def prepare() -> None:
-    """Import all that drawing needs, which takes seconds; a thread may do that while others go on."""
+    """Import all that a `Canvas` needs, which takes a second; a thread may do that while others go on."""
     if can_draw():
         import vtkmodules.util.numpy_support
-        import vtkmodules.vtkRenderingCore  # noqa: F401
-
-        _ = pyvista().Plotter  # PyVista imports what draws when it is first asked for
+        import vtkmodules.vtkRenderingFreeType
+        import vtkmodules.vtkRenderingOpenGL2  # noqa: F401
 
 
 def check_drawing() -> None:

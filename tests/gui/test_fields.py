@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 import mbframe as mb
 from gui.fields import Surroundings, field_for
 from gui.fields.numbers import exact, read_number, short
+from gui.fields.rotation import axis_and_angle, euler_angles, from_euler_angles
 from gui.units import DisplayUnits
 from mbframe.parameters import KINDS
 
@@ -377,6 +378,21 @@ def test_angles_are_intrinsic_and_in_degrees(form):
     rx = np.array([[1, 0, 0], [0, math.cos(a), -math.sin(a)], [0, math.sin(a), math.cos(a)]])
     ry = np.array([[math.cos(b), 0, math.sin(b)], [0, 1, 0], [-math.sin(b), 0, math.cos(b)]])
     assert np.allclose(rotation.values[-1], rx @ ry, atol=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_angles_and_axes_give_the_matrix_back(seed):
+    """Against SciPy, in general position and in the singular one."""
+    from scipy.spatial.transform import Rotation
+
+    one = Rotation.random(random_state=seed)
+    angles = euler_angles(one.as_matrix())
+    assert np.allclose(Rotation.from_euler("XYZ", angles).as_matrix(), one.as_matrix(), atol=1e-14)
+    assert np.allclose(from_euler_angles(angles), one.as_matrix(), atol=1e-14)
+    *axis, angle = axis_and_angle(one.as_matrix())
+    assert np.allclose(Rotation.from_rotvec(angle * np.array(axis)).as_matrix(), one.as_matrix(), atol=1e-14)
+    upright = Rotation.from_euler("XYZ", [0.3 + seed, math.pi / 2, 0.0]).as_matrix()
+    assert np.allclose(from_euler_angles(euler_angles(upright)), upright, atol=1e-14)
 
 
 def test_a_rotation_survives_being_shown_in_every_form(form):

@@ -19,7 +19,8 @@ from gui.document import Document
 from gui.plots import PlotsPanel
 from gui.plots.curves import Curves
 from gui.plots.export import table
-from gui.plots.quantity_list import QuantityList, in_words, split
+from gui.plots.quantity_list import QuantityList
+from gui.quantity_names import in_words, split
 from gui.runs import Run, RunSettings
 from gui.units import DisplayUnits
 

@@ -124,6 +124,19 @@ def test_run_takes_the_end_time_that_was_just_typed(panel, qtbot):
     assert panel.solver.jobs[0].task.settings.t_end == 2.5
 
 
+def test_a_shortcut_takes_the_end_time_that_is_being_typed(panel, qtbot):
+    type_into(qtbot, panel.t_end.edit, "3.5", enter=False)
+    panel.runner.start()  # what F5 and the toolbar call; the focus stays in the field
+    assert panel.solver.jobs[0].task.settings.t_end == 3.5
+
+
+def test_a_shortcut_does_not_run_while_what_is_typed_is_wrong(panel, qtbot):
+    type_into(qtbot, panel.t_end.edit, "soon", enter=False)
+    panel.runner.start()
+    assert panel.solver.jobs == []
+    assert "not a number" in panel.problem.text()
+
+
 # ---- Running --------------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,193 @@
+"""The list of messages: what happened, what is wrong, where, and what can be done about it."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QToolButton, QVBoxLayout, QWidget
+
+from .document import Document, Message
+from .icons import pixmap, set_icon
+from .theme import changed as theme_changed
+from .theme import current as current_theme
+
+ICONS: Final = {"info": ("info", "accent"), "warning": ("warning", "warning"), "error": ("error", "bad")}
+MOST: Final = 200
+"""Messages that are shown; older ones are dropped."""
+
+
+class MessagesPanel(QWidget):
+    """Shows the messages of a document, the newest below."""
+
+    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("messages_panel")
+        self.document = document
+        self.rows: list[MessageRow] = []
+        self._build()
+        for message in document.messages[-MOST:]:
+            self._append(message)
+        document.message_posted.connect(self._append)
+        document.structure_changed.connect(self._check_elements)
+        document.replaced.connect(self._check_elements)
+        theme_changed().connect(self._recolor)
+        self._show_empty()
+
+    def _build(self) -> None:
+        self.empty = QLabel("Messages about runs, files and the model appear here.", self)
+        self.empty.setProperty("role", "muted")
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.copy_all = QPushButton("Copy all", self)
+        self.copy_all.setObjectName("copy_messages")
+        set_icon(self.copy_all, "copy")
+        self.copy_all.clicked.connect(self.copy)
+        self.clear_all = QPushButton("Clear", self)
+        self.clear_all.setObjectName("clear_messages")
+        set_icon(self.clear_all, "delete")
+        self.clear_all.clicked.connect(self.clear)
+        page = QWidget(self)
+        page.setObjectName("messages_page")
+        self._list = QVBoxLayout(page)
+        self._list.setContentsMargins(8, 4, 8, 4)
+        self._list.setSpacing(0)
+        self._list.addStretch(1)
+        self.scroll = QScrollArea(self)
+        self.scroll.setWidgetResizable(True)
+        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroll.setWidget(page)
+        self.scroll.verticalScrollBar().rangeChanged.connect(self._scroll_down)
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(8, 4, 8, 6)
+        buttons.addStretch(1)
+        buttons.addWidget(self.copy_all)
+        buttons.addWidget(self.clear_all)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.empty, 1)
+        layout.addWidget(self.scroll, 1)
+        layout.addLayout(buttons)
+
+    def _append(self, message: Message) -> None:
+        row = MessageRow(message, self)
+        self.rows.append(row)
+        self._list.insertWidget(self._list.count() - 1, row)
+        row.show()
+        for old in self.rows[:-MOST]:
+            self._drop(old)
+        self._show_empty()
+
+    def _drop(self, row: MessageRow) -> None:
+        self.rows.remove(row)
+        self._list.removeWidget(row)
+        row.hide()
+        row.deleteLater()
+
+    def clear(self) -> None:
+        """Forget all messages."""
+        self.document.messages.clear()
+        for row in list(self.rows):
+            self._drop(row)
+        self._show_empty()
+
+    def copy(self) -> None:
+        """Put all messages on the clipboard, one a line."""
+        QGuiApplication.clipboard().setText("\n".join(as_text(row.message) for row in self.rows))
+
+    def _show_empty(self) -> None:
+        self.empty.setVisible(not self.rows)
+        self.scroll.setVisible(bool(self.rows))
+        self.copy_all.setEnabled(bool(self.rows))
+        self.clear_all.setEnabled(bool(self.rows))
+
+    def _scroll_down(self, _: int, lowest: int) -> None:
+        self.scroll.verticalScrollBar().setValue(lowest)
+
+    def _check_elements(self) -> None:
+        for row in self.rows:
+            row.check_element()
+
+    def _recolor(self, _: object) -> None:
+        for row in self.rows:
+            row.recolor()
+
+
+class MessageRow(QFrame):
+    """One message: level, time, text; buttons to select its element, to do what it proposes, and to copy it."""
+
+    def __init__(self, message: Message, panel: MessagesPanel) -> None:
+        super().__init__(panel)
+        self.setObjectName("message")
+        self.message, self.document = message, panel.document
+        self._icon = QLabel(self)
+        self._icon.setAccessibleName(message.level)
+        self._icon.setToolTip(message.level.capitalize())
+        clock = QLabel(time.strftime("%H:%M:%S", time.localtime(message.at)), self)
+        clock.setProperty("role", "caption")
+        self.text = QLabel(message.text, self)
+        self.text.setObjectName("message_text")
+        self.text.setWordWrap(True)
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(2, 3, 2, 3)
+        layout.setSpacing(8)
+        layout.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(clock, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(self.text, 1)
+        self.select = QPushButton("", self)
+        self.select.setObjectName("select_element")
+        self.select.setProperty("link", True)
+        self.select.setToolTip("Select this element")
+        self.select.clicked.connect(self._select)
+        layout.addWidget(self.select, 0, Qt.AlignmentFlag.AlignTop)
+        self.fix = QPushButton("", self)
+        self.fix.setObjectName("fix")
+        self.fix.clicked.connect(self._fix)
+        layout.addWidget(self.fix, 0, Qt.AlignmentFlag.AlignTop)
+        copy = QToolButton(self)
+        copy.setObjectName("copy_message")
+        copy.setProperty("role", "small")
+        copy.setToolTip("Copy this message")
+        set_icon(copy, "copy", "muted")
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(message.text))
+        layout.addWidget(copy, 0, Qt.AlignmentFlag.AlignTop)
+        self.fix.setVisible(message.fix is not None)
+        if message.fix is not None:
+            self.fix.setText(message.fix[0])
+        self.check_element()
+        self.recolor()
+
+    def check_element(self) -> None:
+        """Offer the element only while it is in the model."""
+        element = self.message.element
+        there = element is not None and element in self.document.system
+        self.select.setVisible(there)
+        if there:
+            self.select.setText(element.name)
+
+    def recolor(self) -> None:
+        """Draw the icon in the colours of the theme."""
+        picture, color = ICONS[self.message.level]
+        shown = pixmap(picture, 18, getattr(current_theme(), color), self.devicePixelRatioF())
+        self._icon.setPixmap(shown)
+
+    def _select(self) -> None:
+        self.document.select(self.message.element)
+
+    def _fix(self) -> None:
+        """Do what the message proposes, once."""
+        self.fix.setEnabled(False)
+        self.message.fix[1]()
+
+
+def as_text(message: Message) -> str:
+    """A message as a line of text."""
+    clock = time.strftime("%H:%M:%S", time.localtime(message.at))
+    return f"{clock} {message.level}: {message.text}"
