@@ -20,12 +20,14 @@ from ..state import Motion, State
 from ..system import System
 from .assemble import Assembler, assemble
 from .linear_equations import (
+    LinearEquations,
     OperatingPoint,
     TurningFrame,
     collected,
     linear_equations,
     on_bodies,
     turning,
+    variations,
 )
 from .reduction import reduce
 from .signals import measure_value
@@ -42,6 +44,7 @@ SMALL_STEP = 1e-12
 HALVINGS = 12
 RANK = 1e-9  # relative size of singular values that count as zero
 DRIVEN = 1e-9  # part of the weight that counts as a drive or loss along the motion
+SPUN = 0.7  # rad
 DIFFERENCE = 1e-5  # for derivatives of given quantities
 
 
@@ -138,12 +141,12 @@ class Trim:
             if np.abs(arm).max() <= 1e-12 * self.length
         ]
         self.balance = np.inf
+        self.driven = np.zeros(0, bool)
         self.state = start
         e = linear_equations(OperatingPoint.at(self.eq, start), TurningFrame())
         self.places = e.places
         twists, _ = self._twists(start)
-        # Of these velocities only those that open no joint: spins about hinges, turns about a fixed shaft.
-        allowed = null_space(e.holonomic @ twists, _size(e.holonomic) * _size(twists))
+        allowed = self._steady(start, e, twists)
         energy = np.linalg.cholesky(allowed.T @ twists.T @ e.mass @ twists @ allowed)
         self.mixed = np.linalg.solve(energy, allowed.T).T * self.root_mass * np.sqrt(self.acceleration * self.length)
         now = collected(self.places, {n: (m.velocity, m.angular_velocity) for n, m in start.motions.items()})
@@ -185,6 +188,44 @@ class Trim:
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
+    def _steady(self, start: State, e: LinearEquations, twists: Array) -> Array:
+        """Combinations (columns) of velocities that open no joint: spins about hinges, turns about a fixed shaft.
+
+        A ball that hangs on a hinge may begin to swing, as a displacement with a spin, but not steadily: the joints
+        must also stay closed at once where the bodies have spun on a little.
+        """
+        full = _size(e.holonomic) * _size(twists)
+        rows = [e.holonomic @ twists]
+        for c in null_space(rows[0], full).T:
+            spun = self._jacobian(_displaced(start, self.places, self._spin(start, c))) @ twists
+            if np.abs(spun @ c).max(initial=0.0) > RANK * full:
+                rows.append(spun)
+        still = null_space(twists, _size(twists))
+        if still.shape[1] and self.rate == 0.0:
+            rows.append(np.eye(twists.shape[1])[[3]] * full)  # a turn and the opposite spin are no motion: do not turn
+        allowed = null_space(np.vstack(rows), full)
+        _, sizes, right = np.linalg.svd(twists @ allowed, full_matrices=False)
+        moving = sizes > RANK * _size(twists)
+        return allowed if moving.all() else allowed @ right[moving].T
+
+    def _spin(self, state: State, c: Array) -> Array:
+        """The spins of a combination as small motions: the fastest body turns by SPUN."""
+        spins = {name: (np.zeros(3), np.zeros(3)) for name in state.motions}
+        for (name, local), part in zip(self.spins, c[4:], strict=True):
+            spins[name] = (np.zeros(3), spins[name][1] + part * state.motions[name].rotation @ local)
+        turned = collected(self.places, spins)
+        fastest = np.abs(turned).max()
+        return turned * (SPUN / fastest if fastest > RANK else 0.0)
+
+    def _jacobian(self, state: State) -> Array:
+        """The holonomic equations for small motions about a state that need not be closed."""
+        eq = self.eq
+        q, v, z = eq.split(eq.coordinates(state))
+        jacobian = eq.evaluate(state.t, q, v, z, dense=True).jacobian
+        point = OperatingPoint(eq, state, q, v, z, 0.0 * v, np.zeros(eq.n_rows), 0.0 * z)
+        rows = jacobian[: eq.tables.n_holonomic][point.joint_rows] @ variations(point, TurningFrame())[1]
+        return np.asarray(rows, float)
+
     def _frame(self, c: Array) -> TurningFrame:
         return TurningFrame(self.axis, float(self.mixed[3] @ c))
 
@@ -222,7 +263,7 @@ class Trim:
             v = eq.split(eq.coordinates(self._moving(closed, c)))[1]
             e = eq.evaluate(state.t, q, v, z, dense=True)
             columns = [eq.split(eq.coordinates(self._moving(closed, unit)))[1] for unit in np.eye(len(c))]
-            slip = e.jacobian[first:] @ np.array(columns).T
+            slip = e.jacobian[first:] @ np.array(columns).reshape(len(c), eq.n_v).T
             c = c - np.linalg.pinv(slip, rcond=1e-9) @ e.constraint_rate[first:]
         return self._moving(closed, c), c
 
@@ -253,8 +294,9 @@ class Trim:
         free, along = r.V @ r.N, np.linalg.qr(r.N.T @ r.weights @ twists @ faster, mode="complete")[0]
         unit = self.root_mass * self.acceleration
         powers, others = np.split((free @ along).T, [faster.shape[1]])
-        driven = np.abs(powers @ e.imbalance) > DRIVEN * unit
-        kept = np.vstack([powers[driven], others]) / unit
+        if not left_only:  # what is left along a step is compared in the same equations
+            self.driven = np.abs(powers @ e.imbalance) > DRIVEN * unit
+        kept = np.vstack([powers[self.driven], others]) / unit
         missed = [function(self.state) - value for function, value in self.wanted]
         if self.rate is not None:
             missed.append(frame.rate - self.rate)
