@@ -43,8 +43,8 @@ def _calculated(text: str) -> float:
 
 
 def short(value: float) -> str:
-    """A number for reading: six digits."""
-    return f"{value:.6g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+    """A number for reading: five digits."""
+    return f"{value:.5g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
 
 
 def exact(value: float) -> str:
@@ -57,7 +57,7 @@ def exact(value: float) -> str:
 class NumberEdit(QLineEdit):
     """A line edit for one number in display units. None is an empty text.
 
-    The text has six digits, and all of them while it is edited. Up and Down (Ctrl and the wheel) step; a series of
+    The text has five digits, and all of them while it is edited. Up and Down (Ctrl and the wheel) step; a series of
     steps is one gesture. Shift steps ten times as far, Alt a tenth.
     """
 
