@@ -229,7 +229,7 @@ class View(QWidget):
     def _show_state(self, state: mb.State | None) -> None:
         """Move everything to a state, or to where the model is described."""
         scene = self.scene
-        if scene is None:
+        if scene is None or self._rebuild_timer.isActive():  # the new scene will show it
             return
         self._described = state is None
         shown: Any = mb.render.Poses.described(self.document.system)
