@@ -50,8 +50,9 @@ def short(value: float) -> str:
 def exact(value: float) -> str:
     """A number for editing: all its digits, and none that only come from converting units."""
     rounded = float(f"{value:.14g}")
-    text = repr(rounded if math.isclose(rounded, value, rel_tol=4e-16) else value)
-    return text.removesuffix(".0")
+    text = repr(rounded if math.isclose(rounded, value, rel_tol=4e-16) else value).removesuffix(".0")
+    zeros = len(text) - len(text.rstrip("0"))
+    return f"{text[:-zeros]}e{zeros}" if zeros > 5 and "e" not in text and "." not in text else text
 
 
 class NumberEdit(QLineEdit):

@@ -103,6 +103,10 @@ def test_exact_text_gives_the_number_back(value):
     assert float(exact(value)) == pytest.approx(value, rel=4e-16)
 
 
+def test_many_zeros_are_an_exponent():
+    assert [exact(value) for value in (1e7, -25e6, 100000.0, 0.0, 1e22)] == ["1e7", "-25e6", "100000", "0", "1e+22"]
+
+
 def test_short_text_is_for_reading():
     assert short(1 / 3) == "0.33333"
     assert short(1e7) == "1e7"
