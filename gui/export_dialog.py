@@ -133,7 +133,7 @@ class ExportDialog(QDialog):
         self.close_button.setObjectName("export_close")
         self.close_button.setAutoDefault(False)
         self.button = QPushButton("Export")
-        self.button.setObjectName("export_start")
+        self.button.setObjectName("export_button")
         self.button.setDefault(True)
         foot = QHBoxLayout()
         foot.addWidget(self.summary)

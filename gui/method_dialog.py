@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
     QPushButton,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -253,7 +254,10 @@ class MethodDialog(QDialog):
         self.document = document
         self._ready = False
         self.boxes = {role: StrategyBox(role, self) for role in ROLES}
-        grid = QGridLayout()
+        choices = QWidget(self)
+        choices.setObjectName("method_choices")
+        grid = QGridLayout(choices)
+        grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(10)
         for k, box in enumerate(self.boxes.values()):
             grid.addWidget(box, k // 2, k % 2)
@@ -301,12 +305,16 @@ class MethodDialog(QDialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 16)
         layout.setSpacing(10)
-        layout.addLayout(grid, 1)
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidget(choices)
+        layout.addWidget(scroll, 1)
         layout.addLayout(steps)
         layout.addLayout(python)
         layout.addWidget(self.code)
         layout.addWidget(buttons)
-        self.resize(680, 640)
+        self.resize(720, 720)
         self._show(document.run_settings)
 
     def _show(self, settings: RunSettings) -> None:

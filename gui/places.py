@@ -8,10 +8,13 @@ from typing import Final
 
 
 def _assets() -> Path:
+    beside = Path(__file__).resolve().parent.parent / "assets"
+    if (beside / "model.schema.json").is_file():  # a checkout, of which another one may be installed
+        return beside
     spec = find_spec("mbframe_assets")
     if spec is not None and spec.submodule_search_locations:
         return Path(spec.submodule_search_locations[0])
-    return Path(__file__).resolve().parent.parent / "assets"
+    return beside
 
 
 ASSETS: Final = _assets()

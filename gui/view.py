@@ -229,7 +229,7 @@ class View(QWidget):
     def _show_state(self, state: mb.State | None) -> None:
         """Move everything to a state, or to where the model is described."""
         scene = self.scene
-        if scene is None:
+        if scene is None or self._rebuild_timer.isActive():  # the new scene will show it
             return
         self._described = state is None
         shown: Any = mb.render.Poses.described(self.document.system)
@@ -248,7 +248,7 @@ class View(QWidget):
 
     def _highlight(self, element: Any) -> None:
         scene = self.scene
-        if scene is None:
+        if scene is None or self._rebuild_timer.isActive():
             return
         known = element is not None and element is not self.document.system and element in self.document.system
         scene.highlight(element if known else None)
@@ -282,7 +282,7 @@ class View(QWidget):
     def follow(self, body: str | None) -> None:
         """Let the camera move along with a body; None lets it stand still."""
         self.followed = body
-        if self.scene is not None:
+        if self.scene is not None and not self._rebuild_timer.isActive():
             self.scene.follow(body)
         self.options_changed.emit()
 

@@ -71,7 +71,7 @@ def first_sentence(thing: Any) -> str:
     """The first sentence of a docstring, as plain text."""
     text = inspect.getdoc(thing) or ""
     paragraph = re.sub(
-        r"\s*\[[A-Z]\w*\d{4}[a-z]?[^\]]*\](, eqs?\. [\d-]+)?", "", " ".join(text.split("\n\n")[0].split())
+        r"\s*\[[A-Z]\w*\d{4}[a-z]?[^\]]*\](, (eqs?\.|section) [\w.-]*\w)?", "", " ".join(text.split("\n\n")[0].split())
     )
     match = re.match(r"(.+?[.:])(?:\s|$)", paragraph)
     return (match[1] if match else paragraph).replace("`", "").rstrip(":.") + ("." if paragraph else "")

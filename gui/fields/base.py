@@ -6,6 +6,7 @@ answers with `show_value` (accepted) or `refuse` (not). While a text is wrong th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -183,11 +184,12 @@ def mark(widget: QWidget, wrong: bool) -> None:
 
 
 def sentence(text: str) -> str:
-    """A message with a capital letter and a full stop."""
+    """A message with a capital letter, unless it begins with a symbol ("k: stiffness"), and a full stop."""
     text = text.strip()
     if not text:
         return ""
-    return text[0].upper() + text[1:] + ("" if text[-1] in ".!?" else ".")
+    first = text[0] if re.match(r"\w{1,2}(_\w+)?:", text) else text[0].upper()
+    return first + text[1:] + ("" if text[-1] in ".!?" else ".")
 
 
 def same(a: Any, b: Any) -> bool:

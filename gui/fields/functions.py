@@ -16,9 +16,9 @@ from .choices import ComboBox
 from .numbers import TextEdit, exact, read_number
 
 KINDS: Final = {
-    "expression": ("Expression", "such as 2*pi*t + 0.1*sin(5*t)"),
-    "table": ("Smooth curve through points", "x: y pairs, such as 0: 0, 1: 0.5, 2: 0.7"),
-    "piecewise_linear": ("Straight lines through points", "x: y pairs, such as 0: 0, 1: 0.5, 2: 0.7"),
+    "expression": ("Formula", "such as 2*pi*t + 0.1*sin(5*t)"),
+    "table": ("Curve", "x: y pairs, such as 0: 0, 1: 0.5, 2: 0.7"),
+    "piecewise_linear": ("Lines", "x: y pairs, such as 0: 0, 1: 0.5, 2: 0.7"),
     "polynomial": ("Polynomial", "coefficients c0, c1, c2, such as 0, 1, 0.5"),
 }
 """How a function may be entered: what the choice is called and what to write."""
@@ -40,16 +40,17 @@ class FunctionEdit(QWidget):
         for key, (label, _) in KINDS.items():
             if key == "expression" or len(variables) == 1:
                 self.kind.addItem(label, key)
-        self.kind.setToolTip("How the function is written")
-        self.kind.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.kind.setMinimumContentsLength(4)
+        self.kind.setToolTip(
+            "How the function is written: as a formula, as a smooth curve or straight lines through points, or as a "
+            "polynomial"
+        )
         self.edit = TextEdit(self)
         self.edit.setObjectName(f"{name}_edit")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
-        layout.addWidget(self.edit, 3)
-        layout.addWidget(self.kind, 1)
+        layout.addWidget(self.edit, 1)
+        layout.addWidget(self.kind)
         self.setFocusProxy(self.edit)
         self.kind.activated.connect(self._change_kind)
         self.edit.typed.connect(self.typed)

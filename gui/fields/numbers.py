@@ -43,21 +43,22 @@ def _calculated(text: str) -> float:
 
 
 def short(value: float) -> str:
-    """A number for reading: six digits."""
-    return f"{value:.6g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+    """A number for reading: five digits."""
+    return f"{value:.5g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
 
 
 def exact(value: float) -> str:
     """A number for editing: all its digits, and none that only come from converting units."""
     rounded = float(f"{value:.14g}")
-    text = repr(rounded if math.isclose(rounded, value, rel_tol=4e-16) else value)
-    return text.removesuffix(".0")
+    text = repr(rounded if math.isclose(rounded, value, rel_tol=4e-16) else value).removesuffix(".0")
+    zeros = len(text) - len(text.rstrip("0"))
+    return f"{text[:-zeros]}e{zeros}" if zeros > 5 and "e" not in text and "." not in text else text
 
 
 class NumberEdit(QLineEdit):
     """A line edit for one number in display units. None is an empty text.
 
-    The text has six digits, and all of them while it is edited. Up and Down (Ctrl and the wheel) step; a series of
+    The text has five digits, and all of them while it is edited. Up and Down (Ctrl and the wheel) step; a series of
     steps is one gesture. Shift steps ten times as far, Alt a tenth.
     """
 

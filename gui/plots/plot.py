@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,7 +20,7 @@ from ..theme import current as current_theme
 from ..words import unit_label
 from .curves import Curve
 
-GAP: Final = " &nbsp;&nbsp; "
+GAP: Final = " &nbsp; "
 MARGIN: Final = 58
 """Width of the axis at the left, so that the plots of a column line up, px."""
 
@@ -204,14 +205,14 @@ class Plot(QWidget):
             if not mine:
                 continue
             if several and len(self.names) == 1:
-                runs = [f"{_dash(trace)} {_escaped(_run_words(trace.run))}" for trace in mine]
+                runs = [f"{_dash(trace)}&nbsp;{_escaped(_run_words(trace.run))}" for trace in mine]
                 parts.append(f"<b>{_escaped(mine[0].label)}</b>{GAP}{GAP.join(runs)}")
                 continue
-            remove = f'<a style="color:{look.muted}; text-decoration:none" href="{_escaped(name)}">×</a>'
+            remove = f'<a style="color:{look.muted}; text-decoration:none" href="{html.escape(name)}">×</a>'
             parts.append(
                 f"{_dash(mine[0])} {_escaped(mine[0].label)}{f' {remove}' if links and self.names[1:] else ''}"
             )
-        remarks = [f'<span style="color:{look.muted}">{_escaped(r)}</span>' for r in dict.fromkeys(self._remarks)]
+        remarks = [f'<span style="color:{look.muted}">{html.escape(r)}</span>' for r in dict.fromkeys(self._remarks)]
         return GAP.join(parts + remarks)
 
     def _on_link(self, name: str) -> None:
@@ -306,4 +307,4 @@ def _run_words(run: Run) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    return html.escape(text).replace(" ", "&nbsp;")

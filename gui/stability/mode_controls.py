@@ -32,8 +32,8 @@ class ModeControls(QWidget):
         self.speed_label = QLabel()
         self.speed_label.setObjectName("mode_speed_label")
         self.speed_label.setProperty("role", "muted")
-        self.speed_label.setMinimumWidth(self.speed_label.fontMetrics().horizontalAdvance("0.0156× real time"))
-        self.growth = QCheckBox("Show growth")
+        self.speed_label.setMinimumWidth(self.speed_label.fontMetrics().horizontalAdvance("0.125× real"))
+        self.growth = QCheckBox("Growth")
         self.growth.setObjectName("mode_growth")
         self.growth.setToolTip("Let the motion grow or die out as the root says; otherwise it keeps its size")
 
@@ -63,7 +63,7 @@ class ModeControls(QWidget):
 
     def _speed_moved(self, step: int) -> None:
         self.player.speed = 2.0 ** (step / PART)
-        self.speed_label.setText("real time" if step == 0 else f"{self.player.speed:.3g}× real time")
+        self.speed_label.setText("real time" if step == 0 else f"{self.player.speed:.3g}× real")
 
     def _playing(self, playing: bool) -> None:
         self.play.setChecked(playing)
@@ -77,7 +77,7 @@ def _slider(name: str, words: str, low: int, high: int, value: int) -> QSlider:
     slider.setAccessibleName(words)
     slider.setRange(low, high)
     slider.setValue(value)
-    slider.setMinimumWidth(60)
+    slider.setMinimumWidth(36)
     return slider
 
 

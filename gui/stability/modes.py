@@ -184,8 +184,8 @@ def time_text(row: Row) -> str:
     """The time constant, with what happens in it."""
     if row.behaviour in (IGNORABLE, NEUTRAL):
         return "–"
-    word = "decays" if row.behaviour == DECAYS else "grows"
-    return f"{word}, {seconds(abs(row.mode.time_constant))}"
+    duration = seconds(abs(row.mode.time_constant))
+    return duration if row.behaviour == DECAYS else f"grows, {duration}"
 
 
 def tooltip(row: Row) -> str:
@@ -196,7 +196,8 @@ def tooltip(row: Row) -> str:
     if row.mode.frequency:
         lines.append(f"{row.mode.frequency:.4g} Hz, damping ratio {damping_text(row)}")
     if row.behaviour != NEUTRAL:
-        lines.append(f"{time_text(row)} (time constant)")
+        word = "dies out" if row.behaviour == DECAYS else "grows"
+        lines.append(f"{word} with a time constant of {seconds(abs(row.mode.time_constant))}")
     lines.append(row.moving)
     condition = "defective" if not np.isfinite(row.mode.condition) else f"{row.mode.condition:.3g}"
     lines.append(f"residual {row.mode.residual:.1e}, condition {condition}")

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QProgressBar,
     QPushButton,
+    QSizePolicy,
     QSplitter,
     QStackedWidget,
     QToolButton,
@@ -27,6 +28,7 @@ from ..document import Document
 from ..tasks import Model
 from .applying import changes_to, same_roots
 from .banner import Banner
+from .labels import ElidedLabel
 from .latest import Latest
 from .mode_controls import ModeControls
 from .mode_player import ModePlayer
@@ -100,8 +102,7 @@ class StabilityPanel(QWidget):
         words = QLabel(EXPLANATION)
         words.setWordWrap(True)
         words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        words.setMaximumWidth(560)
-        words.setMinimumWidth(360)
+        words.setFixedWidth(520)
         words.setProperty("role", "muted")
         self.first_about = _about_choice("linearize_about_first")
         self.first_button = QPushButton("Linearize")
@@ -127,9 +128,8 @@ class StabilityPanel(QWidget):
     def _full_page(self) -> QWidget:
         self.verdict = QLabel()
         self.verdict.setObjectName("stability_verdict")
-        self.sentence = QLabel()
+        self.sentence = ElidedLabel()
         self.sentence.setObjectName("stability_sentence")
-        self.sentence.setProperty("role", "muted")
         self.about_choice = _about_choice("linearize_about")
         self.button = QPushButton("Linearize")
         self.button.setObjectName("linearize")
@@ -138,21 +138,19 @@ class StabilityPanel(QWidget):
             "find_equilibrium", "equilibrium", "Find the nearest equilibrium and linearize there"
         )
         self.find_steady = _tool("find_steady", "steady", "Find the nearest steady motion and linearize there")
-        self.colors = QComboBox()
-        self.colors.setObjectName("locus_colors")
-        self.colors.setToolTip("What the colours of the root locus mean")
-        for words, key in (("Colour by parameter", "parameter"), ("Colour by branch", "branch")):
-            self.colors.addItem(words, key)
-        self.clear_locus = _tool("clear_locus", "close", "Remove the root locus")
+        self.sentence.setProperty("role", "muted")
+        self.middle = QStackedWidget()  # a sentence, the progress of a root locus, or its critical values
+        self.middle.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        for widget in (self.sentence, self._waiting_row(), self._critical_box()):
+            self.middle.addWidget(widget)
         head = QHBoxLayout()
         head.setContentsMargins(8, 5, 8, 3)
         head.setSpacing(6)
         about = QLabel("about")
         about.setProperty("role", "muted")
-        for widget in (self.verdict, self.sentence):
-            head.addWidget(widget)
-        head.addStretch(1)
-        for widget in (self.colors, self.clear_locus, self.button, about, self.about_choice):
+        head.addWidget(self.verdict)
+        head.addWidget(self.middle, 1)
+        for widget in (self.button, about, self.about_choice):
             head.addWidget(widget)
         for widget in (self.find_equilibrium, self.find_steady):
             head.addWidget(widget)
@@ -161,11 +159,10 @@ class StabilityPanel(QWidget):
         self.over = ParameterPlot()
         self.table = ModeTable()
         self.controls = ModeControls(self.player)
-        self.ignored = QLabel()
+        self.ignored = ElidedLabel()
         self.ignored.setObjectName("ignorable_roots")
         self.ignored.setProperty("role", "muted")
-        self.ignored.setWordWrap(True)
-        self.ignored.setContentsMargins(10, 0, 8, 4)
+        self.ignored.setContentsMargins(10, 0, 8, 0)
         right = QWidget()
         column = QVBoxLayout(right)
         column.setContentsMargins(0, 0, 0, 0)
@@ -179,40 +176,42 @@ class StabilityPanel(QWidget):
             self.splitter.setStretchFactor(self.splitter.count() - 1, stretch)
         self.splitter.setChildrenCollapsible(False)
         for widget in (self.plane, self.over):
-            widget.setMinimumSize(QSize(200, 120))
-        right.setMinimumWidth(300)
+            widget.setMinimumSize(QSize(150, 90))
+        right.setMinimumWidth(260)
 
         self.sweep = SweepBar(self.document)
-        self.critical = QWidget()
-        self.critical.setObjectName("critical_values")
-        self._critical_row = QHBoxLayout(self.critical)
-        self._critical_row.setContentsMargins(8, 0, 8, 4)
-        self._critical_row.setSpacing(4)
-        self.progress = QProgressBar()
-        self.progress.setObjectName("locus_progress")
-        self.progress.setRange(0, 100)
-        self.progress.setFormat("Root locus %p %")
-        self.progress.setMaximumHeight(16)
-        self.cancel = QPushButton("Cancel")
-        self.cancel.setObjectName("locus_cancel")
-        waiting = QHBoxLayout()
-        waiting.setContentsMargins(8, 0, 8, 4)
-        waiting.addWidget(self.progress, 1)
-        waiting.addWidget(self.cancel)
-        self.waiting = QWidget()
-        self.waiting.setLayout(waiting)
-
         page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(head)
         column.addWidget(self.splitter, 1)
-        for widget in (self.critical, self.waiting, self.sweep):
-            column.addWidget(widget)
-        for widget in (self.over, self.critical, self.waiting, self.colors, self.clear_locus):
-            widget.hide()
+        column.addWidget(self.sweep)
+        self.over.hide()
         return page
+
+    def _waiting_row(self) -> QWidget:
+        self.progress = QProgressBar()
+        self.progress.setObjectName("locus_progress")
+        self.progress.setRange(0, 100)
+        self.progress.setFormat("Root locus %p %")
+        self.progress.setMaximumHeight(18)
+        self.cancel = QPushButton("Cancel")
+        self.cancel.setObjectName("locus_cancel")
+        self.waiting = QWidget()
+        row = QHBoxLayout(self.waiting)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.progress, 1)
+        row.addWidget(self.cancel)
+        return self.waiting
+
+    def _critical_box(self) -> QWidget:
+        self.critical = QWidget()
+        self.critical.setObjectName("critical_values")
+        self._critical_row = QHBoxLayout(self.critical)
+        self._critical_row.setContentsMargins(0, 0, 0, 0)
+        self._critical_row.setSpacing(2)
+        return self.critical
 
     def _connect(self) -> None:
         document = self.document
@@ -230,8 +229,8 @@ class StabilityPanel(QWidget):
         self.sweep.apply_asked.connect(self.apply_value)
         self.sweep.refused.connect(lambda words: self.banner.say(words, "warning"))
         self.over.value_chosen.connect(self.sweep.set_value)
-        self.colors.activated.connect(lambda _: self._recolor())
-        self.clear_locus.clicked.connect(self.drop_locus)
+        self.sweep.locus_recolored.connect(self._recolor)
+        self.sweep.locus_dropped.connect(self.drop_locus)
         self.cancel.clicked.connect(self._cancel_locus)
         self.live.finished.connect(self._found)
         self.live.failed.connect(self._failed)
@@ -353,14 +352,13 @@ class StabilityPanel(QWidget):
         assert self.roots is not None
         word, sentence = self.roots.verdict
         self.verdict.setText(VERDICTS[word])
+        self.verdict.setToolTip(sentence)
         self.sentence.setText(sentence)
         reasons = self.roots.explanations
         count = sum(row.behaviour == "ignorable" for row in self.roots.rows)
         self.ignored.setVisible(bool(reasons))
-        self.ignored.setText(
-            f"{count} {'root at zero says' if count == 1 else 'roots at zero say'} nothing about stability: they "
-            "belong to motions that nothing resists, such as a path, a heading or a speed."
-        )
+        words = "root at zero says" if count == 1 else "roots at zero say"
+        self.ignored.setText(f"{count} {words} nothing about stability: nothing resists their motion.")
         self.ignored.setToolTip("\n".join(reasons))
         self._dress()
 
@@ -476,7 +474,7 @@ class StabilityPanel(QWidget):
     def _submit_locus(self, task: LocusTask) -> None:
         job = self._locus_job = self.solver.submit(task)
         self.progress.setValue(0)
-        self.waiting.show()
+        self.middle.setCurrentWidget(self.waiting)
         self.sweep.locus.setEnabled(False)
         job.progressed.connect(lambda fraction, _: self.progress.setValue(round(100 * fraction)))
         job.finished.connect(lambda found: self._locus_ended(job, found))
@@ -491,7 +489,7 @@ class StabilityPanel(QWidget):
         if job is not self._locus_job:
             return
         self._locus_job = None
-        self.waiting.hide()
+        self.middle.setCurrentWidget(self.sentence)
         self.sweep.locus.setEnabled(True)
         if failure is not None:
             self._failed(failure)
@@ -500,15 +498,14 @@ class StabilityPanel(QWidget):
 
     def _show_locus(self, found: LocusFound) -> None:
         self.locus = found
-        self.plane.show_locus(found.locus, self.colors.currentData())
+        self.plane.show_locus(found.locus, self.sweep.color_by)
         self.over.show_locus(found, self.sweep.words, self.sweep.factor)
         self.over.set_value(self.sweep.value)
         if self.over.isHidden():
             width = self.splitter.width()
             self.over.show()
-            self.splitter.setSizes([round(share * width) for share in (0.29, 0.3, 0.41)])
-        for widget in (self.colors, self.clear_locus):
-            widget.show()
+            self.splitter.setSizes([round(share * width) for share in (0.27, 0.3, 0.43)])
+        self.sweep.set_locus_shown(True)
         self._show_critical(found)
         if found.warning:
             self.banner.say(found.warning, "warning")
@@ -516,12 +513,14 @@ class StabilityPanel(QWidget):
     def _show_critical(self, found: LocusFound) -> None:
         _clear(self._critical_row)
         unit = self.sweep.unit.text()
-        label = QLabel("Stability changes at" if found.critical else "Stability does not change in this range.")
+        label = ElidedLabel()
+        label.setText("Stability changes at" if found.critical else "Stability does not change in this range.")
+        label.setToolTip(label.text())
         label.setProperty("role", "muted")
         self._critical_row.addWidget(label)
         for number, critical in enumerate(found.critical):
-            at = f"{critical.value * self.sweep.factor:.5g} {unit}".strip()
-            chip = QPushButton(f"{at} · {critical.kind}")
+            at = f"{critical.value * self.sweep.factor:.4g} {unit}".strip()
+            chip = QPushButton(f"{at} {critical.kind}")
             chip.setObjectName(f"critical_{number}")
             chip.setProperty("link", True)
             what = f"a vibration of {critical.frequency:.3g} Hz" if critical.kind == "Hopf" else "an aperiodic motion"
@@ -529,7 +528,7 @@ class StabilityPanel(QWidget):
             chip.clicked.connect(lambda _=False, value=critical.value: self.sweep.set_value(value))
             self._critical_row.addWidget(chip)
         self._critical_row.addStretch(1)
-        self.critical.show()
+        self.middle.setCurrentWidget(self.critical)
 
     def drop_locus(self) -> None:
         """Remove the root locus."""
@@ -537,18 +536,21 @@ class StabilityPanel(QWidget):
         self.locus: LocusFound | None = None
         self.plane.show_locus(None)
         self.over.show_locus(None)
-        for widget in (self.over, self.critical, self.colors, self.clear_locus):
-            widget.hide()
+        self.over.hide()
+        self.middle.setCurrentWidget(self.sentence)
+        self.sweep.set_locus_shown(False)
 
     def _recolor(self) -> None:
         if self.locus is not None:
-            self.plane.show_locus(self.locus.locus, self.colors.currentData())
+            self.plane.show_locus(self.locus.locus, self.sweep.color_by)
 
 
 def _about_choice(name: str) -> QComboBox:
     choice = QComboBox()
     choice.setObjectName(name)
     choice.setAccessibleName("Linearize about")
+    choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    choice.setMinimumContentsLength(17)
     for kind, words in ABOUT:
         choice.addItem(words, kind)
     return choice

@@ -72,7 +72,7 @@ class ParameterPlot(Plot):
         self._line.setPen(pg.mkPen(look.accent, width=2))
         self._line.setHoverPen(pg.mkPen(look.accent_hover, width=4))
         self.label("bottom", self.words)
-        self.label("left", "Re λ solid, Im λ dashed")
+        self.label("left", "Re λ solid, Im λ dashed" if self.found is not None else "")
         if self.found is None:
             return
         locus = self.found.locus
@@ -107,20 +107,14 @@ class ParameterPlot(Plot):
 
     def _add_critical(self, critical: Any, number: int) -> None:
         look = theme.current()
-        # One below the other, so that neighbours do not cover each other; those on the right are written to the left.
-        span = self.found.locus.values  # type: ignore[union-attr]
-        right = critical.value > 0.5 * (span[0] + span[-1])
-        anchors = [(1, 0.5), (1, 0.5)] if right else [(0, 0.5), (0, 0.5)]
         line = pg.InfiniteLine(
             critical.value * self.factor,
             90,
             pen=pg.mkPen(look.text, width=1, style=Qt.PenStyle.DotLine),
-            label=f"{critical.kind} {critical.value * self.factor:.4g}",
+            label=f"{critical.kind} {critical.value * self.factor:.3g}",
             labelOpts={
-                "position": 0.93 - 0.11 * (number % 4),
+                "position": 0.22 + 0.14 * (number % 4),  # one above the other, so that they do not cover each other
                 "color": look.text,
-                "fill": QColor(look.surface),
-                "anchors": anchors,
             },
         )
         self._add(line, 5, ignore=True)

@@ -34,7 +34,13 @@ class Plot(pg.PlotWidget):
         item.setMenuEnabled(False)
         item.hideButtons()
         item.showGrid(x=True, y=True, alpha=0.15)
+        item.layout.setContentsMargins(2, 4, 6, 2)
         self.setFrameShape(self.Shape.NoFrame)
+        self._words = {side: pg.TextItem(anchor=anchor) for side, anchor in (("bottom", (1, 1)), ("left", (0, 0)))}
+        for words in self._words.values():  # inside the plot, because the tab is not high
+            words.setParentItem(item.vb)
+            words.setZValue(-1)
+        item.vb.sigResized.connect(self._place_words)
         theme.changed().connect(self._dress)
 
     def _dress(self, _: object = None) -> None:
@@ -57,7 +63,14 @@ class Plot(pg.PlotWidget):
         event.accept()
 
     def label(self, side: str, text: str) -> None:
-        self.getPlotItem().setLabel(side, text, color=theme.current().muted)
+        """Name an axis ("bottom", "left")."""
+        self._words[side].setText(text, color=theme.current().muted)
+        self._place_words()
+
+    def _place_words(self, *_: object) -> None:
+        room = self.getPlotItem().vb.rect()
+        self._words["bottom"].setPos(room.right() - 2.0, room.bottom() - 1.0)
+        self._words["left"].setPos(room.left() + 2.0, room.top() + 1.0)
 
 
 class EigenvaluePlane(Plot):
@@ -162,7 +175,7 @@ class EigenvaluePlane(Plot):
         self._unstable.setBrush(shade)
         for line in self._axes:
             line.setPen(pg.mkPen(look.muted, width=1))
-        self.label("bottom", "growth rate, Re λ (1/s)")
+        self.label("bottom", "Re λ, growth (1/s)")
         self.label("left", "Im λ (rad/s)")
         self._draw_roots()
         self._draw_locus()

@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSlider, QWidget
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import (
+    QComboBox,
+    QCompleter,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QSlider,
+    QToolButton,
+    QWidget,
+)
 
 from .. import icons
 from ..document import Document
@@ -21,6 +33,8 @@ class SweepBar(QWidget):
     value_changed = Signal(float)
     variation_changed = Signal()
     locus_asked = Signal()
+    locus_recolored = Signal()
+    locus_dropped = Signal()
     apply_asked = Signal()
     refused = Signal(str)
 
@@ -37,7 +51,8 @@ class SweepBar(QWidget):
         self.parameter.setToolTip("The number to vary; type to search")
         self.parameter.setEditable(True)
         self.parameter.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self.parameter.setMinimumContentsLength(20)
+        self.parameter.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.parameter.setMinimumContentsLength(16)
         completer = self.parameter.completer()
         completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
@@ -49,19 +64,23 @@ class SweepBar(QWidget):
         self.slider.setRange(0, STEPS)
         self.slider.setPageStep(STEPS // 20)
         self.slider.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.slider.setMinimumWidth(120)
+        self.slider.setMinimumWidth(60)
         self.edits = {name: NumberEdit() for name in ("low", "high", "value")}
         words = {"low": "Lowest value", "high": "Highest value", "value": "Value"}
         for name, edit in self.edits.items():
             edit.setObjectName(f"sweep_{name}")
             edit.setAccessibleName(words[name])
             edit.setToolTip(words[name])
-            edit.setFixedWidth(74)
+            edit.setFixedWidth(66)
             edit.confirmed.connect(lambda _, name=name: self._typed(name))
             edit.escaped.connect(lambda name=name: self._show(name))
         self.unit = QLabel()
         self.unit.setProperty("role", "muted")
-        self.locus = QPushButton("Root locus")
+        self.locus = QToolButton()
+        self.locus.setText("Root locus")
+        self.locus.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.locus.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        self.locus.setMenu(self._locus_menu())
         self.locus.setObjectName("root_locus_button")
         self.locus.setToolTip("Follow the roots over the whole range, and find where stability is gained or lost")
         icons.set_icon(self.locus, "locus")
@@ -95,6 +114,30 @@ class SweepBar(QWidget):
         document.units_changed.connect(self._dress)
         document.element_changed.connect(self._element_changed)
         self.renew()
+
+    def _locus_menu(self) -> QMenu:
+        menu = QMenu(self)
+        group = QActionGroup(menu)
+        self.colors: dict[str, QAction] = {}
+        for words, key in (("Colour by parameter", "parameter"), ("Colour by branch", "branch")):
+            self.colors[key] = action = menu.addAction(words)
+            action.setCheckable(True)
+            action.setChecked(key == "parameter")
+            group.addAction(action)
+            action.triggered.connect(lambda _=False: self.locus_recolored.emit())
+        menu.addSeparator()
+        self.remove_locus = menu.addAction("Remove the root locus", self.locus_dropped.emit)
+        self.remove_locus.setEnabled(False)
+        return menu
+
+    @property
+    def color_by(self) -> str:
+        """What the colours of a root locus mean: "parameter" or "branch"."""
+        return next(key for key, action in self.colors.items() if action.isChecked())
+
+    def set_locus_shown(self, shown: bool) -> None:
+        """Whether there is a root locus to remove."""
+        self.remove_locus.setEnabled(shown)
 
     # --- what can be varied ------------------------------------------------------------------------------------------
 

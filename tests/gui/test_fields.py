@@ -103,8 +103,12 @@ def test_exact_text_gives_the_number_back(value):
     assert float(exact(value)) == pytest.approx(value, rel=4e-16)
 
 
+def test_many_zeros_are_an_exponent():
+    assert [exact(value) for value in (1e7, -25e6, 100000.0, 0.0, 1e22)] == ["1e7", "-25e6", "100000", "0", "1e+22"]
+
+
 def test_short_text_is_for_reading():
-    assert short(1 / 3) == "0.333333"
+    assert short(1 / 3) == "0.33333"
     assert short(1e7) == "1e7"
     assert short(2.5e-9) == "2.5e-9"
 
@@ -164,7 +168,7 @@ def test_bad_input_is_said_while_typing_and_keeps_the_last_valid_value(form, tex
 
 def test_unchanged_text_is_no_change_whatever_its_digits(form):
     third = form(1 / 3, default=1.0, unit="m", surroundings=MM)
-    assert third.field.edit.text() == "333.333"
+    assert third.field.edit.text() == "333.33"
     third.field.edit.setFocus()
     third.qtbot.keyClick(third.field.edit, Qt.Key.Key_Return)
     third.elsewhere.setFocus()

@@ -198,7 +198,7 @@ def test_runs_are_overlaid_and_stale_ones_dashed(panel, qtbot):
     shown.refresh()
     styles = {trace.item.opts["pen"].style() for trace in plot.traces}
     assert styles == {Qt.PenStyle.DashLine}
-    assert "older model" in plot.title.text()
+    assert "older&nbsp;model" in plot.title.text()
     shown.document.undo()
     shown.document.runs[0].visible = False
     shown.document.run_changed(shown.document.runs[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QPushButton
 
 import mbframe as mb
 from gui.stability.applying import changes_to
@@ -360,7 +361,7 @@ def test_the_root_locus_of_the_bicycle(qtbot, panel, document):
     # [Meijaard2007], section 6: weave speed 4.29238253634111 m/s, capsize speed 6.02426201538837 m/s.
     assert (weave.kind, weave.value) == ("Hopf", pytest.approx(4.29238253634111, abs=1e-9))
     assert (capsize.kind, capsize.value) == ("divergence", pytest.approx(6.02426201538837, abs=1e-9))
-    chip = panel.findChild(type(panel.sweep.apply), "critical_0")
+    chip = panel.findChild(QPushButton, "critical_0")
     assert "Hopf" in chip.text()
     with qtbot.waitSignal(panel.linearized, timeout=20_000):
         qtbot.mouseClick(chip, Qt.MouseButton.LeftButton)
@@ -370,10 +371,9 @@ def test_the_root_locus_of_the_bicycle(qtbot, panel, document):
         place = panel.over.pixel_of(capsize.value).toPoint()
         qtbot.mouseClick(panel.over.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert panel.sweep.value == capsize.value
-    panel.colors.setCurrentIndex(1)
-    panel.colors.activated.emit(1)
+    panel.sweep.colors["branch"].trigger()
     assert panel.plane.color_by == "branch"
-    qtbot.mouseClick(panel.clear_locus, Qt.MouseButton.LeftButton)
+    panel.sweep.remove_locus.trigger()
     assert panel.locus is None
     assert not panel.over.isVisible()
 
