@@ -145,7 +145,7 @@ class ExportDialog(QDialog):
         right.setSpacing(8)
         right.addWidget(self.words)
         right.addWidget(self.options)
-        right.addWidget(self.quantity_box, 1)
+        right.addWidget(self.quantity_box, 100)
         right.addStretch(1)
         right.addLayout(place)
         right.addWidget(self.note)
@@ -189,6 +189,8 @@ class ExportDialog(QDialog):
         shown = self.view is not None and self.view.camera is not None
         for name in (AS_SHOWN, *CAMERAS) if shown else CAMERAS:
             self.camera.addItem(name if name != "iso" else "whole motion, from an angle", name)
+        if getattr(self.view, "followed", None):  # a camera that stands still would lose what it follows
+            self.camera.setCurrentIndex(self.camera.findData("iso"))
         self.look = QComboBox()
         self.look.setObjectName("export_theme")
         for name in ("light", "dark"):
@@ -225,6 +227,8 @@ class ExportDialog(QDialog):
         self.quantities = QListWidget()
         self.quantities.setObjectName("export_quantities")
         self.quantities.setAccessibleName("Quantities to write")
+        self.quantities.setSpacing(1)
+        self.quantities.setUniformItemSizes(True)
         hint = QLabel("Nothing ticked: positions, rotations and velocities of all bodies.")
         hint.setProperty("role", "muted")
         column = QVBoxLayout(self.quantity_box)
@@ -319,6 +323,7 @@ class ExportDialog(QDialog):
         for name, unit in run.result.quantities().items():
             item = QListWidgetItem(name)
             item.setToolTip(unit)
+            item.setSizeHint(QSize(0, 22))
             item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsSelectable)
             item.setCheckState(Qt.CheckState.Unchecked)
             self.quantities.addItem(item)

@@ -7,6 +7,7 @@ widgets on top of it, and no OpenGL context belongs to the window.
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -218,8 +219,7 @@ class View(QWidget):
         self._fitted |= self._fit_next
         self._fit_next = False
         self._highlight(self.document.selection)
-        state = self.document.shown_state
-        self._show_state(None if self._described and track is None else state)
+        self._show_again()
         self._camera_moved()
 
     def _strange(self, track: Any) -> bool:
@@ -242,8 +242,6 @@ class View(QWidget):
         scene.show(shown)
         self.trails.show(state)
         self.arrows.show(state)
-        if scene is not None and self.followed is not None:
-            self.cube.update()
         self._changed()
 
     def _highlight(self, element: Any) -> None:
@@ -613,8 +611,8 @@ class View(QWidget):
             follow.toggled.connect(lambda on: self.follow(name if on else None))
             menu.addSeparator()
         menu.addAction("Fit all", self.fit)
-        for name in PRESETS:
-            menu.addAction(f"View: {name}", lambda name=name: self.look(name))
+        for preset in PRESETS:
+            menu.addAction(f"View: {preset}", partial(self.look, preset))
         return menu
 
 

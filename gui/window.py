@@ -46,10 +46,10 @@ from .gallery import Gallery
 from .hint import Hint
 from .icons import application_icon, set_icon
 from .menus import entries
-from .playback import Player
+from .playback import Player, Track
 from .runner import Runner
 from .settings import Settings
-from .showcase import exhibit
+from .showcase import exhibit, exhibits
 from .status import StatusBar
 from .timeline import Timeline
 from .units import SYSTEMS, DisplayUnits
@@ -177,10 +177,15 @@ class MainWindow(QMainWindow):
         tree.trail_requested.connect(lambda body: self.view.set_trail(body.name, body.name not in self.view.trails))
 
     def _import_drawing(self) -> None:
-        """Import what the view needs beside the event loop; the canvas is then made in the window's thread."""
+        """Import beside the event loop what the view needs, and what reading results needs.
+
+        The canvas itself is made in the window's thread.
+        """
         mb.render.prepare()
         with suppress(RuntimeError):  # the window is gone already
             self._drawing_imported.emit()
+        with suppress(mb.MbframeError, OSError):
+            Track(mb.load_result(exhibits()[0].result)).sampled(2)
 
     # --- menus and toolbar --------------------------------------------------------------------------------------------
 

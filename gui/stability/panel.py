@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
+    QInputDialog,
     QLabel,
+    QMenu,
     QProgressBar,
     QPushButton,
     QSizePolicy,
@@ -138,6 +141,11 @@ class StabilityPanel(QWidget):
             "find_equilibrium", "equilibrium", "Find the nearest equilibrium and linearize there"
         )
         self.find_steady = _tool("find_steady", "steady", "Find the nearest steady motion and linearize there")
+        self.find_steady.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        menu = QMenu(self.find_steady)
+        menu.addAction("The nearest one", lambda: self.linearize(About(STEADY)))
+        self.steady_turn = menu.addAction("With a given rate of turn…", self._ask_for_turn)
+        self.find_steady.setMenu(menu)
         self.sentence.setProperty("role", "muted")
         self.middle = QStackedWidget()  # a sentence, the progress of a root locus, or its critical values
         self.middle.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -343,7 +351,7 @@ class StabilityPanel(QWidget):
         if not self.about.searched:
             self.banner.say("")
             return
-        text = what_moved(self.about.kind, found.moved, found.linearization.state)
+        text = what_moved(self.about.kind, found.moved, found.state)
         moved = any(max(size) > 1e-9 for size in found.moved.values())
         actions = [("Apply to the model", self.apply_state)] if moved and found.value is None else []
         self.banner.say(text, "info", actions)
@@ -373,6 +381,12 @@ class StabilityPanel(QWidget):
 
     def _busy(self, busy: bool) -> None:
         self.first_button.setText("Linearizing…" if busy else "Linearize")
+
+    def _ask_for_turn(self) -> None:
+        words = "Rate of turn about the vertical, rad/s (0: straight on):"
+        rate, given = QInputDialog.getDouble(self, "Steady motion", words, 0.2, -1e3, 1e3, 4)
+        if given:
+            self.linearize(About(STEADY, rate=rate))
 
     # --- modes -------------------------------------------------------------------------------------------------------
 
@@ -441,7 +455,8 @@ class StabilityPanel(QWidget):
         if self.roots is None:
             return
         if self.about.kind in (EQUILIBRIUM, STEADY):
-            self.about = About(self.about.kind, self.roots.linearization.state)  # the nearest is not far
+            # The nearest one is not far from the last.
+            self.about = replace(self.about, state=self.roots.linearization.state)
         self._ask()
 
     def apply_value(self) -> None:

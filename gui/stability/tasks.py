@@ -27,13 +27,14 @@ class About:
     """The state about which to linearize.
 
     `kind` is "described" (the model as it stands), "assembled" (the same with its joints closed), "shown" (`state`),
-    "equilibrium" or "steady" (the nearest one to `state`, or to the described state). `turn` is the axis and the rate
-    (rad/s) of the frame in which a steady turn stands still.
+    "equilibrium" or "steady" (the nearest one to `state`, or to the described state; a steady motion may be given its
+    `rate` of turn, rad/s). `turn` is the axis and the rate of the frame in which a steady turn stands still.
     """
 
     kind: str = DESCRIBED
     state: Any = None
     turn: tuple[tuple[float, ...], float] | None = None
+    rate: float | None = None
 
     @property
     def searched(self) -> bool:
@@ -45,15 +46,20 @@ class About:
         if self.kind == EQUILIBRIUM:
             return mb.equilibrium(system, self.state)
         if self.kind == STEADY:
-            return mb.steady(system, self.state)
+            try:
+                return mb.steady(system, self.state, rate=self.rate)
+            except np.linalg.LinAlgError as error:
+                message = "no steady motion was found near this state: its equations have no solution on the way there"
+                raise mb.AnalysisError(message) from error
         if self.kind == ASSEMBLED:
             return mb.assemble(system)
         return self.state if self.kind == SHOWN else None
 
-    def linearized(self, system: Any) -> Any:
-        """The linearization of a system about the state."""
+    def linearized(self, system: Any) -> tuple[Any, Any]:
+        """The linearization of a system about the state, and the state as it was found."""
         frame = None if self.turn is None else mb.TurningFrame(axis=self.turn[0], rate=self.turn[1])
-        return mb.linearize(system, self.found(system), frame)
+        state = self.found(system)
+        return mb.linearize(system, state, frame), state
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,7 @@ class Subject:
 
     def linearized(self, value: float | None = None) -> Any:
         """The linearization of the system."""
-        return self.about.linearized(self.system(value))
+        return self.about.linearized(self.system(value))[0]
 
 
 @lru_cache(maxsize=2)
@@ -84,11 +90,13 @@ def _pickled(model: Model) -> bytes:
 class RootsFound:
     """A linearization, and the value of the parameter at which it holds (None: as in the model).
 
-    `moved` says how far bodies went from the described state to the one found (m, rad), by name.
+    `state` is the equilibrium or steady motion that was searched for (None: none was), and `moved` says how far bodies
+    went to it from where they are described (m, rad), by name.
     """
 
     linearization: Any
     value: float | None = None
+    state: Any = None
     moved: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
@@ -100,8 +108,11 @@ class RootsTask:
     value: float | None = None
 
     def run(self, report: Report) -> RootsFound:
-        lin = self.subject.linearized(self.value)
-        return RootsFound(lin, self.value, moved(lin.system, lin.state) if self.subject.about.searched else {})
+        system = self.subject.system(self.value)
+        lin, state = self.subject.about.linearized(system)
+        if not self.subject.about.searched:
+            return RootsFound(lin, self.value)
+        return RootsFound(lin, self.value, state, moved(system, state))
 
 
 def moved(system: Any, state: Any) -> dict[str, tuple[float, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .availability import has_display, pyvista
+from .availability import has_display, has_driver, pyvista
 from .style import Color
 from .surfaces import Surface
 
@@ -18,10 +19,50 @@ Array = NDArray[np.float64]
 
 
 def surface_data(surface: Surface) -> Any:
-    """A surface as PyVista takes it."""
+    """A surface as VTK takes it; PyVista's way to make it takes ten times as long."""
+    from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray
+    from vtkmodules.vtkCommonDataModel import vtkCellArray
+
+    data = _points(surface.vertices)
+    triangles = vtkCellArray()
+    triangles.SetData(3, numpy_to_vtkIdTypeArray(surface.faces.astype(np.int64).ravel(), deep=True))
+    data.SetPolys(triangles)
+    data.GetPointData().SetNormals(numpy_to_vtk(surface.normals, deep=True))
+    return data
+
+
+def deformable_data(surface: Surface) -> Any:
+    """A surface as PyVista takes it, whose points can be moved."""
     data = pyvista().PolyData.from_regular_faces(surface.vertices, surface.faces)
     data.point_data.active_normals = surface.normals
     return data
+
+
+def _points(places: ArrayLike) -> Any:
+    """Points without cells."""
+    from vtkmodules.util.numpy_support import numpy_to_vtk
+    from vtkmodules.vtkCommonCore import vtkPoints
+    from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+    points = vtkPoints()
+    points.SetData(numpy_to_vtk(np.ascontiguousarray(places, np.float32), deep=True))
+    data = vtkPolyData()
+    data.SetPoints(points)
+    return data
+
+
+def _paint_points(data: Any, mapper: Any, colors: NDArray[np.uint8]) -> None:
+    """Let a mapper take the colours (n, 3) or (n, 4) that are given for the points of its data."""
+    from vtkmodules.util.numpy_support import numpy_to_vtk
+
+    array = numpy_to_vtk(np.ascontiguousarray(colors), deep=True)
+    array.SetName("colors")
+    data.GetPointData().AddArray(array)
+    data.Modified()
+    mapper.ScalarVisibilityOn()
+    mapper.SetScalarModeToUsePointFieldData()
+    mapper.SelectColorArray("colors")
+    mapper.SetColorModeToDirectScalars()
 
 
 def mapper_of(data: Any) -> Any:
@@ -76,13 +117,7 @@ class SurfaceActor:
 
     def paint_vertices(self, colors: NDArray[np.uint8]) -> None:
         """Give each vertex a colour (n, 3), also of all actors that share the mapper."""
-        data = self.mapper.GetInput()
-        data.point_data["rgb"] = colors
-        self.mapper.ScalarVisibilityOn()
-        self.mapper.SetScalarModeToUsePointFieldData()
-        self.mapper.SelectColorArray("rgb")
-        self.mapper.SetColorModeToDirectScalars()
-        data.Modified()
+        _paint_points(self.mapper.GetInput(), self.mapper, colors)
 
     def plain_mapper(self) -> Any:
         """A mapper of the same surface that takes the colour of its actor; the own one unless vertices have colours."""
@@ -106,17 +141,19 @@ def place_all(actors: Sequence[SurfaceActor], matrices: Array) -> None:
 
 
 def add_lines(plotter: Any, points: Array, lines: Any, colors: Array, opacity: Array, width: float) -> Any:
-    """Lines with a colour and an opacity at each point, unlit; returns the actor."""
+    """Lines, rows (2, start, end), with a colour and an opacity at each point, unlit; returns the actor."""
+    from vtkmodules.util.numpy_support import numpy_to_vtkIdTypeArray
+    from vtkmodules.vtkCommonDataModel import vtkCellArray
     from vtkmodules.vtkRenderingCore import vtkActor
 
-    data = pyvista().PolyData(np.asarray(points, np.float32), lines=np.asarray(lines).ravel())
-    rgba = np.column_stack([np.asarray(colors), opacity])
-    data.point_data["rgba"] = np.round(255.0 * rgba).astype(np.uint8)
+    data = _points(points)
+    pairs = vtkCellArray()
+    pairs.SetData(
+        2, numpy_to_vtkIdTypeArray(np.ascontiguousarray(np.asarray(lines)[:, 1:], np.int64).ravel(), deep=True)
+    )
+    data.SetLines(pairs)
     mapper = mapper_of(data)
-    mapper.ScalarVisibilityOn()
-    mapper.SetScalarModeToUsePointFieldData()
-    mapper.SelectColorArray("rgba")
-    mapper.SetColorModeToDirectScalars()
+    _paint_points(data, mapper, np.round(255.0 * np.column_stack([np.asarray(colors), opacity])).astype(np.uint8))
     actor = vtkActor()
     actor.SetMapper(mapper)
     actor.GetProperty().LightingOff()
@@ -125,9 +162,20 @@ def add_lines(plotter: Any, points: Array, lines: Any, colors: Array, opacity: A
     return actor
 
 
+def camera_light(position: Sequence[float], intensity: float) -> Any:
+    """A light that moves with the camera; its position is seen from there."""
+    from vtkmodules.vtkRenderingCore import vtkLight
+
+    light = vtkLight()
+    light.SetLightTypeToCameraLight()
+    light.SetPosition(*position)
+    light.SetIntensity(intensity)
+    return light
+
+
 def off_screen_plotter(size: Sequence[int], smooth: bool) -> Any:
     """A plotter that draws without a window."""
-    with _without_display():
+    with without_display():
         plotter = pyvista().Plotter(off_screen=True, window_size=list(size), lighting=None)
     if smooth:
         plotter.enable_anti_aliasing("msaa", multi_samples=8)  # SSAA takes twice the time and looks the same
@@ -138,10 +186,14 @@ def off_screen_plotter(size: Sequence[int], smooth: bool) -> Any:
 
 
 @contextmanager
-def _without_display() -> Iterator[None]:
-    """Lets VTK draw by EGL at once where there is no display; by itself it tries one first and complains."""
+def without_display() -> Iterator[None]:
+    """Lets VTK draw by EGL where it has a driver, display or not.
+
+    By itself VTK takes the display where there is one, and an error of the X server ends the program; where there is
+    none it tries one first and complains.
+    """
     key = "VTK_DEFAULT_OPENGL_WINDOW"
-    if has_display() or key in os.environ:
+    if key in os.environ or not sys.platform.startswith("linux") or (has_display() and not has_driver()):
         yield
         return
     os.environ[key] = "vtkEGLRenderWindow"

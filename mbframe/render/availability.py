@@ -42,11 +42,10 @@ def trimesh() -> ModuleType:
 
 
 def prepare() -> None:
-    """Import all that a `Canvas` needs, which takes a second; a thread may do that while others go on."""
-    if can_draw():
+    """Import all that a `Canvas` needs, which takes a moment; a thread may do that while others go on."""
+    if why_no_opengl() is None:
         import vtkmodules.util.numpy_support
-        import vtkmodules.vtkRenderingFreeType
-        import vtkmodules.vtkRenderingOpenGL2  # noqa: F401
+        import vtkmodules.vtkRenderingFreeType  # noqa: F401
 
 
 def check_drawing() -> None:
@@ -63,6 +62,17 @@ def can_draw() -> bool:
 @cache
 def why_not() -> str | None:
     """What is missing for drawing and how to get it; None if nothing is."""
+    if (reason := why_no_opengl()) is not None:
+        return reason
+    try:
+        pyvista()
+    except RenderError as error:
+        return str(error)
+    return None
+
+
+def why_no_opengl() -> str | None:
+    """What is missing for drawing with VTK alone; None if nothing is."""
     if missing := missing_libraries():
         return (
             f"pictures need the OpenGL libraries {', '.join(missing)}, which are not installed; on Debian or Ubuntu: "
@@ -74,9 +84,9 @@ def why_not() -> str | None:
             "Debian or Ubuntu: apt-get install libegl-mesa0 libgl1-mesa-dri"
         )
     try:
-        pyvista()
-    except RenderError as error:
-        return str(error)
+        import vtkmodules.vtkRenderingOpenGL2  # noqa: F401
+    except ImportError as error:
+        return f"pictures need VTK: pip install 'mbframe[render]' ({error})"
     return None
 
 

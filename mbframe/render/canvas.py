@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..parameters import Element
-from .actors import off_screen_plotter
-from .availability import check_drawing
+from .availability import RenderError, why_no_opengl
 from .scene import Scene
+from .stage import Stage
 
 Array = NDArray[np.float64]
 
@@ -37,21 +37,20 @@ class Canvas:
     """
 
     def __init__(self, size: tuple[int, int] = (1280, 720)) -> None:
-        check_drawing()
-        from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+        if (reason := why_no_opengl()) is not None:
+            raise RenderError(reason)
         from vtkmodules.vtkRenderingCore import vtkCellPicker
 
-        self.plotter = off_screen_plotter(size, smooth=False)
+        self.plotter = Stage(size)
         self.scene: Scene | None = None
-        self._pixels = vtkUnsignedCharArray()
         self._picker = vtkCellPicker()
         self._picker.SetTolerance(0.002)
 
     @property
     def size(self) -> tuple[int, int]:
         """Width and height, pixels."""
-        width, height = self.plotter.render_window.GetSize()
-        return int(width), int(height)
+        width, height = self.plotter.window_size
+        return width, height
 
     def resize(self, width: int, height: int) -> None:
         """Another size."""
@@ -75,15 +74,10 @@ class Canvas:
 
         A smooth one has no steps at the edges of bodies; without a graphics card it takes several times as long.
         """
-        from vtkmodules.util.numpy_support import vtk_to_numpy
-
-        window = self.plotter.render_window
-        window.SetMultiSamples(SAMPLES if smooth else 0)
+        self.plotter.render_window.SetMultiSamples(SAMPLES if smooth else 0)
         self.plotter.renderer.ResetCameraClippingRange()
-        window.Render()
-        width, height = self.size
-        window.GetRGBACharPixelData(0, 0, width - 1, height - 1, 0, self._pixels)
-        return vtk_to_numpy(self._pixels).reshape(height, width, 4)
+        self.plotter.render()
+        return self.plotter.pixels()
 
     # --- the mouse ----------------------------------------------------------------------------------------------------
 

@@ -15,8 +15,17 @@ from ..parameters import Element
 from ..results import Result
 from ..state import State
 from . import camera as cam
-from .actors import SurfaceActor, add_lines, mapper_of, off_screen_plotter, place_all, surface_data
-from .availability import check_drawing, pyvista
+from .actors import (
+    SurfaceActor,
+    add_lines,
+    camera_light,
+    deformable_data,
+    mapper_of,
+    off_screen_plotter,
+    place_all,
+    surface_data,
+)
+from .availability import check_drawing
 from .geometry import parts_of
 from .merging import MergedPart, merged
 from .parts import Sketch, swept, unit_vector
@@ -58,7 +67,7 @@ class Scene:
     detail
         Share of the usual number of triangles around round parts: less than 1 is faster without a graphics card.
     merge
-        Draw all parts of a body that move with it as one: faster, the picture is the same.
+        Draw all parts of a body that move with it as one: faster; only the tint of reflections differs.
 
     `scene.show(state)` moves the parts. `scene.fit()`, `scene.view("iso")`, `scene.follow(body)` place the camera.
     """
@@ -82,7 +91,8 @@ class Scene:
         if theme not in THEMES:
             allowed = ", ".join(map(repr, THEMES))
             raise ModelError([Problem("Scene", "theme", f"found {theme!r}; allowed are {allowed}; choose one of them")])
-        check_drawing()
+        if plotter is None:
+            check_drawing()
         self.system = system
         self.theme = THEMES[theme]
         self.plotter = off_screen_plotter(size, smooth) if plotter is None else plotter
@@ -90,6 +100,7 @@ class Scene:
         self.sketch = Sketch(system, self._passed)
         with surface_detail(detail):
             drawn = parts_of(self.sketch)
+        self._merge = merge
         self.parts = merged(drawn) if merge else drawn
         self._placements = Placements([part.placement for part in self.parts])
         self._selected: str | None = None
@@ -100,7 +111,7 @@ class Scene:
         self._arrow = mapper_of(surface_data(arrow(1.0, 0.022, 0.2)))
         self._labels: list[tuple[Any, str | None, Array]] = []
         self._poses = self.sketch.described
-        self._corners = swept(self.parts, self._passed or self.sketch.described, self.sketch.described)
+        self._corners = swept(drawn, self._passed or self.sketch.described, self.sketch.described)
         self.floor: Floor = floor_of(self.sketch, self._corners)
         self._actors = self._add_parts()
         self._shadows: list[SurfaceActor] = []
@@ -269,19 +280,20 @@ class Scene:
         for part in self.parts:
             key = id(part.surface) if part.deformed is None else -id(part)
             if key not in shared:
-                shared[key] = mapper_of(surface_data(part.surface))
+                plain = self._merge and part.deformed is None
+                data = surface_data(part.surface) if plain else deformable_data(part.surface)
+                shared[key] = mapper_of(data)
             actors.append(SurfaceActor(self.plotter, shared[key], part.color, part.opacity))
             if isinstance(part, MergedPart):
                 actors[-1].paint_vertices(part.colors())
         return actors
 
     def _light(self) -> None:
-        light = pyvista().Light
         plotter, theme = self.plotter, self.theme
         plotter.set_background(theme.background, top=theme.background_top)
         plotter.remove_all_lights()
         for position, intensity in LIGHTS:
-            plotter.add_light(light(position=position, light_type="camera light", intensity=intensity))
+            plotter.renderer.AddLight(camera_light(position, intensity))
 
     def _add_shadows(self) -> None:
         self._projection = self.floor.shadow_matrix(1e-3 * self.sketch.extent)

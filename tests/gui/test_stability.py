@@ -423,6 +423,27 @@ def test_a_state_that_is_no_equilibrium_offers_to_find_one(qtbot, panel, documen
     assert document.model_text() == before
 
 
+def test_a_steady_turn_with_a_given_rate(qtbot, panel, document, monkeypatch):
+    document.open_example("whipple_bicycle")
+    linearized(qtbot, panel)
+    monkeypatch.setattr("gui.stability.panel.QInputDialog.getDouble", lambda *_: (0.3, True))
+    with qtbot.waitSignal(panel.linearized, timeout=60_000):
+        panel.steady_turn.trigger()
+    lin = panel.roots.linearization
+    assert lin.frame.rate == pytest.approx(0.3)
+    assert "turning by 0.3 rad/s" in panel.banner.text.text()
+    speed = np.linalg.norm(lin.state.velocity("rear wheel"))
+    yaw = np.cross(lin.frame.angular_velocity, lin.state.velocity("rear wheel"))
+    assert np.linalg.norm(yaw) == pytest.approx(0.3 * speed)  # a level circle
+    lean = np.arcsin(lin.state.rotation("rear wheel").as_matrix()[2, 1])
+    assert abs(lean) == pytest.approx(np.arctan(0.3 * speed / 9.81), rel=0.15)  # as for a point mass, about
+
+
+def test_a_motion_that_is_not_steady_is_told():
+    with pytest.raises(mb.AnalysisError, match="no steady motion"):
+        About(STEADY).found(mb.examples.chaplygin_sleigh())
+
+
 def test_a_state_is_not_applied_where_that_would_change_the_mechanics(qtbot, panel, document):
     system = mb.System("held", gravity=(0, 0, -9.81))
     bar = system.add(mb.RigidBody("bar", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.5, 0, 0)))
