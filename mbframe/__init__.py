@@ -29,6 +29,7 @@ _PLACES = {
     "analysis.stability_map": ["StabilityMap", "stability_map"],
     "analysis.steady": ["SteadyMotion", "steady"],
     "analysis.sweep": ["Failure", "sweep"],
+    "analysis.vary": ["vary"],
     "bodies": [
         *("Body", "FlexibleBody", "Ground", "PlanarBody", "PointMass", "RigidBody"),
         *("PlanarAngle", "PlanarEulerParameters", "PlanarNatural"),

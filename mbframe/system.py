@@ -18,7 +18,7 @@ from .display import Displayed
 from .errors import ModelError, Problem
 from .forces.base import ForceElement
 from .joints.base import Joint
-from .markers import ANGLE, AXES, POINT, converted
+from .markers import ANGLE, AXES, POINT, Marker, converted
 from .measures import Measure
 from .parameters import Element, parameter
 from .plane import lifted, rotation_by
@@ -234,6 +234,10 @@ class System(Displayed, Element):
                     if (value := getattr(element, key)) is not None
                 }
             )
+            if isinstance(element, BasicConstraint) and isinstance(twin, BasicConstraint) and element.given_markers:
+                ends = [(copies[m.body.name], turn @ m.at + shift, turn @ m.axes) for m in element.given_markers]
+                i, j = (Marker.placed(body, at, axes) for body, at, axes in ends if isinstance(body, Body))
+                twin.attach(i, j)
             copies[element.name] = self.add(twin)
         return copies
 

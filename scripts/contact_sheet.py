@@ -42,13 +42,21 @@ def card(name: str, t_end: float, theme: str) -> Image.Image:
     return image
 
 
+def picture(text: str) -> Path:
+    """The file of a picture; a name without an ending gets that of PNG."""
+    path = Path(text) if Path(text).suffix else Path(f"{text}.png")
+    if path.suffix.lower() not in Image.registered_extensions():
+        raise argparse.ArgumentTypeError(f"{path.suffix} is no ending of a picture; use .png or .jpg")
+    return path
+
+
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="examples; all if none is given")
     parser.add_argument("--motion", type=float, default=0.0, metavar="SECONDS", help="simulate so long first")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     parser.add_argument("--columns", type=int, default=4)
-    parser.add_argument("--output", type=Path, default=Path("build/contact_sheet.png"))
+    parser.add_argument("--output", type=picture, default=Path("build/contact_sheet.png"), help="default: %(default)s")
     return parser.parse_args()
 
 

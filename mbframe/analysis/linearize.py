@@ -141,7 +141,9 @@ def linearize(
         Coordinates of the rigid bodies, instead of their own choice; the results do not depend on them.
     n_modes
         For large systems: only that many modes, those with the roots of least size, from sparse matrices. There is no
-        state space then, and ignorable roots are recognized by being zero.
+        state space then. Ignorable are zero roots (or +-i Omega in a turning frame) whose motions are displacements or
+        turns of the whole or spins of round bodies; they are not split off before, so that they scatter a little, and
+        condition numbers of roots are not computed but taken to be 1e4.
 
     Returns
     -------
@@ -187,7 +189,7 @@ def _partial(
         dense = linear_equations(point, frame)
         check_constant(point, frame, dense, admissible(dense))
     equations = linear_equations(point, frame, dense=False)
-    return Linearization(point, frame, equations, nearest_roots(equations, n_modes), None)
+    return Linearization(point, frame, equations, nearest_roots(point, frame, equations, n_modes), None)
 
 
 class Linearization:

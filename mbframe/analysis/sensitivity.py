@@ -17,6 +17,7 @@ from ..system import System
 from .linear_equations import TurningFrame
 from .linearize import Linearization, linearize
 from .spectrum import Spectrum, partners
+from .vary import numeric_parameter
 
 if TYPE_CHECKING:
     from ..plots.style import Plot
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
-KINDS = ("number", "vector", "point", "axis", "free vector", "matrix", "inertia")
 STEP = 1e-3  # of the parameter, relative to its size
 LEAST_STEP = 1e-4  # of a parameter that is zero
 # Steps and weights of differences of the fourth order: on both sides, and on one where there is a bound.
@@ -96,15 +96,7 @@ def sensitivity(
         Of the differences, in the unit of the parameter; by default 1e-3 of its size.
     """
     twin = copy.deepcopy(system)
-    name = element if isinstance(element, str) else element.name
-    varied = twin if element is system or (name == system.name and name not in system) else twin[name]
-    declared = varied.parameters().get(parameter)
-    if declared is None or declared.kind not in KINDS or getattr(varied, parameter) is None:
-        allowed = [
-            key for key, p in varied.parameters().items() if p.kind in KINDS and getattr(varied, key) is not None
-        ]
-        message = f"found {parameter!r}; allowed are the numbers and vectors that it has: {', '.join(allowed)}"
-        raise ModelError([varied.problem(parameter, message)])
+    varied, declared = numeric_parameter(twin, element, parameter)
 
     def linearized() -> Linearization:
         return linearize(twin, state(twin) if callable(state) else state, frame)
@@ -126,7 +118,7 @@ def sensitivity(
         for k, slope in zip(kept, _slopes(varied, parameter, value, direction, linearized, base), strict=True):
             derivatives[(k, *place)] = slope / chosen
     derivatives[~np.isfinite(here.conditions) & [not mode.ignorable for mode in here.modes]] = complex(np.nan, np.nan)
-    return Sensitivity(f"{name}.{parameter}", value[()], here.eigenvalues, derivatives)
+    return Sensitivity(f"{varied.name}.{parameter}", value[()], here.eigenvalues, derivatives)
 
 
 def _slopes(

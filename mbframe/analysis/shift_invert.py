@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AnalysisError
-from .linear_equations import LinearEquations
-from .roots import Root, ordered
+from .linear_equations import LinearEquations, OperatingPoint, TurningFrame
+from .roots import CARRIED, Root, ordered
+from .symmetry import explanation
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -20,7 +21,7 @@ SHIFT = 1.37e-3  # relative to the highest frequency; an odd number, so that no 
 SOFTENING = 1e-13  # compliance of constraints that depend on each other, relative to that of the structure
 UNKNOWN = 1e4  # condition of a root, which is not computed here: so much is left to rounding
 ZERO = 1e-6  # roots that small relative to the shift are zero, split by rounding
-UNRESISTED = "zero: a motion that nothing resists (with n_modes= symmetries are not looked for)"
+CLOSE = 1e-6  # and so near to +-i Omega relative to it
 
 
 def sparse_pencil(e: LinearEquations) -> tuple[Any, Any]:
@@ -51,8 +52,12 @@ def sparse_pencil(e: LinearEquations) -> tuple[Any, Any]:
     return E, A
 
 
-def nearest_roots(e: LinearEquations, n_modes: int) -> list[Root]:
-    """The `n_modes` pairs of roots (or as many single ones) of least size, and zero ones among them.
+def nearest_roots(point: OperatingPoint, frame: TurningFrame, e: LinearEquations, n_modes: int) -> list[Root]:
+    """The `n_modes` pairs of roots (or as many single ones) of least size, and ignorable ones among them.
+
+    Ignorable are roots that are zero, or +-i Omega in a turning frame, and whose motions are displacements or turns of
+    the whole or spins of round bodies. Unlike in the full analysis, neighbouring steady motions of other kinds are not
+    looked for.
 
     With a shift s the operator (A - s E)^-1 E has the eigenvalues 1/(root - s): the roots next to s are its largest
     ones, infinite roots become zero.
@@ -79,14 +84,16 @@ def nearest_roots(e: LinearEquations, n_modes: int) -> list[Root]:
     for k in order:
         z, value = vectors[:, k], complex(roots[k])
         left = np.linalg.norm(A @ z - value * (E @ z)) / ((scale[0] + abs(value) * scale[1]) * np.linalg.norm(z))
-        zero = abs(value) <= ZERO * shift
-        words = UNRESISTED if zero else ""
+        zero, carried = abs(value) <= ZERO * shift, 1j * np.copysign(frame.rate, value.imag)
+        words = explanation(point, e, z[: e.size]) if zero else ""
+        if frame.rate and abs(value - carried) <= CLOSE * abs(frame.rate) and explanation(point, e, z[: e.size], True):
+            value, words = complex(carried), CARRIED
         found.append(Root(0j if zero else value, z[: e.size], float(left), UNKNOWN, words, highest))
     return ordered(_with_partners(found, n_modes))
 
 
 def _with_partners(found: list[Root], n_modes: int) -> list[Root]:
-    """Zero roots, and the first `n_modes` real roots or pairs, each with both of its members."""
+    """Ignorable roots, and the first `n_modes` real roots or pairs, each with both of its members."""
     kept, modes = [], 0
     for root in found:
         if root.explanation:

@@ -7,8 +7,10 @@ out of an eigenvalue solver as a cloud of radius 1e-7, so they are recognized by
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,8 @@ Array = NDArray[np.float64]
 
 SYMMETRIC = 1e-8  # relative residual of the equations up to which a motion counts as a symmetry
 INDEPENDENT = 1e-9
+RECOGNIZED = 1e-4  # part of a motion from an iteration that may be something else than a symmetry
+MENTIONED = 4  # candidates named in an explanation
 ROUND = 1e-6  # relative difference of two moments of inertia that makes a body unsymmetric
 
 
@@ -61,41 +65,82 @@ def symmetries(point: OperatingPoint, frame: TurningFrame, e: LinearEquations, r
     return Symmetry(motion @ found, velocity @ found, words)
 
 
-def _candidates(
-    point: OperatingPoint, frame: TurningFrame, e: LinearEquations
-) -> tuple[list[str], Array, Array, Array]:
-    """Names, and xi, xi', xi'' in the frame's axes (columns), of displacements and turns of the whole and spins."""
+class Candidate(NamedTuple):
+    """A displacement or turn of the whole or a spin: xi, xi', xi'' (rows) in some places, along inertial axes."""
+
+    name: str
+    places: NDArray[np.int64]
+    orders: Array
+
+
+def _whole(point: OperatingPoint, e: LinearEquations) -> Iterator[Candidate]:
+    """Displacements of the whole, and its turns about the direction of gravity or, without it, about any."""
     motions, accelerations = [point.state.motions[n] for n in e.places], [point.accelerations[n] for n in e.places]
     starts = np.array([place.start for place in e.places.values()])
     turned = np.array([place.start + 3 for place in e.places.values() if place.stop - place.start >= 6], np.int64)
     rows = (starts[:, None] + np.arange(3)).ravel()  # where displacements are, and where rotations are
-    turned_rows = (turned[:, None] + np.arange(3)).ravel()
-    names: list[str] = []
-    columns: list[Array] = []  # xi, xi', xi'' along inertial axes
-
-    def add(name: str) -> Array:
-        names.append(name)
-        columns.append(np.zeros((3, e.size)))
-        return columns[-1]
-
+    both = np.concatenate([rows, (turned[:, None] + np.arange(3)).ravel()])
     for axis, letter in zip(np.eye(3), "xyz", strict=True):
-        add(f"path: displacement of the whole along {letter}")[0, rows] = np.tile(axis, len(starts))
+        orders = np.zeros((3, len(rows)))
+        orders[0] = np.tile(axis, len(starts))
+        yield Candidate(f"path: displacement of the whole along {letter}", rows, orders)
     gravity = lifted(point.eq.system.gravity)
     for axis in [-gravity / np.linalg.norm(gravity)] if np.any(gravity) else np.eye(3):
         direction = ", ".join(f"{x + 0.0:.4g}" for x in axis)
-        orders = add(f"heading: turn of the whole about ({direction})")
         vectors = [(m.position, m.velocity, a) for m, (a, _) in zip(motions, accelerations, strict=True)]
-        orders[:, rows] = (np.array(vectors).transpose(1, 0, 2) @ skew(axis).T).reshape(3, -1)
-        orders[0, turned_rows] = np.tile(axis, len(turned))
-    for b, m, (_, alpha) in zip(point.eq.tables.bodies, motions, accelerations, strict=True):
+        orders = np.zeros((3, len(both)))
+        orders[:, : len(rows)] = (np.array(vectors).transpose(1, 0, 2) @ skew(axis).T).reshape(3, -1)
+        orders[0, len(rows) :] = np.tile(axis, len(turned))
+        yield Candidate(f"heading: turn of the whole about ({direction})", both, orders)
+
+
+def _spins(point: OperatingPoint, e: LinearEquations) -> Iterator[Candidate]:
+    """Spins of round bodies about their own axes."""
+    for b in point.eq.tables.bodies:
+        name, place = b.body.name, e.places[b.body.name]
+        m, alpha = point.state.motions[name], point.accelerations[name][1]
         spin = skew(m.angular_velocity)
-        place = e.places[b.body.name]
         for local, arm in round_axes(*b.body.mass_properties()[1:]):
             whole = m.rotation @ np.array([arm, local]).T
-            orders = add(f"spin: turn of {b.body.name!r} about its own axis")
             parts = (whole, spin @ whole, (skew(alpha) + spin @ spin) @ whole)
-            orders[:, place.start : place.start + 6] = np.array(parts).transpose(0, 2, 1).reshape(3, 6)
-    motion, rate, bent = (np.array([column[k] for column in columns]).T for k in range(3))
+            orders = np.array(parts).transpose(0, 2, 1).reshape(3, 6)
+            yield Candidate(f"spin: turn of {name!r} about its own axis", place.start + np.arange(6), orders)
+
+
+def explanation(point: OperatingPoint, e: LinearEquations, motion: NDArray, displacements: bool = False) -> str:
+    """Why a motion of a large system is ignorable, in words; empty if it is no displacement, turn or spin.
+
+    With `displacements` only those of the whole are considered.
+    """
+    import scipy.sparse as sparse
+    from scipy.sparse.linalg import lsmr
+
+    found = list(_whole(point, e))
+    found = found[:3] if displacements else [*found, *_spins(point, e)]
+    columns = np.repeat(np.arange(len(found)), [len(c.places) for c in found])
+    entries = np.concatenate([c.orders[0] for c in found]), (np.concatenate([c.places for c in found]), columns)
+    matrix = sparse.coo_array(entries, shape=(e.size, len(found))).tocsr()
+    lengths = np.sqrt(np.asarray((matrix**2).sum(axis=0)).ravel())
+    unit = matrix @ sparse.diags_array(1.0 / np.where(lengths > 0.0, lengths, 1.0))
+    size = float(np.linalg.norm(motion))
+    real, imaginary = (lsmr(unit, part, atol=1e-13, btol=1e-13)[0] for part in (motion.real, motion.imag))
+    weights = real + 1j * imaginary
+    if np.linalg.norm(unit @ weights - motion) > RECOGNIZED * size:
+        return ""
+    named = [k for k in np.argsort(-np.abs(weights), kind="stable") if abs(weights[k]) > 1e-3 * size]
+    return " with ".join(found[k].name for k in named[:MENTIONED]) + (" and others" if len(named) > MENTIONED else "")
+
+
+def _candidates(
+    point: OperatingPoint, frame: TurningFrame, e: LinearEquations
+) -> tuple[list[str], Array, Array, Array]:
+    """Names, and xi, xi', xi'' in the frame's axes (columns), of displacements and turns of the whole and spins."""
+    found = [*_whole(point, e), *_spins(point, e)]
+    names = [c.name for c in found]
+    orders = np.zeros((3, e.size, len(found)))
+    for k, c in enumerate(found):
+        orders[:, c.places, k] = c.orders
+    motion, rate, bent = orders
     # In the frame's axes x = R^T xi.
     S = turning(e.places, frame)
     velocity, acceleration = rate - S @ motion, bent - 2.0 * S @ rate + S @ S @ motion

@@ -81,6 +81,10 @@ class BasicConstraint(PointConnection):
     def j(self) -> Marker:
         return self._markers[1] if self._markers else super().j
 
+    def attach(self, i: Marker, j: Marker) -> None:
+        """Let it act between other markers than those it was made from."""
+        self._markers = (i, j)
+
     def in_plane(self) -> BasicConstraint | None:
         """What stands for this constraint in a planar system; None if it holds there by itself."""
         return self

@@ -83,7 +83,8 @@ class TangentAssembly:
         tables = eq.tables
         if reactive := [f.force for f in tables.forces if f.force.reactive]:
             raise AnalysisError(
-                f"{reactive[0]}: the equations are not linearized with friction that depends on reactions; leave it out"
+                f"{reactive[0]}: the equations are not linearized with friction, whose force depends on reactions; "
+                "remove it, or put a damper in its place with the slope mu N/u_0 that it has where it sticks"
             )
         self.blocks: dict[tuple[int, int], int] = {}
         self.size = 0

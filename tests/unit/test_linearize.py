@@ -221,6 +221,40 @@ def test_lowest_modes_are_those_of_the_full_analysis() -> None:
     )
 
 
+def test_zero_roots_among_the_lowest_are_explained() -> None:
+    cart = mb.linearize(mb.examples.cart_pendulum(False), n_modes=1)
+    assert {group.explanation for group in cart.ignorable} == {"path: displacement of the whole along x"}
+    disk = mb.System("rotor", gravity=(0, 0, 0))
+    rotor = disk.add(mb.RigidBody("rotor", mass=1.0, inertia=(0.2, 0.2, 0.3), center_of_mass=(0, 0, 0.4)))
+    disk.add(mb.RevoluteJoint("bearing", disk.ground, rotor, at=(0, 0, 0), axis=Z))
+    disk.add(mb.RigidBody("bob", mass=1.0, inertia=(0.1, 0.2, 0.3), position=(1, 0, 0)))
+    disk.add(mb.FixedJoint("clamp", disk.ground, disk["bob"], at=(1, 0, 0)))
+    assert all("spin: turn of 'rotor'" in group.explanation for group in mb.linearize(disk, n_modes=1).ignorable)
+
+
+def test_zero_root_at_a_critical_value_is_not_ignorable() -> None:
+    """A bar in balance at any angle about its horizontal hinge: nothing is symmetric, though its stiffness is zero."""
+    system = pendulum()
+    bar = system["bar"]
+    bar.update(center_of_mass=-bar.rotation.T @ bar.position)  # its weight has no moment about the hinge
+    lin = mb.linearize(system, n_modes=1)
+    np.testing.assert_allclose(lin.eigenvalues, 0.0, atol=1e-6)
+    assert not lin.ignorable
+
+
+def test_carried_displacements_are_recognized_in_a_turning_frame() -> None:
+    system = mb.System("free pair", gravity=(0, 0, 0))
+    for name, side in (("left", -1.0), ("right", 1.0)):
+        system.add(
+            mb.RigidBody(name, mass=1.0, inertia=(0.1, 0.2, 0.25), position=(side, 0, 0), velocity=(0, 3 * side, 0))
+        )
+        system[name].angular_velocity = (0, 0, 3.0)  # type: ignore[attr-defined]
+    system.add(mb.FixedJoint("bar", system["left"], system["right"], at=(0, 0, 0)))
+    lin = mb.linearize(system, frame=mb.TurningFrame(axis=Z, rate=3.0), n_modes=6)
+    carried = [group for group in lin.ignorable if "turns against the frame" in group.explanation]
+    assert sorted(np.unique(np.round([root.imag for group in carried for root in group.roots], 9))) == [-3.0, 3.0]
+
+
 def test_redundant_constraints_do_no_harm() -> None:
     """A bar on two hinges with the same axis: five equations depend on the others."""
     system = pendulum()

@@ -155,6 +155,48 @@ def test_sensitivity_lists_what_can_be_varied() -> None:
         mb.sensitivity(system, "mass 1", "rotation")
 
 
+# --- one parameter of a system ----------------------------------------------------------------------------------------
+
+
+def test_a_parameter_of_a_system_is_varied_on_copies() -> None:
+    system = oscillator(100.0, 2.0)
+    build = mb.vary(system, "spring 1", "stiffness")
+    locus = mb.root_locus(build, STIFFNESSES)
+    for stiffness, roots in zip(STIFFNESSES, locus.eigenvalues, strict=True):
+        np.testing.assert_allclose(np.sort_complex(roots), np.sort_complex(np.roots([1.0, 2.0, stiffness])), atol=1e-10)
+    assert system["spring 1"].stiffness == 100.0  # type: ignore[attr-defined]
+    system["spring 1"].damping = 50.0  # type: ignore[attr-defined]
+    assert build(4.0)["spring 1"].damping == 2.0  # the system as it was
+    made = mb.sweep(mb.vary(system, system["mass 1"], "mass"), [1.0, 2.0], lambda s: s["mass 1"].mass)
+    assert made == [1.0, 2.0]
+
+
+def test_components_and_states_of_a_varied_parameter() -> None:
+    system = mb.System("pendulum")
+    bar = system.add(mb.RigidBody("bar", mass=2.0, inertia=(0.5, 0.5, 0.1), position=(0, 0, -1.0)))
+    system.add(mb.RevoluteJoint("hinge", system.ground, bar, at=(0, 0, 0), axis=(0, 1, 0)))
+    for element, parameter, index, value, expected in [
+        (bar, "inertia", (1, 1), 0.55, 2.0 * 9.81 / 2.55),
+        (system, "gravity", 2, -4.0, 2.0 * 4.0 / 2.5),
+    ]:
+        roots = mb.linearize(mb.vary(system, element, parameter, index)(value)).eigenvalues
+        np.testing.assert_allclose(np.abs(roots) ** 2, expected, rtol=1e-10)
+    inclined = mb.vary(system, "pendulum", "gravity", 0, state=mb.equilibrium)(3.0)
+    np.testing.assert_allclose(np.abs(inclined.eigenvalues) ** 2, 2.0 * np.hypot(3.0, 9.81) / 2.5, rtol=1e-9)
+    tensor = mb.vary(system, bar, "inertia", (0, 1))(0.02)["bar"].inertia
+    assert tensor[0, 1] == tensor[1, 0] == 0.02
+
+
+def test_what_cannot_be_varied_is_named() -> None:
+    system = oscillator(100.0)
+    with pytest.raises(mb.ModelError, match=r"'spring 1', stifness: .*stiffness, damping"):
+        mb.vary(system, "spring 1", "stifness")
+    with pytest.raises(mb.ModelError, match=r"position: .*index 3.*\(3,\)"):
+        mb.vary(system, "mass 1", "position", 3)
+    with pytest.raises(mb.ModelError, match=r"mass: .*index 0"):
+        mb.vary(system, "mass 1", "mass", 0)
+
+
 def test_a_motion_cannot_be_disturbed_along_an_ignorable_mode() -> None:
     free = mb.System("free", gravity=(0, 0, 0))
     free.add(mb.RigidBody("body", mass=1.0, inertia=(1, 1, 1)))

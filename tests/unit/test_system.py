@@ -257,6 +257,28 @@ def test_assemblies_nest():
     assert outer["b a ball"].body_j is outer["b a lower"]
 
 
+def test_constraints_made_from_markers_go_along():
+    """One that was made from two markers acts between the copies of their bodies, at the moved markers."""
+    part = mb.System("part")
+    first = part.add(mb.RigidBody("first", mass=1.0, inertia=(1, 1, 1), position=(1, 0, 0)))
+    second = part.add(mb.RigidBody("second", mass=2.0, inertia=(2, 2, 2), position=(2, 0, 0)))
+    held = part.add(
+        mb.Coincident(mb.Marker(first, at=(1.5, 0.2, 0)), mb.Marker(second, at=(1.5, 0.2, 0), axis=(1, 0, 0)))
+    )
+    system = mb.System("whole")
+    copies = system.include(part, "p ", position=SHIFT, rotation=TURN)
+    twin = copies[held.name]
+    for end, original, body in ((twin.i, held.i, "first"), (twin.j, held.j, "second")):
+        assert end.body is copies[body]
+        np.testing.assert_allclose(end.at, A @ original.at + SHIFT, atol=1e-15)
+        np.testing.assert_allclose(end.axes, A @ original.axes, atol=1e-15)
+        np.testing.assert_allclose(end.local_point, original.local_point, atol=1e-14)
+        np.testing.assert_allclose(end.local_axes, original.local_axes, atol=1e-14)
+    part["first"].position = (5, 5, 5)  # the copy does not know the original any more
+    assert mb.degrees_of_freedom(system).count == 9
+    assert mb.evaluate(system).violation.position[0] < 1e-14
+
+
 def test_a_system_may_include_itself():
     system = pendulum()
     system.include(system, "second ")
