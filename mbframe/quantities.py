@@ -210,6 +210,10 @@ def _entries(result: Result) -> Iterator[Entry]:
     for body in tables.index:
         for kind, unit in MOTION.items():
             yield Entry(body, kind, unit, partial(getattr(result, kind), body), components_of(kind, dimension))
+        if modes := tables.bodies[tables.index[body]].formulation.n_modes:
+            numbers = tuple(map(str, range(modes)))
+            yield Entry(body, "modal_coordinate", "", partial(result.modal, body), numbers)
+            yield Entry(body, "modal_velocity", "1/s", partial(result.modal_velocity, body), numbers)
         if dimension == 2:
             yield Entry(body, "angle", "rad", partial(result.angle, body))
         else:

@@ -30,8 +30,8 @@ class FlexibleBody(Body):
 
     `position`, `rotation` and their rates are those of the floating frame. With frame="node" it is attached to the
     node from which the modes are measured (the held one of `clamped_modes`, the first interface, node 0), which does
-    not move relative to it; with frame="mean" the shapes carry no momentum (Tisserand's mean axes). Without a choice it is
-    as the modes were made: at the node of `clamped_modes`, mean axes for all others. Joints decide what is held; the
+    not move relative to it; with frame="mean" the shapes carry no momentum (Tisserand's mean axes). Without a choice it
+    is as the modes were made: at the node of `clamped_modes`, mean axes for all others. Joints decide what is held; the
     choice of the frame changes the motion only by what is of second order in the deformation.
 
     Deformations are small: their elastic forces are linear, K eta, and damped by `damping_ratios` (one, or one per mode
