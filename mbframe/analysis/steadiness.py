@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 CLOSED = 1e-7  # largest violation of a constraint, and of its rate, relative to the size and speed of the model
 STEADY = 1e-6  # largest unsteady acceleration, relative to gravity and the accelerations of the motion
 CONSTANT = 1e-7  # largest relative change of the coefficients along the motion
+ROUNDING = 1e-13
 TURN = 1.0  # rad: how far the fastest wheel turns until the coefficients are compared
 LATER = 0.777  # s; no part of a period that anyone would choose
 LISTED = 5  # bodies named in a message
@@ -157,10 +158,12 @@ def check_constant(point: OperatingPoint, frame: TurningFrame, here: LinearEquat
     there = linear_equations(later, frame, frame.turned(duration))
     before, after = _invariants(here, basis), _invariants(there, admissible(there))
     changed: dict[str, float] = {}
-    for a, b in zip(before, after, strict=True):
+    # What cancels between large numbers is known to their rounding only.
+    sizes = [1.0, *(float(np.abs(part).max(initial=0.0)) for part in (here.mass, here.damping, here.stiffness)), 1.0]
+    for a, b, size in zip(before, after, sizes, strict=False):
         scale = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
         difference = np.abs(a - b)
-        if difference.max(initial=0.0) <= CONSTANT * scale:
+        if difference.max(initial=0.0) <= max(CONSTANT * scale, ROUNDING * size):
             continue
         by_motion = difference.max(axis=0).reshape(-1, here.size).max(axis=0) / scale
         for name, place in here.places.items():

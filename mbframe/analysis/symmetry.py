@@ -87,6 +87,8 @@ def _candidates(
             {n: (turn @ accelerations[n][0], none) for n in motions},
         )
     for b in point.eq.tables.bodies:
+        if b.formulation.n_modes:  # deformations are not round
+            continue
         name = b.body.name
         m = motions[name]
         spin = skew(m.angular_velocity)
