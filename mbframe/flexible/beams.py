@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import ModelError, Problem
 from .beam_elements import BeamElements
 from .component import Component
-from .problems import counted, indices, points, positive, wrong
+from .problems import counted, indices, points, positive, usable, wrong
 
 _NEARLY_PARALLEL = 1e-3
 
@@ -170,7 +170,7 @@ def _component(
             needed = "a number" if width is None else f"{width} numbers"
             problems.append(Problem(element, field, f"found {value!r}; give {needed}"))
             return np.ones(shape)
-        if not np.all(np.isfinite(array) & (array > 0.0)):
+        if not np.all(usable(array) & (array > 0.0)):
             problems.append(Problem(element, field, f"found {array.min():.6g}; allowed are finite numbers above 0"))
         return np.array(np.broadcast_to(array, shape))
 

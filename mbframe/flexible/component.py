@@ -15,6 +15,7 @@ from .interface_points import InterfacePoint, node_motion
 from .mass_points import MassPoints, rigid_fields
 from .matrices import check_semidefinite, checked_matrix
 from .problems import indices, points, wrong
+from .problems import point as checked_point
 from .storage import (
     FilePath,
     Tree,
@@ -34,6 +35,7 @@ from .storage import (
 Place = int | str | Sequence[float]
 
 _RIGID = 1e-6  # elastic energy of a rigid motion relative to that of its parts, below which it is rounding
+_NO_INERTIA = 1e-13  # smallest over largest principal inertia below which it is rounding
 _DIRECTIONS = (*(f"translation along {axis}" for axis in "xyz"), *(f"rotation about {axis}" for axis in "xyz"))
 
 
@@ -42,7 +44,7 @@ class Component:
     """A body as finite elements see it: n nodes with 6 freedoms each (ux uy uz rx ry rz) or 3 (ux uy uz).
 
     Free, that is not supported anywhere: the multibody system holds it by joints. Rotations are small, in radians,
-    about the component's axes. Immutable: arrays cannot be written to.
+    about the component's axes. Immutable: what changes it makes a new one.
 
     Parameters
     ----------
@@ -165,7 +167,7 @@ class Component:
         return MassPoints(self.nodes, sparse.csr_array(place @ self.mass_matrix @ place.T), place)
 
     def check_free(self, purpose: str) -> None:
-        """A `ModelError` unless rigid motions cost no elastic energy, which `purpose` needs."""
+        """A `ModelError` unless rigid motions cost no elastic energy and all have inertia, which `purpose` needs."""
         about = self.nodes.mean(axis=0)
         rigid = self.rigid_modes(about)
         energy = np.einsum("ij,ij->j", rigid, self.stiffness_matrix @ rigid)
@@ -179,6 +181,15 @@ class Component:
                 f"resists a {_DIRECTIONS[worst]} of the whole body (energy {energy[worst]:.3g} J per unit, "
                 f"{ratio[worst]:.1g} of that of its parts): the rigid-body modes that {purpose} needs are missing; "
                 "give the matrix of the unsupported body and hold it by joints",
+            )
+        principal = np.linalg.eigvalsh(self.inertia)
+        if not principal[0] > _NO_INERTIA * principal[-1]:
+            found = ", ".join(f"{moment:.3g}" for moment in principal)
+            raise wrong(
+                "Component",
+                "mass_matrix",
+                f"gives the principal inertias {found} kg m²: {purpose} needs all of them above 0; add masses "
+                "beside the axis, or inertia of the nodes' rotations",
             )
 
     # ---- nodes and interface points
@@ -215,9 +226,7 @@ class Component:
 
         Farther away than `tolerance` (None: 1e-6 of the component's extent) is a `ModelError` with the distance.
         """
-        where = np.asarray(point, dtype=float)
-        if where.shape != (3,) or not np.all(np.isfinite(where)):
-            raise wrong("Component", "node_at", f"found the point {point!r}; give three finite coordinates, m")
+        where = checked_point("Component", "node_at", point)
         allowed = 1e-6 * self.extent if tolerance is None else float(tolerance)
         distances = np.linalg.norm(self.positions - where, axis=1)
         candidates = np.flatnonzero(distances <= max(allowed, distances.min()))
@@ -355,13 +364,15 @@ class Component:
         if "beams" in tree:
             component = cls.of_beams(nodes, beams_from(tree["beams"], nodes))
         else:
-            tree = fields_of("Component", values, ("nodes", *matrices[:3]), ("interface_points", *matrices[3:]))
-            if (per_node := tree["freedoms_per_node"]) not in (3, 6):
+            tree = fields_of("Component", values, ("nodes", *matrices[:2]), ("interface_points", *matrices[2:]))
+            if (per_node := tree.get("freedoms_per_node", 6)) not in (3, 6):
                 raise wrong("Component", "freedoms_per_node", f"found {per_node!r}; allowed are 3 and 6")
             mass, stiffness = (matrix_from(name, tree[name], per_node * len(nodes)) for name in matrices[:2])
             lines, triangles = (array_of("Component", name, tree.get(name, ()), int) for name in matrices[3:])
             component = cls(nodes, mass, stiffness, lines, triangles)
-        for entry in tree.get("interface_points", ()):
+        if not isinstance(entries := tree.get("interface_points", []), list):
+            raise wrong("Component", "interface_points", f"found {type(entries).__name__}; needed is a list")
+        for entry in entries:
             point = fields_of("InterfacePoint", entry, ("name", "position", "nodes", "kind"))
             numbers = array_of("InterfacePoint", "nodes", point["nodes"], int)
             component = component.with_interface(numbers, point["position"], str(point["name"]), str(point["kind"]))
@@ -373,5 +384,5 @@ class Component:
 
     @classmethod
     def load(cls, path: FilePath) -> Component:
-        """Read what `save` wrote."""
+        """Read what `save` wrote, or a file with the arrays `nodes`, `mass_matrix` and `stiffness_matrix`."""
         return cls.from_values(read_npz(path))

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from .mass_points import rigid_fields
-from .problems import wrong
+from .problems import point, wrong
 
 KINDS = ("rigid", "mean")
 _IN_LINE = 1e-6  # smallest over largest extent of a set of nodes below which it is in line
@@ -53,10 +53,8 @@ class InterfacePoint:
                 "nodes",
                 f"found numbers from {numbers[0]} to {numbers[-1]}; nodes have those from 0 to {len(positions) - 1}",
             )
-        where = positions[numbers].mean(axis=0) if place is None else np.array(place, dtype=float)
-        if where.shape != (3,) or not np.all(np.isfinite(where)):
-            raise wrong("InterfacePoint", "position", f"found {place!r}; give three finite coordinates, m")
-        where.flags.writeable = numbers.flags.writeable = False
+        where = point("InterfacePoint", "position", positions[numbers].mean(axis=0) if place is None else place)
+        numbers.flags.writeable = False
         return cls(name, where, numbers, kind)
 
     def rigid(self, positions: np.ndarray, per_node: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
-from .problems import wrong
+from .problems import usable, wrong
 
 SYMMETRY = 1e-8  # relative to the largest entry; files hold rounded numbers
 DEFINITENESS = 1e-7  # relative to the diagonal: more negative than this is not rounding
@@ -36,9 +36,9 @@ def checked_matrix(field: str, matrix: Any, nodes: int) -> sparse.csr_array:
             f"{3 * nodes} x {3 * nodes} (ux uy uz for each)",
         )
     array.sum_duplicates()
-    if not np.all(np.isfinite(array.data)):
+    if not np.all(usable(array.data)):
         entry = array.tocoo()
-        k = int(np.argmin(np.isfinite(entry.data)))
+        k = int(np.argmin(usable(entry.data)))
         place = f"row {entry.row[k]}, column {entry.col[k]}"
         raise wrong("Component", field, f"has the entry {entry.data[k]} in {place}; give finite numbers")
     difference = sparse.coo_array(array - array.T)

@@ -13,7 +13,7 @@ from scipy import linalg
 from .component import Component, Place
 from .problems import wrong
 from .storage import FilePath, Tree, array_of, fields_of, plain, read_npz, write_npz
-from .supports import Floating, Support, normalized
+from .supports import Floating, Support, normalized, without_momentum
 
 DEPENDENT = 1e-10  # smallest eigenvalue of the normalized shapes' products below which they are dependent
 Frame = Literal["node", "mean"]
@@ -239,8 +239,6 @@ class Modes:
                 f"has the shape {shapes.shape} and there are {frequencies.size} frequencies; needed is "
                 f"({component.n_freedoms}, m) and m frequencies",
             )
-        if not (np.all(np.isfinite(shapes)) and np.all(np.isfinite(frequencies))):
-            raise wrong("Modes", "shapes", "or frequencies are not finite; check where the file comes from")
         reference = tree.get("reference")
         if not (reference is None or reference == "mean"):
             reference = component.number_of(reference)
@@ -288,12 +286,9 @@ class Modes:
 
 
 def without_rigid_motion(component: Component, shapes: np.ndarray) -> np.ndarray:
-    """The shapes without the rigid motion that carries their momentum: Φ - R (Rᵀ M R)⁻¹ Rᵀ M Φ."""
+    """The shapes without the rigid motion that carries their momentum."""
     rigid = component.rigid_modes(component.centre_of_mass)
-    moved = component.mass_matrix @ rigid
-    for _ in range(2):  # the second time removes the rounding of the first where a shape is mostly rigid
-        shapes = shapes - rigid @ linalg.solve(rigid.T @ moved, moved.T @ shapes, assume_a="pos")
-    return shapes
+    return without_momentum(shapes, rigid, component.mass_matrix @ rigid)
 
 
 def floating(component: Component) -> Floating:

@@ -8,6 +8,13 @@ import numpy as np
 
 from ..errors import ModelError, Problem
 
+LARGEST = 1e60  # a larger number is no quantity, and its powers overflow
+
+
+def usable(array: np.ndarray) -> np.ndarray:
+    """Which numbers are finite and not absurdly large."""
+    return abs(array) < LARGEST
+
 
 def wrong(element: str, field: str, message: str) -> ModelError:
     """The error for one argument that cannot be used."""
@@ -19,10 +26,10 @@ def positive(element: str, **values: float) -> None:
     problems = []
     for field, value in values.items():
         try:
-            usable = bool(np.isfinite(number := float(value)) and number > 0.0)
+            allowed = 0.0 < float(value) < LARGEST
         except (TypeError, ValueError):
-            usable = False
-        if not usable:
+            allowed = False
+        if not allowed:
             problems.append(Problem(element, field, f"found {value!r}; allowed are numbers above 0; give one"))
     if problems:
         raise ModelError(problems)
@@ -43,9 +50,21 @@ def points(element: str, field: str, values: Any) -> np.ndarray:
         raise wrong(element, field, "found no numbers; give one row of x, y, z (m) for each point") from None
     if array.ndim != 2 or array.shape[1] != 3 or not len(array):
         raise wrong(element, field, f"has the shape {array.shape}; needed is (n, 3): x, y, z (m) of each point")
-    if not np.all(np.isfinite(array)):
-        row = int(np.argwhere(~np.isfinite(array))[0, 0])
+    if not np.all(usable(array)):
+        row = int(np.argwhere(~usable(array))[0, 0])
         raise wrong(element, field, f"point {row} is {array[row].tolist()}; give finite numbers")
+    array.flags.writeable = False
+    return array
+
+
+def point(element: str, field: str, value: Any) -> np.ndarray:
+    """One finite point that cannot be written to."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != (3,) or not np.all(usable(array)):
+        raise wrong(element, field, f"found {value!r}; give three finite coordinates, m")
     array.flags.writeable = False
     return array
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import io, sparse
 
 from .beam_elements import BeamElements
-from .problems import wrong
+from .problems import usable, wrong
 
 FilePath = str | os.PathLike[str]
 Tree = dict[str, Any]
@@ -57,9 +57,12 @@ def array_of(element: str, field: str, value: Any, kind: type = float) -> np.nda
         array = np.array(value)
         if kind is int and array.size and not np.issubdtype(array.dtype, np.integer):
             raise ValueError
-        return array.astype(kind)
-    except (TypeError, ValueError):
+        array = array.astype(kind)
+    except (TypeError, ValueError, OverflowError):
         raise wrong(element, field, "found something other than a regular array of numbers; check the file") from None
+    if not np.all(usable(array)):
+        raise wrong(element, field, "has numbers that are not finite; check the file")
+    return array
 
 
 def matrix_tree(matrix: sparse.csr_array) -> Tree:
@@ -68,8 +71,10 @@ def matrix_tree(matrix: sparse.csr_array) -> Tree:
     return {"rows": lower.row.astype(np.int64), "columns": lower.col.astype(np.int64), "values": lower.data}
 
 
-def matrix_from(field: str, tree: Any, size: int) -> sparse.csr_array:
-    """The symmetric matrix of `size` rows whose lower triangle is given."""
+def matrix_from(field: str, tree: Any, size: int) -> Any:
+    """The symmetric matrix of `size` rows whose lower triangle is given; a dense one as it is."""
+    if not isinstance(tree, Mapping):
+        return array_of("Component", field, tree)
     values = fields_of("Component", tree, ("rows", "columns", "values"))
     rows, columns = (array_of("Component", field, values[key], int) for key in ("rows", "columns"))
     data = array_of("Component", field, values["values"])
@@ -101,16 +106,20 @@ def beams_from(tree: Any, nodes: np.ndarray) -> BeamElements:
         raise wrong("Component.beams", "edges", f"needed are pairs of node numbers from 0 to {len(nodes) - 1}")
     arrays = {}
     for name in ("axes", *_PER_ELEMENT, *_SHEAR_AREAS):
-        array = array_of("Component.beams", name, values.get(name, np.inf))
+        array = array_of("Component.beams", name, values[name]) if name in values else np.array(np.inf)
         shape = (len(edges), 3, 3) if name == "axes" else (len(edges),)
         if array.shape not in (shape, shape[1:]):
             raise wrong("Component.beams", name, f"has the shape {array.shape}; needed is {shape} or {shape[1:]}")
         arrays[name] = np.array(np.broadcast_to(array, shape))
-        if np.any(np.isnan(arrays[name])) or (name != "axes" and not np.all(arrays[name] > 0.0)):
+        if name != "axes" and not np.all(arrays[name] > 0.0):
             raise wrong("Component.beams", name, "allowed are numbers above 0")
     length = np.linalg.norm(nodes[edges[:, 1]] - nodes[edges[:, 0]], axis=1)
     if not np.all(length > 0.0):
         raise wrong("Component.beams", "edges", f"element {int(length.argmin())} has no length")
+    products = arrays["axes"] @ arrays["axes"].transpose(0, 2, 1)
+    along = np.einsum("ei,e,ei->e", arrays["axes"][:, 0], 1.0 / length, nodes[edges[:, 1]] - nodes[edges[:, 0]])
+    if not (np.allclose(products, np.eye(3), atol=1e-9) and np.allclose(along, 1.0, atol=1e-9)):
+        raise wrong("Component.beams", "axes", "must be unit vectors at right angles, the first along the element")
     return BeamElements(edges=edges, length=length, **arrays)
 
 

@@ -12,6 +12,8 @@ from scipy.sparse.linalg import LinearOperator, SuperLU, eigsh, splu
 from .problems import wrong
 
 _DENSE = 500  # freedoms up to which all modes are found at once
+_TOO_LARGE = 8000  # freedoms above which that takes too much memory
+_MASSLESS = 1e-15  # squares of periods, relative to the longest, below which nothing vibrates
 _SINGULAR = 1e-13
 
 Solve = Callable[[np.ndarray], np.ndarray]
@@ -60,7 +62,6 @@ class Floating:
 
     def __init__(self, stiffness: sparse.csr_array, mass: sparse.csr_array, rigid: np.ndarray) -> None:
         self._rigid, self._moved = rigid, mass @ rigid
-        self._inertia = linalg.cho_factor(rigid.T @ self._moved)
         lengths = np.linalg.norm(rigid, axis=0)
         held = linalg.qr((rigid / lengths).T, mode="r", pivoting=True)[1][:6]  # the six that differ most
         rows = sparse.csr_array((np.ones(6), (np.arange(6), held)), shape=(6, len(rigid)))
@@ -68,12 +69,16 @@ class Floating:
 
     def displacement(self, loads: np.ndarray) -> np.ndarray:
         """(n, k): u with Rᵀ M u = 0 and K u = f - M R (Rᵀ M R)⁻¹ Rᵀ f for columns of loads f."""
-        balanced = loads - self._moved @ linalg.cho_solve(self._inertia, self._rigid.T @ loads)
-        return self.without_rigid_motion(self._support.displacement(balanced))
+        inertia = self._rigid.T @ self._moved
+        balanced = loads - self._moved @ linalg.solve(inertia, self._rigid.T @ loads, assume_a="pos")
+        return without_momentum(self._support.displacement(balanced), self._rigid, self._moved)
 
-    def without_rigid_motion(self, shapes: np.ndarray) -> np.ndarray:
-        """The shapes without the rigid motion that carries their momentum: Φ - R (Rᵀ M R)⁻¹ Rᵀ M Φ."""
-        return shapes - self._rigid @ linalg.cho_solve(self._inertia, self._moved.T @ shapes)
+
+def without_momentum(shapes: np.ndarray, rigid: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    """Φ - R (Rᵀ M R)⁻¹ Rᵀ M Φ: the shapes without the rigid motion that carries their momentum; `moved` is M R."""
+    for _ in range(2):  # the second time removes the rounding of the first where a shape is mostly rigid
+        shapes = shapes - rigid @ linalg.solve(rigid.T @ moved, moved.T @ shapes, assume_a="pos")
+    return shapes
 
 
 def _factorized(matrix: sparse.sparray, purpose: str, definite: bool) -> SuperLU:
@@ -99,41 +104,39 @@ def _loose(purpose: str, ratio: float) -> Exception:
 
 
 def lowest_modes(
-    mass: sparse.csr_array, stiffness: sparse.csr_array, flexibility: Solve, count: int, available: int
+    mass: sparse.csr_array, stiffness: sparse.csr_array, flexibility: Solve, count: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The lowest `count` squared angular frequencies, ascending, and shapes φ with φᵀ M φ = 1.
 
-    `flexibility` gives the displacement of the held (or floating) component for loads that include no rigid part; it
-    is iterated with instead of the stiffness, so that the low modes are as accurate as numbers are. `available` is how
-    many modes there are.
+    Fewer, if there are fewer masses that can move. `flexibility` gives the displacement of the held (or floating)
+    component for loads: the problem solved is that of 1/ω², which allows for freedoms without mass.
     """
-    if count == 0:
-        return np.zeros(0), np.zeros((mass.shape[0], 0))
-    if mass.shape[0] <= _DENSE or count > available // 3:
-        return _all_modes(mass, stiffness, flexibility, count)
     size = mass.shape[0]
+    if count == 0:
+        return np.zeros(0), np.zeros((size, 0))
+    if size <= _DENSE or 3 * count > size:
+        return _all_modes(mass, flexibility, count)
     operator = LinearOperator((size, size), matvec=lambda f: flexibility(f.reshape(-1, 1))[:, 0], dtype=float)
-    start = flexibility(mass @ _start(size))[:, 0]  # in the space of allowed motions, and the same in every run
+    anywhere = np.random.default_rng(1).standard_normal((size, 1))  # the same in every run
+    start = flexibility(mass @ anywhere)[:, 0]
     values, shapes = eigsh(stiffness, k=count, M=mass, sigma=0.0, OPinv=operator, v0=start, tol=1e-12)
     order = np.argsort(values)
     return values[order], normalized(shapes[:, order], mass)
 
 
-def _start(size: int) -> np.ndarray:
-    return np.random.default_rng(1).standard_normal((size, 1))
-
-
-def _all_modes(
-    mass: sparse.csr_array, stiffness: sparse.csr_array, flexibility: Solve, count: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _all_modes(mass: sparse.csr_array, flexibility: Solve, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Dense: eigenvectors of Lᵀ F L with M = L Lᵀ, where F is the flexibility."""
+    if mass.shape[0] > _TOO_LARGE:
+        raise wrong(
+            "Component",
+            "n_modes",
+            f"{count} modes are too many for {mass.shape[0]} freedoms; ask for at most {mass.shape[0] // 3}",
+        )
     values, vectors = linalg.eigh(mass.toarray())
     root = vectors * np.sqrt(np.maximum(values, 0.0))  # massless freedoms follow statically
     moved = flexibility(root)
     inverse, coefficients = linalg.eigh(0.5 * (root.T @ moved + moved.T @ root))
-    kept = slice(-1, -count - 1, -1)
-    if not inverse[kept].min() > 0.0:
-        raise wrong("Component", "mass_matrix", f"has too few masses for {count} modes; ask for fewer")
+    kept = np.flatnonzero(inverse > _MASSLESS * inverse[-1])[::-1][:count]
     shapes = moved @ coefficients[:, kept] / inverse[kept]
     return 1.0 / inverse[kept], normalized(shapes, mass)
 

@@ -231,11 +231,11 @@ def _lowest(
         raise wrong(method, "n_modes", f"found {n_modes}; the held component has {available} freedoms, ask for no more")
     count = min(available, 16) if n_modes is None else int(n_modes)
     while True:
-        squares, shapes = lowest_modes(part.mass_matrix, part.stiffness_matrix, support.displacement, count, available)
-        if limit is None:
-            return squares, shapes
-        below = squares <= (_HERTZ * limit) ** 2
-        if n_modes is not None or count == available or not below.all():
+        squares, shapes = lowest_modes(part.mass_matrix, part.stiffness_matrix, support.displacement, count)
+        if n_modes is not None and len(squares) < n_modes:
+            raise wrong(method, "n_modes", f"found {n_modes}; only {len(squares)} modes move a mass, ask for no more")
+        below = squares <= (np.inf if limit is None else (_HERTZ * limit) ** 2)
+        if n_modes is not None or len(squares) < count or count == available or not below.all():
             return squares[below], shapes[:, below]
         count = min(2 * count, available)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import json
+import random
 import sys
 from dataclasses import FrozenInstanceError, replace
 
@@ -142,6 +145,32 @@ def test_supported_stiffness_has_no_rigid_motions(matrices):
             call()
 
 
+def lumped(beam, rotary: float):
+    """Masses at nodes, with an inertia about the axis only."""
+    masses = np.tile([0.2, 0.2, 0.2, rotary, 0.0, 0.0], len(beam.nodes))
+    return flexible.Component(beam.nodes, np.diag(masses), beam.stiffness_matrix)
+
+
+def test_massless_freedoms_follow(beam):
+    """Masses on a clamped massless beam: eigenvalues of the flexibility a² (3b - a)/6EI, a < b."""
+    part = lumped(beam, 1e-6)
+    every = flexible.clamped_modes(part, n_modes=16)
+    with refused("found 17; only 16 modes move a mass"):
+        flexible.clamped_modes(part, n_modes=17)
+    assert flexible.clamped_modes(part, frequency_limit=1e9).count == 16
+    x = beam.nodes[1:, 0]
+    near, far = np.minimum.outer(x, x), np.maximum.outer(x, x)
+    flexibility = near**2 * (3 * far - near) / (6 * BEAM["young"] * BEAM["second_moments"][1])
+    expected = np.sqrt(1.0 / (0.2 * np.linalg.eigvalsh(flexibility)[::-1])) / (2 * np.pi)
+    for frequency in expected:
+        assert np.min(abs(every.frequencies / frequency - 1.0)) < 1e-8
+
+
+def test_a_line_of_points_has_no_inertia_about_itself(beam):
+    with refused(r"principal inertias 0, \S+, \S+ kg m²: a floating body needs all of them above 0"):
+        flexible.free_modes(lumped(beam, 0.0), n_modes=2)
+
+
 def test_disconnected_parts():
     apart = flexible.frame(
         [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]],
@@ -207,6 +236,15 @@ def test_set_in_line_of_nodes_without_rotations():
         part.with_interface([0, 1, 2]).motion_at(4)
     with refused("node 1 has no rotations and 2 neighbours in line"):
         part.motion_at(1)
+
+
+def test_nodes_of_a_membrane_turn_with_rigid_motions():
+    """All neighbours in a plane: the best rigid motion tells the rotation."""
+    nodes = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1.2, 0]])
+    part = flexible.Component(nodes, np.eye(12), np.kron(4 * np.eye(4) - np.ones((4, 4)), np.eye(3)))
+    for number in range(4):
+        motion = part.motion_at(number) @ part.rigid_modes(nodes[number])
+        assert motion == pytest.approx(np.eye(6), abs=1e-12)
 
 
 # ---- mass as points
@@ -448,6 +486,18 @@ def test_matrices_of_other_programs(beam, tmp_path):
         read(beam.nodes, tmp_path / "bad.mtx", beam.stiffness_matrix)
 
 
+def test_arrays_in_a_file(beam, tmp_path):
+    stiffness = beam.stiffness_matrix.toarray()
+    np.savez(
+        tmp_path / "part.npz", nodes=beam.nodes, mass_matrix=beam.mass_matrix.toarray(), stiffness_matrix=stiffness
+    )
+    part = flexible.Component.load(tmp_path / "part.npz")
+    assert abs(part.stiffness_matrix - beam.stiffness_matrix).max() == 0.0
+    np.savez(tmp_path / "half.npz", nodes=beam.nodes, stiffness_matrix=stiffness)
+    with refused("Component: missing mass_matrix"):
+        flexible.Component.load(tmp_path / "half.npz")
+
+
 def bad_values(beam):
     values = flexible.free_modes(beam, n_modes=2).to_values()
     part = flexible.Component(beam.nodes, beam.mass_matrix, beam.stiffness_matrix).to_values()
@@ -479,6 +529,35 @@ def test_bad_values_of_modes(beam):
     for values, message in bad_values(beam):
         with refused(message):
             flexible.Modes.from_values(values)
+
+
+def places(values, before=()):
+    """Where something stands in a tree of values; of each list three places at random."""
+    inner = range(0)
+    if isinstance(values, dict):
+        inner = values
+    elif isinstance(values, list):
+        inner = random.Random(len(before)).sample(range(len(values)), min(3, len(values)))
+    for key in inner:
+        yield (*before, key)
+        yield from places(values[key], (*before, key))
+
+
+NONSENSE = [None, True, "x", -1, 1.5, 1e308, float("nan"), 2**70, [], {}, [[]], [1, "a"], [[1, 2], [3]]]
+
+
+@pytest.mark.parametrize("part", specimens(), ids=["beam", "frame", "matrices"])
+def test_values_with_nonsense_are_refused_or_read(part):
+    values = flexible.craig_bampton(part, [0, len(part.nodes) - 1], n_modes=2).to_values()
+    cases = [(place, bad) for place in places(values) for bad in NONSENSE]
+    for place, bad in random.Random(1).sample(cases, 250):
+        mutated = copy.deepcopy(values)
+        inner = mutated
+        for key in place[:-1]:
+            inner = inner[key]
+        inner[place[-1]] = bad
+        with contextlib.suppress(mb.ModelError):
+            flexible.Modes.from_values(mutated)
 
 
 def test_bad_files_of_modes(beam, tmp_path):

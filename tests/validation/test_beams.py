@@ -220,6 +220,21 @@ def test_euler_buckling():
     assert critical == pytest.approx(np.pi**2 * YOUNG * np.array([IZ, IY]) / LENGTH**2, rel=1e-5)
 
 
+def test_buckling_with_shear():
+    """Engesser: 1/P = 1/P_Euler + 1/κGA for a column that is soft in shear."""
+    elements, factors = 40, (0.02, 0.03)
+    part = steel_beam(elements, shear_factors=factors, **DEEP)
+    held = [0, 1, 2, 3, 6 * elements + 1, 6 * elements + 2]
+    kept = np.setdiff1d(np.arange(part.n_freedoms), held)
+    unit = part.geometric_stiffness(-np.ones(elements))
+    stiffness, softening = (m.toarray()[np.ix_(kept, kept)] for m in (part.stiffness_matrix, unit))
+    critical = 1.0 / -eigh(softening, stiffness, eigvals_only=True)
+    for moment, factor in zip(DEEP["second_moments"], factors[::-1], strict=True):
+        euler, shear = np.pi**2 * YOUNG * moment / LENGTH**2, factor * SHEAR * DEEP["area"]
+        assert euler > 0.1 * shear
+        assert np.min(abs(critical * (1.0 / euler + 1.0 / shear) - 1.0)) < 2e-3
+
+
 def rotating_frequency(eta: float) -> float:
     """First flapping frequency over √(EI/ρAL⁴) at the rate `eta`: Ritz's method with N = ½ ρ A Ω² (L² - x²)."""
     places, weights = np.polynomial.legendre.leggauss(40)
@@ -248,9 +263,38 @@ def test_rotating_cantilever_is_stiffened(eta):
     assert errors[1] < 0.3 * errors[0]
 
 
-def test_published_frequency_of_a_rotating_cantilever():
-    """[HodgesRutkowski1981]: 11.2023 at η = 10."""
-    assert rotating_frequency(10.0) == pytest.approx(11.2023, abs=1e-4)
+def test_tension_of_a_floating_rotor():
+    """Free beam about its middle: N = ½ ρ A Ω² ((L/2)² - s²), of which an element feels the mean."""
+    elements = 12
+    part = steel_beam(elements)
+    modes = mb.flexible.free_modes(part, n_modes=6)
+    ends = part.nodes[:, 0] - LENGTH / 2
+    primitive = 0.5 * DENSITY * AREA * ((LENGTH / 2) ** 2 * ends - ends**3 / 3)
+    tension = np.diff(primitive) / np.diff(ends)
+    expected = modes.shapes.T @ (part.geometric_stiffness(tension) @ modes.shapes)
+    found = modes.centrifugal_stiffness
+    assert found[2, 2] == pytest.approx(expected, abs=1e-9 * abs(expected).max())
+    assert found[1, 1] == pytest.approx(expected, abs=1e-9 * abs(expected).max())
+    for none in (found[0, 0], found[0, 1], found[1, 2]):
+        assert abs(none).max() < 1e-9 * abs(expected).max()
+
+
+def test_stiffening_does_not_depend_on_the_axes():
+    """A beam along an oblique line, rotated about any axis, is stiffened as the one along x about the turned axis."""
+    turn = expm(np.array([[0, -0.3, 0.5], [0.3, 0, -0.8], [-0.5, 0.8, 0]]))
+    section = {"area": AREA, "second_moments": (IY, IZ), "torsion": TORSION, "subdivisions": 6}
+    section |= {"young": YOUNG, "shear": SHEAR, "density": DENSITY}
+    straight, oblique = (
+        mb.flexible.frame(np.array([[0, 0, 0], [LENGTH, 0, 0]]) @ t.T, [[0, 1]], y_axis=t[:, 1], **section)
+        for t in (np.eye(3), turn)
+    )
+    omega = np.array([1.0, 2.0, -0.5])
+    modes = mb.flexible.clamped_modes(straight, n_modes=5)
+    turned = np.einsum("ij,njm->nim", turn, modes.shapes.reshape(-1, 3, 5)).reshape(-1, 5)
+    same = mb.flexible.Modes(oblique, turned, modes.frequencies, reference=0)
+    a = np.einsum("a,b,abij->ij", omega, omega, modes.centrifugal_stiffness)
+    b = np.einsum("a,b,abij->ij", turn @ omega, turn @ omega, same.centrifugal_stiffness)
+    assert b == pytest.approx(a, abs=1e-9 * abs(a).max())
 
 
 def test_frames_do_not_depend_on_where_they_are():

@@ -120,6 +120,36 @@ def test_rigid_and_mean_interfaces():
     assert frequencies["mean"][0] < frequencies["rigid"][0]
 
 
+@pytest.mark.parametrize("kind", ["rigid", "mean"])
+def test_statics_at_interfaces_is_that_of_the_full_model(kind):
+    """Held at one face, loaded at the other, with a full dense solution that has multipliers for rigid faces."""
+    part = solid(block("tetrahedra", (2, 1, 1)), order=2)
+    left, right = (np.flatnonzero(abs(part.nodes[:, 0] - x) < 1e-9) for x in (0.0, SIZE[0]))
+    part = part.with_interface(left, name="left", kind=kind).with_interface(right, name="right", kind=kind)
+    modes = flexible.craig_bampton(part, ["left", "right"], n_modes=0).relative_to("node", "left")
+    wrench = np.array([1.0, -2.0, 3.0, 0.4, 0.5, 0.6])
+    tip = modes.motion_at("right")
+    reduced = tip @ np.linalg.solve(modes.stiffness, tip.T @ wrench)
+
+    size, count = part.n_freedoms, 6
+    stiffness = part.stiffness_matrix.toarray()
+    if kind == "mean":
+        conditions = part.motion_at("left").toarray()
+        matrix = np.block([[stiffness, 1e9 * conditions.T], [1e9 * conditions, np.zeros((6, 6))]])
+        full = np.linalg.solve(matrix, np.concatenate([part.load_at("right", wrench[:3], wrench[3:]), np.zeros(6)]))
+        expected = part.motion_at("right") @ full[:size]
+    else:
+        others = np.setdiff1d(np.arange(len(part.nodes)), [*left, *right])
+        inner = (3 * others[:, None] + np.arange(3)).ravel()
+        moves = np.zeros((size, len(inner) + count))
+        moves[inner, np.arange(len(inner))] = 1.0
+        rigid = part.rigid_modes(part.positions[part.number_of("right")]).reshape(-1, 3, 6)
+        moves.reshape(-1, 3, len(inner) + count)[right, :, len(inner) :] = rigid[right]
+        load = np.concatenate([np.zeros(len(inner)), wrench])
+        expected = np.linalg.solve(moves.T @ stiffness @ moves, load)[-6:]
+    assert reduced == pytest.approx(expected, rel=1e-7, abs=1e-9 * abs(expected).max())
+
+
 @pytest.mark.parametrize("number", [0, 7, 20])
 def test_nodes_of_solids_turn_with_affine_fields(number):
     """The rotation of a node of three freedoms is half the curl, whatever the strain."""
