@@ -120,8 +120,8 @@ class FlexibleBody(Body):
     def remarks(self, markers: Sequence[Marker], angular_velocity: Array) -> list[str]:
         """A warning if it turned nearly as fast as it bends, held at one of its markers, without stiffening.
 
-        Centrifugal loads then lower the stiffness against bending in the plane of rotation from omega_1^2 to omega_1^2 -
-        omega^2, which tension in the body would more than make up for.
+        Centrifugal loads then lower the stiffness against bending in the plane of rotation from omega_1^2 to
+        omega_1^2 - omega^2, which tension in the body would more than make up for.
         """
         if self.geometric_stiffening or not len(angular_velocity):
             return []
