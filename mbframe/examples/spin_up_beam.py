@@ -6,7 +6,7 @@ from ..bodies import FlexibleBody
 from ..joints import Driver, RevoluteJoint
 from ..system import System
 
-# The beam of [SimoVuQuoc1987], E A = 2.8e7 N, E I = 1.4e4 N m^2, rho A = 1.2 kg/m: m, m^2, m^4, Pa, kg/m^3. Its first
+# A common benchmark of stiffening, E A = 2.8e7 N, E I = 1.4e4 N m^2, rho A = 1.2 kg/m: m, m^2, m^4, Pa, kg/m^3. Its first
 # bending frequency without rotation is 3.8 rad/s.
 LENGTH, AREA, SECOND_MOMENT = 10.0, 4e-4, 2e-7
 YOUNG, SHEAR, DENSITY = 7e10, 2.7e10, 3000.0
@@ -16,7 +16,7 @@ SPEED, DURATION = 6.0, 15.0
 def spin_up_beam(stiffening: bool = True, speed: float = SPEED) -> System:
     """A long beam that a motor turns from rest to a constant speed above its first bending frequency.
 
-    The rotation rises as (speed / T) (t - (T / 2 pi) sin(2 pi t / T)) over T = 15 s: [SimoVuQuoc1987]. With
+    The rotation rises as (speed / T) (t - (T / 2 pi) sin(2 pi t / T)) over T = 15 s. With
     geometric stiffening the tip lags while the speed rises and comes back. Without it the centrifugal load, which
     grows with the deflection, overcomes the elastic forces: the deflection grows without bound, as in no real beam.
 
