@@ -33,7 +33,7 @@ _PLACES = {
     "bodies": [
         *("Body", "FlexibleBody", "Ground", "PlanarBody", "PointMass", "RigidBody"),
         *("PlanarAngle", "PlanarEulerParameters", "PlanarNatural"),
-        *("EulerAngles", "EulerParameters", "FloatingFrame", "Formulation", "NaturalAbsolute", "NewtonEuler"),
+        *("EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler"),
     ],
     "constraints": [
         "AngleTerm",

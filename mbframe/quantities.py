@@ -219,9 +219,14 @@ def _entries(system: System, result: Any) -> Iterator[Entry]:
         return lambda: getattr(result, method)(*arguments)
 
     yield Entry("", "t", "s", lambda: result.t)
-    for body in (body.name for body in system.bodies):
+    for described in system.bodies:
+        body = described.name
         for kind, unit in MOTION.items():
             yield Entry(body, kind, unit, asked(kind, body), components_of(kind, dimension))
+        if modes := len(described.motion.modal_coordinates):
+            numbers = tuple(map(str, range(modes)))
+            yield Entry(body, "modal_coordinate", "", asked("modal", body), numbers)
+            yield Entry(body, "modal_velocity", "1/s", asked("modal_velocity", body), numbers)
         if dimension == 2:
             yield Entry(body, "angle", "rad", asked("angle", body))
         else:

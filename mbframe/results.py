@@ -412,6 +412,13 @@ class Result(Displayed):
         """Rates of the modal coordinates of a flexible body, (n, number of modes)."""
         return self._modal(body)[1].copy()
 
+    def modal_acceleration(self, body: Body | str) -> Array:
+        """Second derivatives of the modal coordinates of a flexible body, (n, number of modes)."""
+        self._modal(body)
+        b = self._numbered(body)
+        assert b is not None
+        return b.formulation.deformations(self._coordinates(b)[0], self.v_rate[:, b.v_slice])[1].copy()
+
     def _modal(self, body: Body | str) -> tuple[Array, Array]:
         b = self._numbered(body)
         if b is None or not isinstance(b.body, FlexibleBody):

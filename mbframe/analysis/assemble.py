@@ -210,12 +210,13 @@ class Assembler:
             difference = m.rotation - start.rotation
             total += 0.5 * mass * u @ u + 0.5 * np.trace(difference @ moments @ difference.T)
             bend = m.modal_coordinates - start.modal_coordinates
-            total += 0.5 * bend @ self._modal_mass(b) @ bend
+            if len(bend):
+                total += 0.5 * bend @ self._modal_mass(b) @ bend
             twists[b.body.name] = (u - np.cross(turn, arm), turn, bend)
         return float(total), self._velocities(q, twists)
 
     def _modal_mass(self, b: NumberedBody) -> Array:
-        """The part of the mass matrix that belongs to the modal coordinates of a body, if it has any."""
+        """The part of the mass matrix that belongs to the modal coordinates of a flexible body; it is constant."""
         place = slice(b.v + 6, b.v_slice.stop)
         return self._evaluate(self.q).mass[place, place].toarray()
 

@@ -137,6 +137,7 @@ class Trim:
         self.spins = [
             (b.body.name, local)
             for b in self.eq.tables.bodies
+            if not b.formulation.n_modes
             for local, arm in round_axes(*b.body.mass_properties()[1:])
             if np.abs(arm).max() <= 1e-12 * self.length
         ]

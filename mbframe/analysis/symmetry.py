@@ -97,6 +97,8 @@ def _whole(point: OperatingPoint, e: LinearEquations) -> Iterator[Candidate]:
 def _spins(point: OperatingPoint, e: LinearEquations) -> Iterator[Candidate]:
     """Spins of round bodies about their own axes."""
     for b in point.eq.tables.bodies:
+        if b.formulation.n_modes:  # deformations are not round
+            continue
         name, place = b.body.name, e.places[b.body.name]
         m, alpha = point.state.motions[name], point.accelerations[name][1]
         spin = skew(m.angular_velocity)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +17,11 @@ from .formulations import FloatingFrame, Formulation
 
 if TYPE_CHECKING:
     from ..flexible import Modes
+    from ..markers import Marker
 
 Array = NDArray[np.float64]
+
+NEAR = 0.5  # of the first frequency: a rotation this fast lowers the stiffness by a quarter
 
 
 class FlexibleBody(Body):
@@ -30,8 +33,8 @@ class FlexibleBody(Body):
 
     `position`, `rotation` and their rates are those of the floating frame. With frame="node" it is attached to the
     node from which the modes are measured (the held one of `clamped_modes`, the first interface, node 0), which does
-    not move relative to it; with frame="mean" the shapes carry no momentum (Tisserand's mean axes). Without a choice it is
-    as the modes were made: at the node of `clamped_modes`, mean axes for all others. Joints decide what is held; the
+    not move relative to it; with frame="mean" the shapes carry no momentum (Tisserand's mean axes). Without a choice it
+    is as the modes were made: at the node of `clamped_modes`, mean axes for all others. Joints decide what is held; the
     choice of the frame changes the motion only by what is of second order in the deformation.
 
     Deformations are small: their elastic forces are linear, K eta, and damped by `damping_ratios` (one, or one per mode
@@ -106,6 +109,32 @@ class FlexibleBody(Body):
             none if self.modal_coordinates is None else self.modal_coordinates,
             none if self.modal_velocities is None else self.modal_velocities,
         )
+
+    def held_frequency(self, node: int) -> float:
+        """Lowest frequency of its shapes while a node is held, rad/s."""
+        from scipy.linalg import eigh
+
+        held = self.modes.relative_to("node", node)
+        return float(np.sqrt(max(eigh(held.stiffness, held.mass, eigvals_only=True, subset_by_index=(0, 0))[0], 0.0)))
+
+    def remarks(self, markers: Sequence[Marker], angular_velocity: Array) -> list[str]:
+        """A warning if it turned nearly as fast as it bends, held at one of its markers, without stiffening.
+
+        Centrifugal loads then lower the stiffness against bending in the plane of rotation from omega_1^2 to
+        omega_1^2 - omega^2, which tension in the body would more than make up for.
+        """
+        if self.geometric_stiffening or not len(angular_velocity):
+            return []
+        nodes = sorted({self.node_at(marker.at) for marker in markers})
+        lowest = min((self.held_frequency(node) for node in nodes), default=np.inf)
+        fastest = float(np.linalg.norm(angular_velocity, axis=1).max())
+        if fastest < NEAR * lowest:
+            return []
+        remedy = "set geometric_stiffening=True" if self.modes.component.beams is not None else "use smaller bodies"
+        return [
+            f"{self} turns with up to {fastest:.4g} rad/s, and its first frequency where it is held is {lowest:.4g} "
+            f"rad/s: without geometric stiffening it bends too much, or without bound; {remedy}"
+        ]
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,9 @@ from .cart_pendulum import cart_pendulum
 from .chaplygin_sleigh import chaplygin_sleigh
 from .double_inverted_pendulum import double_inverted_pendulum
 from .five_bar_pendulum import five_bar_pendulum
+from .flexible_four_bar import flexible_four_bar
+from .flexible_pendulum import flexible_pendulum
+from .flexible_slider_crank import flexible_slider_crank
 from .flyball_governor import flyball_governor
 from .four_bar import four_bar
 from .four_bar_marques import four_bar_marques
@@ -22,6 +25,7 @@ from .simple_pendulum import simple_pendulum
 from .slider_crank import slider_crank
 from .sliding_block import sliding_block
 from .spatial_slider_crank import spatial_slider_crank
+from .spin_up_beam import spin_up_beam
 from .triple_pendulum import triple_pendulum
 from .watt_governor import watt_governor
 from .whipple_bicycle import whipple_bicycle
@@ -36,6 +40,9 @@ __all__ = [
     "chaplygin_sleigh",
     "double_inverted_pendulum",
     "five_bar_pendulum",
+    "flexible_four_bar",
+    "flexible_pendulum",
+    "flexible_slider_crank",
     "flyball_governor",
     "four_bar",
     "four_bar_marques",
@@ -51,12 +58,21 @@ __all__ = [
     "slider_crank",
     "sliding_block",
     "spatial_slider_crank",
+    "spin_up_beam",
     "triple_pendulum",
     "watt_governor",
     "whipple_bicycle",
 ]
 
-DURATIONS = {"andrews_squeezer": 0.03, "car_suspension": 6.0, "flyball_governor": 2.0}
+DURATIONS = {
+    "andrews_squeezer": 0.03,
+    "car_suspension": 6.0,
+    "flexible_four_bar": 0.4,
+    "flexible_pendulum": 2.0,
+    "flexible_slider_crank": 0.1,
+    "flyball_governor": 2.0,
+    "spin_up_beam": 20.0,
+}
 """Time in s after which an example has shown what it does, where 5 s are not the right one."""
 
 
@@ -73,6 +89,10 @@ def names() -> list[str]:
         "spatial_slider_crank",
         "car_suspension",
         "bricard",
+        "flexible_pendulum",
+        "flexible_slider_crank",
+        "flexible_four_bar",
+        "spin_up_beam",
         "rolling_disk",
         "whipple_bicycle",
         "chaplygin_sleigh",

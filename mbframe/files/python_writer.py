@@ -102,6 +102,8 @@ def _literal(value: Any) -> str | Group:
     """A JSON value: rows of numbers are tuples, everything above them a list."""
     if isinstance(value, str):
         return _text(value)
+    if isinstance(value, dict):
+        return Group("{", tuple((f"{_text(key)}: ", _literal(part)) for key, part in value.items()), "}")
     if not isinstance(value, list):
         return repr(value)
     nested = any(isinstance(entry, list) for entry in value)
@@ -212,6 +214,8 @@ class _Writer:
             return self._function(value, p.variables)
         if p.kind in SEVERAL_FUNCTIONS:
             return Group("(", tuple(("", self._function(part, p.variables)) for part in value), ")")
+        if p.kind == "modes":
+            return _call("mb.flexible.Modes.from_values", _literal(value))
         if p.kind == "shape":
             return self._shape(value)
         if p.kind == "shapes":

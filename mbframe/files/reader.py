@@ -348,6 +348,8 @@ class Reader:
             return [_function(p, part) for part in value]
         if p.kind in ("function", "axial functions"):
             return _function(p, value)
+        if p.kind == "modes" and isinstance(value, dict):
+            return _modes(value)
         if p.kind in ("shape", "shapes") and value is not None:
             several = p.kind == "shapes" and isinstance(value, list)
             parts = [(f"{path}[{n}]", part) for n, part in enumerate(value)] if several else [(path, value)]
@@ -512,6 +514,16 @@ def _function(p: Parameter, value: Any) -> Any:
     if function.program is None or not np.all(np.isfinite(function.program.constants)):
         raise ValueError(f"the numbers of the {kind} are too large or too close to each other; scale it")
     return function
+
+
+def _modes(value: dict[str, Any]) -> Any:
+    """Component modes; a `ValueError` says what is wrong with them."""
+    from ..flexible import Modes
+
+    try:
+        return Modes.from_values(value)
+    except ModelError as error:
+        raise ValueError("; ".join(f"{one.element} {one.field}: {one.message}" for one in error.problems)) from None
 
 
 def _check_data(kind: str, data: Any) -> None:

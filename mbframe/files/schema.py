@@ -195,6 +195,7 @@ _KINDS: Final[dict[str, Callable[[Parameter], Mapping[str, Any]]]] = {
     "reference": lambda p: NAME,
     "shape": lambda p: {"$ref": "#/$defs/shape"},
     "shapes": lambda p: _array({"$ref": "#/$defs/shape"}),
+    "modes": lambda p: {"type": "object"},
     "list": lambda p: {"type": "array"},
 }
 _SHAPE_FIELDS: Final = {

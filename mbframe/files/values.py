@@ -111,6 +111,10 @@ def _shapes(p: Parameter, values: tuple[Shape, ...]) -> list[Any]:
     return [_shape(p, shape) for shape in values]
 
 
+def _modes(p: Parameter, value: Any) -> Any:
+    return value.to_values()
+
+
 _ENCODERS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "matrix": _matrix,
     "inertia": _inertia,
@@ -119,6 +123,7 @@ _ENCODERS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "reference": _reference,
     "shape": _shape,
     "shapes": _shapes,
+    "modes": _modes,
 }
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies.base import Body
+from ..bodies.flexible import FlexibleBody
 from ..errors import ModelError, Problem
 from ..results import Result
 from ..rotations import matrix_from_quaternion
@@ -113,7 +114,7 @@ class Frames:
         return _Spans.of(self.result.t, self.times)
 
     @cached_property
-    def _motions(self) -> dict[str, tuple[Array, Array, Array, Array]]:
+    def _motions(self) -> dict[str, tuple[Array, ...]]:
         return {body.name: _motion(self.result, body, self._spans) for body in self.result.system.bodies}
 
 
@@ -148,8 +149,11 @@ class _Spans:
         return value, np.divide(change, h, out=start[1].copy(), where=h > 0.0)
 
 
-def _motion(result: Result, body: Body, spans: _Spans) -> tuple[Array, Array, Array, Array]:
-    """Positions, rotation matrices, velocities and angular velocities of a body at the wanted instants, in space."""
+def _motion(result: Result, body: Body, spans: _Spans) -> tuple[Array, ...]:
+    """Positions, rotation matrices, velocities and angular velocities of a body at the wanted instants, in space.
+
+    A flexible body also has modal coordinates and velocities.
+    """
     from scipy.spatial.transform import Rotation
 
     i, j = spans.before, spans.after
@@ -167,7 +171,11 @@ def _motion(result: Result, body: Body, spans: _Spans) -> tuple[Array, Array, Ar
     sign = np.where(np.sum(expected * p[j], axis=1, keepdims=True) < 0.0, -1.0, 1.0)
     p, rate = spans.interpolated([x[i] for x in (p, rate, second)], [sign * x[j] for x in (p, rate, second)])
     spin = 2.0 * _product(rate, p * (1.0, -1.0, -1.0, -1.0)) / np.sum(p * p, axis=1, keepdims=True)
-    return position, matrix_from_quaternion(p), velocity, spin[:, 1:]
+    if not isinstance(body, FlexibleBody):
+        return position, matrix_from_quaternion(p), velocity, spin[:, 1:]
+    bends = result.modal(body), result.modal_velocity(body), result.modal_acceleration(body)
+    modal = spans.interpolated([x[i] for x in bends], [x[j] for x in bends])
+    return position, matrix_from_quaternion(p), velocity, spin[:, 1:], *modal
 
 
 def _pure(u: Array) -> Array:

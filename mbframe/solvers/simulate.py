@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..bodies.flexible import FlexibleBody
 from ..bodies.formulations import Formulation
 from ..constraints.relations import MeasureTerm
 from ..equations.equations import Equations, Strategy
@@ -434,6 +435,10 @@ class Run:
             result = Result(eq, *self.output.arrays(), info, found, settings)
         else:
             result = stream.result(eq, info, found)
+        if result is not None:
+            for b in eq.tables.bodies:
+                if isinstance(b.body, FlexibleBody):
+                    info.warnings += b.body.remarks(b.markers, result.angular_velocity(b.body))
         if failure is not None:
             failure.result = result
             raise failure

@@ -174,6 +174,11 @@ class Formulation:
         arm = rotation @ center
         return origin + arm, velocity + np.cross(omega, arm), rotation, omega
 
+    @property
+    def n_modes(self) -> int:
+        """Number of modal coordinates; none for a rigid body."""
+        return 0
+
     def deformations(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Modal coordinates and velocities, (n, number of modes) each; a rigid body has none."""
         return np.zeros((len(q), 0)), np.zeros((len(v), 0))

@@ -184,7 +184,8 @@ class FloatingFrame(Formulation):
         spins = data.spins + np.einsum("nk,kcl->ncl", q[:, 7:], data.spin_pairs.reshape(-1, 3, self.n_modes))
         modal = np.einsum("ncl,nc->nl", spins, v[:, 3:6]) + v[:, 6:] @ data.modal_mass
         modal += np.einsum("ck,nc->nk", data.moments, np.einsum("nji,nj->ni", rotation, v[:, :3]))
-        kinetic = 0.5 * sum(np.sum(a * b, axis=1) for a, b in zip(np.split(v, [3, 6], 1), (linear, angular, modal)))
+        momenta = np.hstack([linear, angular, modal])
+        kinetic = 0.5 * np.sum(v * momenta, axis=1)
         center = data.mass * q[:, :3] + np.einsum("nij,nj->ni", rotation, s)
         return kinetic, 0.5 * np.einsum("nk,kl,nl->n", q[:, 7:], data.stiffness, q[:, 7:]) - center @ gravity
 
@@ -197,6 +198,7 @@ class FloatingFrame(Formulation):
     def _momenta(self, q, v):
         """dT/dr' (global), dT/dw (in the axes of the frame), first moment and rotation; (n, 3) and (n, 3, 3)."""
         data, m = self.inertia_data, self.n_modes
+        assert data is not None
         _, rotation = self.poses(q)
         omega, modal, rate = v[:, 3:6], q[:, 7:], v[:, 6:]
         s = data.moment + modal @ data.moments.T

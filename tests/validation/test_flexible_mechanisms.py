@@ -1,0 +1,188 @@
+"""The flexible examples against closed forms and independent computations."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.linalg import eigh
+
+import mbframe as mb
+
+# The package's attributes of these names are the functions.
+pendulum = import_module("mbframe.examples.flexible_pendulum")
+crank = import_module("mbframe.examples.flexible_slider_crank")
+EXACT = mb.DormandPrince(rtol=1e-10, atol=1e-12)
+
+
+def frequencies(system: mb.System) -> np.ndarray:
+    return np.sort([m.frequency for m in mb.linearize(system).modes if m.eigenvalue.imag > 1e-3])
+
+
+def test_pendulum_keeps_its_energy_and_bends() -> None:
+    system = mb.examples.flexible_pendulum()
+    result = mb.simulate(system, 1.0, integrator=EXACT)
+    fallen = result.energy.kinetic.max()
+    assert np.ptp(result.energy.total) < 1e-8 * fallen
+    assert result.violation.position.max() < 1e-10
+    # the reaction at the hinge is the change of momentum less the weight
+    rate = np.gradient(result.momentum.linear, result.t, axis=0)
+    weight = system["bar"].modes.component.mass * np.array(system.gravity)
+    middle = slice(20, -20)
+    force = result.reaction("hinge").force[middle]
+    assert force == pytest.approx(rate[middle] - weight, abs=0.02 * np.abs(force).max())
+
+
+def test_pendulum_on_its_hinge_is_a_pinned_free_beam() -> None:
+    """Without gravity: tan(x) = tanh(x) has the roots 3.92660 and 7.06858; 1e-4 with 20 elements."""
+    system = mb.examples.flexible_pendulum()
+    system.gravity = (0.0, 0.0, 0.0)
+    second = pendulum.SIDE**4 / 12.0
+    unit = np.sqrt(pendulum.YOUNG * second / (pendulum.DENSITY * pendulum.SIDE**2 * pendulum.LENGTH**4)) / (2 * np.pi)
+    part = mb.flexible.beam(
+        length=pendulum.LENGTH,
+        elements=20,
+        area=pendulum.SIDE**2,
+        second_moments=(second, second),
+        torsion=0.141 * pendulum.SIDE**4,
+        young=pendulum.YOUNG,
+        shear=pendulum.SHEAR,
+        density=pendulum.DENSITY,
+    )
+    system["bar"].modes = mb.flexible.craig_bampton(part, interfaces=[0, 20], n_modes=60)
+    found = frequencies(system)
+    for root in (3.926602312, 7.068582746, 10.21017612):
+        assert np.abs(found / (root**2 * unit) - 1.0).min() < 1e-4
+
+
+def test_slider_crank_moves_as_the_rigid_one_and_its_rod_bends_as_a_beam() -> None:
+    """The slider against x = r cos + sqrt(l^2 - r^2 sin^2); the middle of the rod against a beam with one shape.
+
+    The shape sin(pi x / l) of the simply supported beam is loaded by the transverse acceleration of the rigid rod, and
+    its stiffness is lowered by the rotation. The axial force, which linear elasticity leaves out, is left out here too.
+    """
+    system = mb.examples.flexible_slider_crank()
+    r, length, speed = crank.CRANK, crank.ROD, crank.SPEED
+    period = 2 * np.pi / speed
+    t = np.linspace(0.0, period, 201)
+    result = mb.simulate(system, period, t_eval=t, integrator=EXACT)
+    rigid = r * np.cos(speed * t) + np.sqrt(length**2 - (r * np.sin(speed * t)) ** 2)
+    assert result.position("slider")[:, 0] == pytest.approx(rigid, abs=2e-3 * length)
+    assert result.position("rod", local_point=(0, 0, 0))[:, 0] == pytest.approx(r * np.cos(speed * t), abs=1e-9)
+
+    def angle(time: float) -> tuple[float, float, float]:
+        """phi of the rod with sin phi = -r/l sin(speed t), and two derivatives."""
+        s, c = -r / length * np.sin(speed * time), np.cos(speed * time)
+        phi = np.arcsin(s)
+        rate = -r / length * speed * c / np.cos(phi)
+        second = (r / length * speed**2 * np.sin(speed * time) + s * rate**2) / np.cos(phi)
+        return phi, rate, second
+
+    area, moment = np.pi * crank.DIAMETER**2 / 4, np.pi * crank.DIAMETER**4 / 64
+    omega = (np.pi / length) ** 2 * np.sqrt(crank.YOUNG * moment / (crank.DENSITY * area))
+
+    def motion(time: float, y: np.ndarray) -> list[float]:
+        phi, rate, second = angle(time)
+        at_b = -(speed**2) * r * np.array([np.cos(speed * time), np.sin(speed * time)])
+        across = at_b @ [-np.sin(phi), np.cos(phi)]
+        # 2/l times the integrals of sin(pi x/l) and of x sin(pi x/l)
+        load = 4.0 / np.pi * across + 2.0 * length / np.pi * second
+        return [y[1], -(omega**2 - rate**2) * y[0] - 0.02 * omega * y[1] - load]
+
+    beam = solve_ivp(motion, (0.0, period), [0.0, 0.0], t_eval=t, rtol=1e-9, atol=1e-12).y[0]
+    ends = [result.position("rod", local_point=(x, 0, 0)) for x in (0.0, length)]
+    middle = result.position("rod", local_point=(length / 2, 0, 0))
+    chord = ends[1] - ends[0]
+    normal = np.cross((0.0, 0.0, 1.0), chord / np.linalg.norm(chord, axis=1)[:, None])
+    found = np.sum((middle - (ends[0] + ends[1]) / 2) * normal, axis=1)
+    assert np.abs(beam).max() > 1e-3
+    assert found == pytest.approx(beam, abs=0.06 * np.abs(beam).max())
+
+
+def test_slider_crank_motor_does_the_work() -> None:
+    """Without damping the energy changes by the work of the motor: no joint does any."""
+    system = mb.examples.flexible_slider_crank()
+    system["rod"].damping_ratios = 0.0
+    t = np.linspace(0.0, 0.04, 2001)
+    result = mb.simulate(system, 0.04, t_eval=t, integrator=EXACT)
+    power = result.driving_force("motor") * crank.SPEED
+    work = np.concatenate([[0.0], np.cumsum((power[1:] + power[:-1]) / 2 * np.diff(t))])
+    change = result.energy.total - result.energy.total[0]
+    assert change == pytest.approx(work, abs=2e-3 * np.ptp(change))
+
+
+def test_four_bar_with_flexible_links_stays_closed() -> None:
+    system = mb.examples.flexible_four_bar()
+    result = mb.simulate(system, 0.21)
+    assert result.violation.position.max() < 1e-10
+    assert not result.info.warnings
+    c = [result.position(mb.Marker(system[name], at=system["C"].at)) for name in ("coupler", "rocker")]
+    assert c[0] == pytest.approx(c[1], abs=1e-10)
+    assert np.abs(result.modal("coupler")).max() > 1e-4
+
+
+def test_spin_up_is_bounded_with_stiffening_and_diverges_without() -> None:
+    """Final speed 6 rad/s, first bending frequency 3.8 rad/s.
+
+    The tip lags most where the speed rises fastest, 0.8 rad/s^2 at 3 rad/s: quasi-statically by 11 q L^4 / 120 E I
+    under a load that rises to q = rho A 0.8 L, divided by the stiffening 1 + 0.193 (3 / 3.8)^2.
+    """
+    with_it = mb.examples.spin_up_beam()
+    result = mb.simulate(with_it, 25.0)
+    tip = with_it["blade"].deformed(result.modal("blade"))[:, -1, 1]
+    static = 11 * (1.2 * 0.8 * 10.0) * 10.0**4 / (120 * 1.4e4)
+    assert tip.min() == pytest.approx(-static / (1 + 0.193 * (3.0 / 3.8) ** 2), rel=0.04)
+    assert np.abs(tip[result.t > 18.0]).max() < 0.02, "it settles"
+    assert not result.info.warnings
+    without = mb.examples.spin_up_beam(stiffening=False)
+    with pytest.raises(mb.SimulationError) as failed:
+        mb.simulate(without, 25.0)
+    partial = failed.value.result
+    assert partial is not None
+    tip = without["blade"].deformed(partial.modal("blade"))[:, -1, 1]
+    assert np.abs(tip).max() > 100.0
+    assert any("geometric_stiffening=True" in w for w in partial.info.warnings)
+    assert without["blade"].held_frequency(0) == pytest.approx(1.8751040687**2 * np.sqrt(1.4e4 / 1.2e4), rel=1e-4)
+
+
+def test_a_slow_rotation_needs_no_warning() -> None:
+    slow = mb.simulate(mb.examples.spin_up_beam(stiffening=False, speed=1.0), 15.0)
+    assert not slow.info.warnings
+    near = mb.simulate(mb.examples.spin_up_beam(stiffening=False, speed=2.0), 15.0)
+    assert any("first frequency where it is held is 3.798" in w for w in near.info.warnings)
+
+
+def flap_frequency(ratio: float) -> float:
+    """First frequency f of a clamped beam on 0 … 1 that rotates: E I = rho A = 1, tension ratio^2 (1 - x^2) / 2.
+
+    Galerkin's method with x^2 to x^10, whose integrals are exact.
+    """
+    k = np.arange(2, 11)
+    a, b = np.meshgrid(k, k)
+    mass = 1.0 / (a + b + 1)
+    bending = a * (a - 1) * b * (b - 1) / (a + b - 3.0)
+    tension = 0.5 * ratio**2 * a * b * (1.0 / (a + b - 1) - 1.0 / (a + b + 1))
+    return float(np.sqrt(eigh(bending + tension, mass, eigvals_only=True)[0]))
+
+
+@pytest.mark.parametrize("ratio", [6.0, 12.0])
+def test_stiffened_beam_in_steady_rotation_vibrates_as_known(ratio: float) -> None:
+    """First frequencies across and in the plane of rotation, where the load takes Omega^2 away from the square."""
+    flap = flap_frequency(ratio)
+    system = mb.examples.spin_up_beam()
+    blade = system["blade"]
+    blade.modes = mb.flexible.clamped_modes(blade.modes.component, node=0, n_modes=12)  # without the axial ones
+    unit = np.sqrt(1.4e4 / 1.2e4)
+    rate = ratio * unit
+    blade.angular_velocity = (0.0, 0.0, rate)
+    for name in ("motor", "hub"):
+        system.remove(system[name])
+    shaft = system.add(mb.RigidBody("shaft", mass=1e3, inertia=(1e6, 1.2e6, 1.5e6), angular_velocity=(0, 0, rate)))
+    system.add(mb.RevoluteJoint("bearing", system.ground, shaft, at=(0, 0, 0)))
+    system.add(mb.FixedJoint("clamp", shaft, blade, at=(0, 0, 0)))
+    lin = mb.linearize(system, frame=mb.TurningFrame(axis=(0, 0, 1), rate=rate))
+    found = np.sort([abs(m.eigenvalue.imag) for m in lin.modes if m.eigenvalue.imag > 1e-2]) / unit
+    # six shapes in each plane leave the same excess in both squares
+    assert found[:2] ** 2 == pytest.approx([flap**2 - ratio**2, flap**2], abs=1e-3 * flap**2)
