@@ -305,6 +305,22 @@ def test_derived_numbers_follow(shown, qtbot):
     assert panel.page.findChild(QLabel, "derived_tension_as_described").text() == "60 N"
 
 
+@pytest.mark.parametrize(
+    ("cls", "count"),
+    [(mb.RevoluteJoint, 5), (mb.SphericalJoint, 3), (mb.FixedJoint, 6), (mb.CylindricalJoint, 4), (mb.PlanarJoint, 3)],
+)
+def test_the_equations_of_a_joint_are_the_freedoms_it_takes(cls, count):
+    system = bodies()
+    axis = {"axis": (0.0, 1.0, 0.0)} if cls is not mb.SphericalJoint else {}
+    joint = cls("joint", system.ground, system["one"], at=(0, 0, 0), **axis)
+    assert {label: values[0] for label, values, _ in derived_numbers(joint)}["Equations"] == count
+
+
+def test_a_hinge_in_the_plane_takes_two_freedoms():
+    joint = mb.examples.four_bar().joints[0]
+    assert {label: values[0] for label, values, _ in derived_numbers(joint)}["Equations"] == 2
+
+
 def test_principal_moments_are_those_of_the_tensor():
     """(2 ± 1) for [[2, 1], [1, 2]] in the plane of x and y."""
     body = mb.RigidBody("b", mass=1.0, inertia=(2.0, 2.0, 2.5, 1.0, 0.0, 0.0))
