@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
@@ -74,9 +75,24 @@ def derived_numbers(element: Any) -> list[tuple[str, Sequence[float], str]]:
         found.append(("Length as described", [length], "m"))
         if isinstance(element, mb.SpringDamper) and element.force is None and element.free_length is not None:
             found.append(("Tension as described", [element.stiffness * (length - element.free_length)], "N"))
+    if isinstance(element, mb.Joint | mb.BasicConstraint):
+        with suppress(Exception):  # whatever a user's class does there must not keep its parameters from being shown
+            found.append(("Equations", [equations_of(element)], ""))
     if isinstance(element, mb.System):
         mass = sum(body.mass_properties()[0] for body in element.bodies)
         found.append(("Total mass", [mass], "kg"))
         found.append(("Bodies", [len(element.bodies)], ""))
         found.append(("Joints", [len(element.joints)], ""))
     return found
+
+
+def equations_of(joint: mb.Joint | mb.BasicConstraint) -> int:
+    """How many equations a joint stands for, in its system's dimension; as many freedoms it takes."""
+    parts = joint.constraints() if isinstance(joint, mb.Joint) else [joint]
+    count = 0
+    for part in parts:
+        if isinstance(part, mb.MeasureRelation):
+            count += 1
+        elif (kept := part.in_plane() if joint._dimension({}) == 2 else part) is not None:
+            count += kept.equations
+    return count

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 
 import mbframe as mb
 from mbframe.files.atomic import write_text
@@ -489,6 +490,8 @@ class ExportDialog(QDialog):
         self._say(f"{fraction:.0%} drawn{left}" if fraction < 1.0 else "Writing the file…", "muted")
 
     def _ended(self, then: Any) -> None:
+        if not isValid(self):
+            return  # the window is closed
         self.job = None
         self.progress.hide()
         self.button.setText("Export")

@@ -243,8 +243,11 @@ class HelpWindow(QWidget):
             action.setShortcut(keys)
             action.triggered.connect(call)
             self.addAction(action)
-        theme.changed().connect(lambda _: self._show(self.topic))
+        theme.changed().connect(self._theme_changed)
         self.open_topic(INDEX)
+
+    def _theme_changed(self, _: object) -> None:
+        self._show(self.topic)
 
     def open_topic(self, topic: str) -> None:
         """Show a page; one that does not exist is the index."""

@@ -108,36 +108,25 @@ class _Server:
         self._connection = connection
 
     def run(self, warm: bool) -> None:
-        self._tell("preparing")
+        self._tell("ready")  # for tasks, from now on; they go before what is prepared
         logging.getLogger("mbframe").addHandler(_Announcer(self))
         if warm:
-            for _ in _essentials():
-                pass
-        self._tell("ready")
-        if warm:
-            self._warm_up_while_idle()
+            self._prepare(_essentials())
+            self._prepare(_everything_else())
         while self._answer():
             pass
 
     def _tell(self, state: str) -> None:
         self._connection.send(("state", state))
 
-    def _warm_up_while_idle(self) -> None:
-        """Compile the rest of the library, once for each version of it; whoever asks for something goes first."""
-        from mbframe.kernels.compile import cache_directory
-        from mbframe.solvers.warmup import warm_up
-
-        mark = Path(cache_directory()) / "everything.ready"
-        if mark.exists():
-            return
+    def _prepare(self, parts: Iterator[str]) -> None:
+        """Prepare part by part; whoever asks for something in between goes first."""
         self._tell("preparing")
-        for _ in warm_up():
+        for _ in parts:
             while self._connection.poll():
                 if not self._answer():
                     raise SystemExit
                 self._tell("preparing")
-        with contextlib.suppress(OSError):
-            mark.touch()
         self._tell("ready")
 
     def _answer(self) -> bool:
@@ -191,3 +180,15 @@ def _essentials() -> Iterator[str]:
     for name in ("four_bar", "heavy_top"):
         mb.simulate(getattr(mb.examples, name)(), 0.01)
         yield name
+
+
+def _everything_else() -> Iterator[str]:
+    """Compile the rest of the library, once for each version of it."""
+    from mbframe.kernels.compile import cache_directory
+    from mbframe.solvers.warmup import warm_up
+
+    mark = Path(cache_directory()) / "everything.ready"
+    if not mark.exists():
+        yield from warm_up()
+        with contextlib.suppress(OSError):
+            mark.touch()

@@ -24,6 +24,7 @@ _PLACES = {
     "analysis.linear_equations": ["TurningFrame"],
     "analysis.linearize": ["Linearization", "Mode", "linearize"],
     "analysis.perturbation": ["PerturbedMotion", "perturb_and_simulate"],
+    "analysis.pull": ["Puller"],
     "analysis.root_locus": ["RootLocus", "root_locus"],
     "analysis.sensitivity": ["Sensitivity", "sensitivity"],
     "analysis.stability_map": ["StabilityMap", "stability_map"],

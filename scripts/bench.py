@@ -610,6 +610,30 @@ def time_to_linearize(points: int) -> tuple[float, float, float]:
     )
 
 
+def pulling(bench: Bench) -> Iterator[Row]:
+    """Updates of a mechanism that is pulled with the mouse: the slowest of many, along a wild path."""
+    for name, body, label in (("whipple_bicycle", "frame", "bicycle"), ("bricard", "rod 3", "Bricard mechanism")):
+        slowest, median, gap = fresh(cost_of_pulling, name, body, 30 if bench.quick else 200)
+        note = f"median {1e3 * median:.1f} ms, gaps {gap:.1g} of the model size"
+        yield Row(f"{label}, one update of a pull", 1e3 * slowest, "ms", limit=30.0, note=note)
+
+
+def cost_of_pulling(name: str, body: str, updates: int) -> tuple[float, float, float]:
+    """CPU seconds of the slowest and of the median update, and the largest gap relative to the model."""
+    system = getattr(mb.examples, name)()
+    puller = mb.Puller(system)
+    target = puller.state.position(body)
+    puller.to(body, (0.1, 0.0, 0.0), target)
+    values, times, gap = np.random.default_rng(0), [], 0.0
+    for _ in range(updates):
+        target = target + 0.02 * puller.size * values.normal(size=3)
+        began = time.process_time()
+        puller.to(body, (0.1, 0.0, 0.0), target)
+        times.append(time.process_time() - began)
+        gap = max(gap, puller.gap() / puller.size)
+    return max(times), float(np.median(times)), gap
+
+
 MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "pendulum-step": pendulum_step,
     "pendulum-accuracy": pendulum_accuracy,
@@ -623,6 +647,7 @@ MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "streaming": streaming,
     "linearization": linearization,
     "stability": stability,
+    "pulling": pulling,
     "latency-import": latency_import,
     "latency-first-run": latency_first_run,
     "compile-library": compile_library,

@@ -213,8 +213,7 @@ def playback() -> dict[str, float]:
         window.document.open_system(system)
         t = np.linspace(0.0, 2.0, 201)
         window.document.add_run(Run("Run 1", result=mb.simulate(system, 2.0, t_eval=t)))
-        for dock in window.docks.values():
-            dock.hide()
+        window.docks.hide()
         robot.pause(0.1)
         width, height = window.view.width(), window.view.height()
         window.resize(window.width() + VIEW_SIZE[0] - width, window.height() + VIEW_SIZE[1] - height)

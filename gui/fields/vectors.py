@@ -104,7 +104,7 @@ class GridField(Field):
         self.grid: NumberGrid | None = None
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(4)
+        self._row.setSpacing(2)
 
     def editors(self) -> list[QWidget]:
         return list(self.grid.edits) if self.grid is not None else []
@@ -166,6 +166,8 @@ class AxisField(VectorField):
             button = QToolButton(self)
             button.setText(COMPONENTS[k].upper())
             button.setObjectName(f"{parameter.name}_along_{COMPONENTS[k]}")
+            button.setProperty("role", "small")
+            button.setFixedWidth(22)
             button.setToolTip(f"Along the global {COMPONENTS[k]} axis; again for the opposite direction")
             button.clicked.connect(lambda _=False, k=k: self._along(k))
             self._row.addWidget(button, 0, Qt.AlignmentFlag.AlignBottom)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
+from shiboken6 import isValid
 
 
 class Latest(QObject):
@@ -47,8 +48,8 @@ class Latest(QObject):
         job.cancelled.connect(lambda: self._end(job, None, None))
 
     def _end(self, job: Any, signal: Any, value: Any) -> None:
-        if job is not self.job:
-            return  # dropped
+        if not isValid(self) or job is not self.job:
+            return  # the window is closed, or the request was dropped
         self.job = None
         following = self.waiting
         if following is not None:

@@ -36,7 +36,7 @@ def qapp_cls() -> type[QApplication]:
 def own_folders(tmp_path_factory, monkeypatch):
     """Settings, autosaves and crash reports of a test do not meet those of the user or of another test."""
     folder = tmp_path_factory.mktemp("home")
-    for name in ("CONFIG", "DATA", "CACHE"):
+    for name in ("CONFIG", "DATA"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(folder / name.lower()))
     for kind in (QSettings.Format.NativeFormat, QSettings.Format.IniFormat):
         QSettings.setPath(kind, QSettings.Scope.UserScope, str(folder / "config"))

@@ -11,9 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QFileDialog,
+    QLineEdit,
+    QTabWidget,
+    QToolBar,
+    QWidget,
+)
 
 SECONDS = 30.0
 KEYS = {"Return": Qt.Key.Key_Return, "Escape": Qt.Key.Key_Escape, "space": Qt.Key.Key_Space, "Tab": Qt.Key.Key_Tab}
@@ -139,12 +148,44 @@ class Robot:
         if QApplication.activeWindow() is None:
             self._x("windowfocus", "--sync", str(int(active.window().winId())))
 
-    # ---- Menus ----------------------------------------------------------------------------------------------------
+    # ---- Dialogs, bars, lists -------------------------------------------------------------------------------------
 
-    def choose(self, menu: QMenu, name: str) -> None:
-        """Choose the action with an object name in an open menu."""
-        action = next(action for action in menu.actions() if action.objectName() == name)
-        self.click(menu, menu.actionGeometry(action).center())
+    def answer_file_dialog(self, path: Path, seconds: float = SECONDS) -> None:
+        """Give a file dialog that is about to open its answer. Its call waits for it, so the answer is prepared."""
+        end = time.monotonic() + seconds
+
+        def answer() -> None:
+            dialog = QApplication.activeModalWidget()
+            if not isinstance(dialog, QFileDialog):
+                if time.monotonic() < end:
+                    QTimer.singleShot(50, answer)
+                return
+            field = dialog.findChild(QLineEdit, "fileNameEdit")
+            self.click(field)
+            self.write(str(path), field)
+            self.key("Return", field)
+
+        QTimer.singleShot(50, answer)
+
+    def tab(self, tabs: QTabWidget, title: str) -> None:
+        """Click a tab."""
+        index = next(k for k in range(tabs.count()) if tabs.tabText(k) == title)
+        self.click(tabs.tabBar(), tabs.tabBar().tabRect(index).center())
+
+    def tool(self, bar: QToolBar, action: QAction) -> None:
+        """Click an action in a toolbar."""
+        self.click(bar.widgetForAction(action))
+
+    def item(self, view: QAbstractItemView, text: str) -> None:
+        """Click the row with a text in a list or tree."""
+        model = view.model()
+        flags = Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchRecursive
+        found = model.match(model.index(0, 0), Qt.ItemDataRole.DisplayRole, text, 1, flags)
+        if not found:
+            raise NotFoundError(f"there is no row {text!r} in {view.objectName()!r}")
+        view.scrollTo(found[0])
+        self.pause()
+        self.click(view.viewport(), view.visualRect(found[0]).center())
 
     # ---- Looking --------------------------------------------------------------------------------------------------
 

@@ -130,11 +130,11 @@ def test_every_parameter_can_be_shown_and_typed_back_without_a_change(qtbot, cls
 
 def test_the_system_is_shown_while_nothing_is_selected(shown):
     document, panel = shown(bodies())
-    assert panel.findChild(QLabel, "inspector_kind").text() == "System"
+    assert panel.page.findChild(QLabel, "inspector_kind").text() == "System"
     assert "gravity" in panel.rows
     assert not panel.rows["dimension"].field.isEnabled()
     document.select(document.system["one"])
-    assert panel.findChild(QLabel, "inspector_kind").text() == "Rigid body"
+    assert panel.page.findChild(QLabel, "inspector_kind").text() == "Rigid body"
 
 
 def test_an_edit_is_one_step_and_undo_shows_the_old_value(shown, qtbot):
@@ -211,7 +211,7 @@ def test_moving_a_body_moves_its_joint(shown, qtbot):
 
 def test_reset_to_the_default(shown, qtbot):
     document, panel = shown(bodies())
-    button = panel.findChild(QToolButton, "reset_gravity")
+    button = panel.page.findChild(QToolButton, "reset_gravity")
     assert not button.isVisible()
     type_into(qtbot, panel.rows["gravity"].field.grid.edits[2], "-1.62")
     assert button.isVisible()
@@ -225,17 +225,17 @@ def test_names(shown, qtbot):
     body = document.system["one"]
     document.select(body)
     type_into(qtbot, panel.name, "two")
-    assert "another element" in panel.name_problem.text()
+    assert "another element" in panel.page.name_problem.text()
     assert body.name == "one"
     type_into(qtbot, panel.name, "  ")
-    assert "empty" in panel.name_problem.text()
+    assert "empty" in panel.page.name_problem.text()
     type_into(qtbot, panel.name, "crank")
     assert document.system["crank"] is body
     document.undo()
     assert panel.name.text() == "one"
     type_into(qtbot, panel.name, "two", enter=False)
     qtbot.keyClick(panel.name, Qt.Key.Key_Escape)
-    assert (panel.name.text(), panel.name_problem.text()) == ("one", "")
+    assert (panel.name.text(), panel.page.name_problem.text()) == ("one", "")
 
 
 def test_display_units(shown, qtbot):
@@ -302,7 +302,23 @@ def test_derived_numbers_follow(shown, qtbot):
     assert numbers["Tension as described"] == pytest.approx(30.0)
     _, panel = shown(system, spring)
     type_into(qtbot, panel.rows["stiffness"].field.edit, "20")
-    assert panel.findChild(QLabel, "derived_tension_as_described").text() == "60 N"
+    assert panel.page.findChild(QLabel, "derived_tension_as_described").text() == "60 N"
+
+
+@pytest.mark.parametrize(
+    ("cls", "count"),
+    [(mb.RevoluteJoint, 5), (mb.SphericalJoint, 3), (mb.FixedJoint, 6), (mb.CylindricalJoint, 4), (mb.PlanarJoint, 3)],
+)
+def test_the_equations_of_a_joint_are_the_freedoms_it_takes(cls, count):
+    system = bodies()
+    axis = {"axis": (0.0, 1.0, 0.0)} if cls is not mb.SphericalJoint else {}
+    joint = cls("joint", system.ground, system["one"], at=(0, 0, 0), **axis)
+    assert {label: values[0] for label, values, _ in derived_numbers(joint)}["Equations"] == count
+
+
+def test_a_hinge_in_the_plane_takes_two_freedoms():
+    joint = mb.examples.four_bar().joints[0]
+    assert {label: values[0] for label, values, _ in derived_numbers(joint)}["Equations"] == 2
 
 
 def test_principal_moments_are_those_of_the_tensor():
@@ -321,6 +337,33 @@ def test_a_removed_element_leaves_the_inspector(shown):
     document.undo()
     document.select(body)
     assert panel.rows["mass"].field.value == 2.0
+
+
+def test_pages_are_used_again_and_hold_nothing_of_the_former_element(shown, qtbot):
+    document, panel = shown(bodies())
+    one, two = document.system["one"], document.system["two"]
+    document.select(one)
+    page = panel.page
+    type_into(qtbot, panel.rows["mass"].field.edit, "-1")
+    assert panel.rows["mass"].problem.isVisible()
+    document.select(two)
+    assert panel.page is page
+    assert not panel.rows["mass"].problem.isVisible()
+    type_into(qtbot, panel.rows["mass"].field.edit, "7")
+    assert (one.mass, two.mass) == (2.0, 7.0)
+    document.select(None)
+    assert panel.page is not page
+
+
+def test_what_is_being_typed_goes_to_the_element_it_was_typed_for(shown, qtbot):
+    """A click in the view selects without taking the focus."""
+    document, panel = shown(bodies())
+    one, two = document.system["one"], document.system["two"]
+    document.select(one)
+    type_into(qtbot, panel.rows["mass"].field.edit, "5", enter=False)
+    document.select(two)
+    assert (one.mass, two.mass) == (5.0, 2.0)
+    assert panel.rows["mass"].field.edit.text() == "2"
 
 
 def test_a_python_function_stays_usable(shown):
@@ -342,4 +385,4 @@ def test_the_page_fits_a_narrow_dock(shown):
         for element in system:
             document.select(element)
             widths = {name: row.minimumSizeHint().width() for name, row in panel.rows.items()}
-            assert panel.widget().minimumSizeHint().width() <= 300, (element, widths)
+            assert panel.page.minimumSizeHint().width() <= 300, (element, widths)

@@ -225,14 +225,14 @@ def test_a_found_state_becomes_the_described_one():
 
 
 def test_the_empty_tab_says_what_it_shows_and_has_one_button(qtbot, panel, document):
-    assert not panel.first_button.isEnabled()  # nothing to linearize
+    assert not panel.empty.button.isEnabled()  # nothing to linearize
     document.open_example("whipple_bicycle")
     assert panel.pages.currentIndex() == 0
-    assert panel.first_button.isEnabled()
+    assert panel.empty.button.isEnabled()
     with qtbot.waitSignal(panel.linearized, timeout=60_000):
-        qtbot.mouseClick(panel.first_button, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(panel.empty.button, Qt.MouseButton.LeftButton)
     assert panel.pages.currentIndex() == 1
-    assert panel.verdict.text() == "Stable"
+    assert panel.heading.verdict.text() == "Stable"
     assert panel.table.modes.rowCount() == 9
     document.open_example("four_bar")
     assert panel.pages.currentIndex() == 0
@@ -301,7 +301,7 @@ def test_a_mode_that_grows_has_another_shape_in_plane_and_table(qtbot, panel, do
     assert roots.rows[0].behaviour == GROWS
     symbols = {spot.symbol() for spot in panel.plane._dots.points()}
     assert {"t1", "o", "x"} <= symbols
-    assert panel.verdict.text() == "Unstable"
+    assert panel.heading.verdict.text() == "Unstable"
 
 
 def test_the_slider_moves_roots_and_the_playing_mode(qtbot, panel, document):
@@ -382,9 +382,9 @@ def test_a_locus_can_be_cancelled(qtbot, panel, document):
     document.open_example("whipple_bicycle")
     linearized(qtbot, panel)
     panel.draw_locus()
-    assert panel.waiting.isVisible()
-    qtbot.mouseClick(panel.cancel, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not panel.waiting.isVisible(), timeout=5_000)
+    assert panel.heading.waiting.isVisible()
+    qtbot.mouseClick(panel.heading.cancel, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not panel.heading.waiting.isVisible(), timeout=5_000)
     assert panel.locus is None
     assert panel.sweep.locus.isEnabled()
 
@@ -426,9 +426,9 @@ def test_a_state_that_is_no_equilibrium_offers_to_find_one(qtbot, panel, documen
 def test_a_steady_turn_with_a_given_rate(qtbot, panel, document, monkeypatch):
     document.open_example("whipple_bicycle")
     linearized(qtbot, panel)
-    monkeypatch.setattr("gui.stability.panel.QInputDialog.getDouble", lambda *_: (0.3, True))
+    monkeypatch.setattr("gui.stability.heading.QInputDialog.getDouble", lambda *_: (0.3, True))
     with qtbot.waitSignal(panel.linearized, timeout=60_000):
-        panel.steady_turn.trigger()
+        panel.heading.steady_turn.trigger()
     lin = panel.roots.linearization
     assert lin.frame.rate == pytest.approx(0.3)
     assert "turning by 0.3 rad/s" in panel.banner.text.text()
@@ -464,8 +464,7 @@ def test_about_the_state_at_the_current_time(qtbot, panel, document):
     result = mb.simulate(document.system, 0.1, initial=rest, t_eval=np.linspace(0.0, 0.1, 5))
     document.add_run(Run("rest", result=result))
     document.set_time(0.05)
-    panel.about_choice.setCurrentIndex(1)
-    about = panel._chosen_about(panel.about_choice)
+    about = panel.about_of("shown")
     assert about.state.t == pytest.approx(0.05)
     roots = linearized(qtbot, panel, about)
     assert np.allclose(roots.linearization.eigenvalues, mb.linearize(document.system, rest).eigenvalues, atol=1e-4)
@@ -484,3 +483,25 @@ def test_both_themes(qtbot, panel, document):
             assert background == theme.current().surface
     finally:
         theme.apply("light")
+
+
+def test_closing_while_roots_are_computed(qtbot, document, solver):
+    from PySide6.QtCore import QCoreApplication, QEvent
+
+    from gui.stability.panel import StabilityPanel
+
+    document.open_example("whipple_bicycle")
+    panel = StabilityPanel(document, solver)
+    panel.show()
+    with qtbot.waitSignal(panel.linearized, timeout=60_000):
+        panel.linearize()
+    panel.choose(1)
+    panel.draw_locus()
+    panel.linearize()
+    jobs = [panel.live.job, panel._locus_job]
+    panel.close()
+    panel.deleteLater()
+    QCoreApplication.sendPostedEvents(panel, QEvent.Type.DeferredDelete)
+    jobs[1].cancel()
+    qtbot.waitUntil(lambda: all(job.done for job in jobs), timeout=20_000)
+    document.set(document.system["frame"], mass=80.0)  # nobody is left who would answer with an error

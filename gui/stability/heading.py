@@ -1,0 +1,236 @@
+"""The line above the plots: the verdict, what it means, critical values; and about which state to linearize."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QInputDialog,
+    QLabel,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from .. import icons, theme
+from .labels import ElidedLabel
+from .modes import Roots
+from .tasks import DESCRIBED, EQUILIBRIUM, SHOWN, STEADY, About, LocusFound
+
+ABOUT = (
+    (DESCRIBED, "the described state"),
+    (SHOWN, "the state at the current time"),
+    (EQUILIBRIUM, "the nearest equilibrium"),
+    (STEADY, "the nearest steady motion"),
+)
+VERDICTS = {"stable": "Stable", "marginal": "Marginally stable", "unstable": "Unstable"}
+VERDICT_COLORS = {"stable": "good", "marginal": "warning", "unstable": "bad"}
+EXPLANATION = (
+    "Roots tell what becomes of a small disturbance of an equilibrium or a steady motion: whether it dies out or "
+    "grows, how fast, and with which frequency. Click a root to see its motion; move a slider to see the roots change."
+)
+
+
+class AboutChoice(QComboBox):
+    """The states about which to linearize."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setAccessibleName("Linearize about")
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(17)
+        for kind, words in ABOUT:
+            self.addItem(words, kind)
+
+    def show_kind(self, kind: str) -> None:
+        """Show a kind of state; one that cannot be chosen here follows from the described state."""
+        self.setCurrentIndex(max(0, self.findData(kind)))
+
+
+class EmptyPage(QWidget):
+    """What the tab shows when there are no roots yet: what it is for, and one button."""
+
+    asked = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        words = _muted(QLabel(EXPLANATION))
+        words.setWordWrap(True)
+        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        words.setFixedWidth(520)
+        self.about = AboutChoice("linearize_about_first")
+        self.button = QPushButton("Linearize")
+        self.button.setObjectName("linearize_first")
+        self.button.setProperty("primary", True)
+        icons.set_icon(self.button, "stability", "accent_text")
+        self.button.clicked.connect(lambda: self.asked.emit(self.about.currentData()))
+        row = QHBoxLayout()
+        row.addStretch(1)
+        for widget in (self.button, _muted(QLabel("about")), self.about):
+            row.addWidget(widget)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.addStretch(1)
+        column.addWidget(words, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addSpacing(10)
+        column.addLayout(row)
+        column.addStretch(1)
+
+    def set_busy(self, busy: bool) -> None:
+        """Whether roots are being computed."""
+        self.button.setText("Linearizing…" if busy else "Linearize")
+
+
+class Heading(QWidget):
+    """Verdict and reference state."""
+
+    asked = Signal(str)
+    """Linearize about a kind of state."""
+    turn_asked = Signal(float)
+    """Linearize about a steady turn with a rate, rad/s."""
+    cancelled = Signal()
+    critical_chosen = Signal(float)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.verdict = QLabel()
+        self.verdict.setObjectName("stability_verdict")
+        self.sentence = _muted(ElidedLabel())
+        self.sentence.setObjectName("stability_sentence")
+        self.middle = QStackedWidget()  # a sentence, the progress of a root locus, or its critical values
+        self.middle.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        for widget in (self.sentence, self._progress_row(), self._critical_box()):
+            self.middle.addWidget(widget)
+        self.about = AboutChoice("linearize_about")
+        self.button = QPushButton("Linearize")
+        self.button.setObjectName("linearize")
+        self.button.setToolTip("Compute the roots again")
+        words = "Find the nearest equilibrium and linearize there"
+        self.find_equilibrium = _tool("find_equilibrium", "equilibrium", words)
+        self.find_steady = _tool("find_steady", "steady", "Find the nearest steady motion and linearize there")
+        self.find_steady.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        menu = QMenu(self.find_steady)
+        menu.addAction("The nearest one", lambda: self.asked.emit(STEADY))
+        self.steady_turn = menu.addAction("With a given rate of turn…", self._ask_for_turn)
+        self.find_steady.setMenu(menu)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 5, 8, 3)
+        row.setSpacing(6)
+        row.addWidget(self.verdict)
+        row.addWidget(self.middle, 1)
+        about = _muted(QLabel("about"))
+        for widget in (self.button, about, self.about, self.find_equilibrium, self.find_steady):
+            row.addWidget(widget)
+        self.button.clicked.connect(lambda: self.asked.emit(self.about.currentData()))
+        self.about.activated.connect(lambda _: self.asked.emit(self.about.currentData()))
+        self.find_equilibrium.clicked.connect(lambda: self.asked.emit(EQUILIBRIUM))
+        self.find_steady.clicked.connect(lambda: self.asked.emit(STEADY))
+        self._word = ""
+        theme.changed().connect(self._dress)
+
+    def _progress_row(self) -> QWidget:
+        self.progress = QProgressBar()
+        self.progress.setObjectName("locus_progress")
+        self.progress.setRange(0, 100)
+        self.progress.setFormat("Root locus %p %")
+        self.progress.setMaximumHeight(18)
+        self.cancel = QPushButton("Cancel")
+        self.cancel.setObjectName("locus_cancel")
+        self.cancel.clicked.connect(self.cancelled)
+        self.waiting = QWidget()
+        row = QHBoxLayout(self.waiting)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.progress, 1)
+        row.addWidget(self.cancel)
+        return self.waiting
+
+    def _critical_box(self) -> QWidget:
+        self.critical = QWidget()
+        self.critical.setObjectName("critical_values")
+        self._critical_row = QHBoxLayout(self.critical)
+        self._critical_row.setContentsMargins(0, 0, 0, 0)
+        self._critical_row.setSpacing(2)
+        return self.critical
+
+    def _ask_for_turn(self) -> None:
+        words = "Rate of turn about the vertical, rad/s (0: straight on):"
+        rate, given = QInputDialog.getDouble(self, "Steady motion", words, 0.2, -1e3, 1e3, 4)
+        if given:
+            self.turn_asked.emit(rate)
+
+    # --- what it says -------------------------------------------------------------------------------------------------
+
+    def show_about(self, about: About) -> None:
+        """Show the reference state."""
+        self.about.show_kind(about.kind)
+
+    def show_verdict(self, roots: Roots) -> None:
+        """Say whether the model is stable."""
+        self._word, sentence = roots.verdict
+        self.verdict.setText(VERDICTS[self._word])
+        self.verdict.setToolTip(sentence)
+        self.sentence.setText(sentence)
+        self._dress()
+
+    def show_sentence(self) -> None:
+        """Show what the verdict means, in the place of progress or critical values."""
+        self.middle.setCurrentWidget(self.sentence)
+
+    def show_progress(self, fraction: float, _: Any = None) -> None:
+        """Show how far a root locus is."""
+        self.progress.setValue(round(100 * fraction))
+        self.middle.setCurrentWidget(self.waiting)
+
+    def show_critical(self, found: LocusFound, unit: str, factor: float) -> None:
+        """List critical values; `factor` shown units make one SI unit."""
+        while (item := self._critical_row.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+        label = _muted(ElidedLabel())
+        label.setText("Stability changes at" if found.critical else "Stability does not change in this range.")
+        label.setToolTip(label.text())
+        self._critical_row.addWidget(label)
+        for number, critical in enumerate(found.critical):
+            at = f"{critical.value * factor:.4g} {unit}".strip()
+            chip = QPushButton(f"{at} {critical.kind}")
+            chip.setObjectName(f"critical_{number}")
+            chip.setProperty("link", True)
+            what = f"a vibration of {critical.frequency:.3g} Hz" if critical.kind == "Hopf" else "an aperiodic motion"
+            chip.setToolTip(f"Above {at} {what} {critical.direction}. Click to go there.")
+            chip.clicked.connect(lambda _=False, value=critical.value: self.critical_chosen.emit(value))
+            self._critical_row.addWidget(chip)
+        self._critical_row.addStretch(1)
+        self.middle.setCurrentWidget(self.critical)
+
+    def _dress(self, _: object = None) -> None:
+        if not self._word:
+            return
+        look = theme.current()
+        color = getattr(look, VERDICT_COLORS[self._word])
+        ground = theme.mixed(color, look.surface, 0.14).name()
+        self.verdict.setStyleSheet(
+            f"color: {color}; background: {ground}; border-radius: 9px; padding: 2px 10px; font-weight: 600;"
+        )
+
+
+def _muted(label: Any) -> Any:
+    label.setProperty("role", "muted")
+    return label
+
+
+def _tool(name: str, icon: str, words: str) -> QToolButton:
+    button = QToolButton()
+    button.setObjectName(name)
+    button.setToolTip(words)
+    button.setAccessibleName(words)
+    icons.set_icon(button, icon)
+    return button

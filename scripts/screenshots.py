@@ -1,0 +1,68 @@
+"""Takes the way of a new user through the application, as the end-to-end test does, and pictures on it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = {"gallery", "playing", "plots", "stability", "export mp4"}
+COLORS = 256
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, default=ROOT / "assets" / "screenshots")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="mbframe-tour-") as folder:
+        for kind in ("CONFIG", "DATA"):  # settings of the user are left alone
+            os.environ[f"XDG_{kind}_HOME"] = str(Path(folder) / kind.lower())
+        take(arguments.output, arguments.theme, Path(folder))
+
+
+def take(output: Path, theme: str, folder: Path) -> None:
+    sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "gui")]
+    from robot import Robot
+    from tour import Tour
+
+    from gui.application import Application
+
+    application = Application([])
+    application.settings.theme = theme
+    application.open()
+    window = application.window
+    assert window is not None
+    ready: list[bool] = []
+    window.panels_ready.connect(lambda: ready.append(True))
+    robot = Robot(window, real=shutil.which("xdotool") is not None)
+    robot.until(lambda: bool(ready), 60.0, "panels")
+    window.move(0, 0)
+
+    def look(name: str) -> None:
+        if name in KEPT:
+            robot.pause(0.5)
+            path = robot.shot(output / f"{name.replace(' ', '_')}.png")
+            shrink(path)
+            print(f"{path} ({path.stat().st_size / 1000:.0f} kB)", flush=True)
+
+    Tour(application, robot, folder, look).all()
+    application.document.undo_stack.setClean()
+    window.close()
+    application.close()
+    print("The whole way went well.")
+
+
+def shrink(path: Path) -> None:
+    """Fewer colours, which nobody sees in a picture of a window: a third of the bytes."""
+    from PIL import Image
+
+    Image.open(path).convert("RGB").quantize(COLORS, method=Image.Quantize.MEDIANCUT).save(path, optimize=True)
+
+
+if __name__ == "__main__":
+    main()
