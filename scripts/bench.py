@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bench_flexible import FLEXIBLE_DT, exudyn_solid_rod, our_beam_rod, our_solid_rod
 from bench_peers import (
     GRAVITY,
     PEERS,
@@ -370,6 +371,24 @@ def windows(bench: Bench) -> Iterator[Row]:
     yield from comparisons("row of 40 four-bar mechanisms, RK4 step", figures, limits, note)
 
 
+def flexible(bench: Bench) -> Iterator[Row]:
+    """RK4 step of a slider-crank with a flexible rod of 14 modes; and what the number of finite elements costs."""
+    methods = {OURS: our_solid_rod, EXUDYN: exudyn_solid_rod, EXUDYN_FAST: exudyn_solid_rod}
+    contenders = {name: partial(bench.processes[name], methods[name]) for name in methods if name in bench.processes}
+    steps = 400
+    runs = interleaved(contenders, FLEXIBLE_DT, steps * FLEXIBLE_DT, min(bench.repeats, 3))
+    figures = {name: r.cpu / (steps - 1) * 1e6 for name, r in runs.items()}
+    first, *others = (r.tip for r in runs.values())
+    apart = max((float(np.linalg.norm(tip - first)) for tip in others), default=0.0)
+    note = f"pistons within {apart:.0e} m" if others else ""
+    yield from comparisons("flexible slider-crank, 14 modes, step", figures, {EXUDYN: 0.2, EXUDYN_FAST: 0.2}, note)
+    ours = bench.processes[OURS]
+    sizes = {str(n): partial(ours, partial(our_beam_rod, elements=n)) for n in (94, 3333)}
+    runs = interleaved(sizes, FLEXIBLE_DT, 2000 * FLEXIBLE_DT, bench.repeats)
+    small, large = (r.cpu / 1999 * 1e6 for r in runs.values())
+    yield Row("flexible slider-crank, 20,004 finite-element coordinates", large, "µs", "ours, 570", small, 1.3)
+
+
 def planar(bench: Bench, name: str, values: dict[str, Any]) -> dict[str, Simulation]:
     """A planar example of every contender."""
     methods = {OURS: our_planar, MUJOCO: mujoco_planar, EXUDYN: exudyn_planar, EXUDYN_FAST: exudyn_planar}
@@ -642,6 +661,7 @@ MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "bricard": bricard,
     "four-bar": four_bar,
     "windows": windows,
+    "flexible": flexible,
     "build": build,
     "memory": memory,
     "streaming": streaming,

@@ -24,6 +24,7 @@ from .screw_jack import screw_jack
 from .simple_pendulum import simple_pendulum
 from .slider_crank import slider_crank
 from .sliding_block import sliding_block
+from .solid_connecting_rod import solid_connecting_rod
 from .spatial_slider_crank import spatial_slider_crank
 from .spin_up_beam import spin_up_beam
 from .triple_pendulum import triple_pendulum
@@ -57,6 +58,7 @@ __all__ = [
     "simple_pendulum",
     "slider_crank",
     "sliding_block",
+    "solid_connecting_rod",
     "spatial_slider_crank",
     "spin_up_beam",
     "triple_pendulum",
@@ -77,7 +79,7 @@ DURATIONS = {
 
 
 def names() -> list[str]:
-    """The examples, in the order of the gallery."""
+    """The examples, in the order of the gallery; `solid_connecting_rod` needs the extra `flexible` and is not in it."""
     return [
         "four_bar",
         "slider_crank",

@@ -6,7 +6,7 @@ from ..bodies import FlexibleBody
 from ..joints import Driver, RevoluteJoint
 from ..system import System
 
-# A common benchmark of stiffening, E A = 2.8e7 N, E I = 1.4e4 N m^2, rho A = 1.2 kg/m: m, m^2, m^4, Pa, kg/m^3. Its first
+# A common benchmark of stiffening, with E A = 2.8e7 N, E I = 1.4e4 N m^2 and rho A = 1.2 kg/m. In SI units. Its first
 # bending frequency without rotation is 3.8 rad/s.
 LENGTH, AREA, SECOND_MOMENT = 10.0, 4e-4, 2e-7
 YOUNG, SHEAR, DENSITY = 7e10, 2.7e10, 3000.0

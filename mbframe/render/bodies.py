@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bodies.flexible import FlexibleBody
 from ..errors import ModelError, Problem
 from ..forces import SpherePlaneContact, SphereSphereContact, Tire
 from ..joints import GearJoint, RackAndPinionJoint, RollingDisk, RollingSphere
 from ..rotations import frame_with_axis
 from ..shapes import Arrow, Box, Cone, Cylinder, Mesh, Shape, Sphere
 from . import surfaces as s
+from .flexible import flexible_parts
 from .mesh_files import read_surface
 from .parts import Part, Port, Sketch, box_of_inertia, distinct, unit_vector
 from .placement import Anchor, Fixed, point3, rotation3
@@ -36,6 +38,8 @@ def body_parts(body: Any, sketch: Sketch) -> list[Part]:
         opacities = [shape.opacity for shape in body.shapes]
     elif name is None:
         return []
+    elif isinstance(body, FlexibleBody) and (parts := flexible_parts(body, sketch, color)):
+        return parts
     else:
         pieces = [(surface, shade, np.zeros(3), np.eye(3)) for surface, shade in likely_surfaces(body, sketch, color)]
         opacities = [1.0] * len(pieces)

@@ -42,6 +42,8 @@ class Part:
         "body", "joint", "force", "ground", or "road", on which shadows fall.
     deformed
         For a body that deforms: its vertices at a state; the placement stays that of its frame.
+    colored
+        Colours (n, 3) of the vertices at a state, instead of one colour for all.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Part:
     opacity: float = 1.0
     role: str = "body"
     deformed: VertexMotion | None = None
+    colored: VertexMotion | None = None
 
     @property
     def body(self) -> str | None:

@@ -138,6 +138,8 @@ class Scene:
             for part, actor in zip(self.parts, self._actors, strict=True):
                 if part.deformed is not None:
                     actor.deform(part.deformed(state))
+                if part.colored is not None:
+                    actor.paint_vertices(part.colored(state))
         if self._followed is not None:
             shift = self._center(self._followed, poses) - self._center(self._followed, before)
             camera = self.plotter.camera
@@ -299,9 +301,14 @@ class Scene:
         self._projection = self.floor.shadow_matrix(1e-3 * self.sketch.extent)
         self._casting = [k for k, part in enumerate(self.parts) if part.role != "road"]
         self._shadows = [
-            SurfaceActor(self.plotter, self._actors[k].plain_mapper(), self.theme.shadow, lit=False, pickable=False)
+            SurfaceActor(self.plotter, self._shadow_mapper(k), self.theme.shadow, lit=False, pickable=False)
             for k in self._casting
         ]
+
+    def _shadow_mapper(self, k: int) -> Any:
+        """What draws the shadow of a part: the same data, but in one colour."""
+        actor = self._actors[k]
+        return actor.plain_mapper() if self.parts[k].colored is None else mapper_of(actor.mapper.GetInput())
 
     def _add_grid(self) -> None:
         low, high = self._corners.min(axis=0), self._corners.max(axis=0)

@@ -186,3 +186,18 @@ def test_stiffened_beam_in_steady_rotation_vibrates_as_known(ratio: float) -> No
     found = np.sort([abs(m.eigenvalue.imag) for m in lin.modes if m.eigenvalue.imag > 1e-2]) / unit
     # six shapes in each plane leave the same excess in both squares
     assert found[:2] ** 2 == pytest.approx([flap**2 - ratio**2, flap**2], abs=1e-3 * flap**2)
+
+
+def test_solid_rod_moves_the_piston() -> None:
+    """The piston as that of the rigid mechanism but for micrometres, and the force on its pin: m a."""
+    pytest.importorskip("skfem")
+    system = mb.examples.solid_connecting_rod()
+    r, length, speed = 0.05, 0.15, 400.0
+    t = np.linspace(0.0, 2 * np.pi / speed, 101)
+    result = mb.simulate(system, t[-1], t_eval=t)
+    rigid = r * np.cos(speed * t) + np.sqrt(length**2 - (r * np.sin(speed * t)) ** 2)
+    deviation = np.abs(result.position("piston")[:, 0] - rigid).max()
+    assert 1e-6 < deviation < 1e-4
+    force = result.reaction("piston pin").force[:, 0]
+    assert force == pytest.approx(0.3 * result.acceleration("piston")[:, 0], abs=1e-6 * np.abs(force).max())
+    assert np.abs(force).max() > 0.3 * speed**2 * r * (1 + r / length), "it starts undeformed, so it vibrates"
