@@ -357,6 +357,75 @@ def bricard(bench: Bench) -> Iterator[Row]:
     yield from comparisons("Bricard mechanism, RK4 step", figures, limits, note)
 
 
+def our_method(formulation: str, acceleration: str, stabilization: str, t_end: float, dt: float) -> Run:
+    """The triple pendulum by Adams-Bashforth of order 4, as in [PappalardoGuida2018b], and by methods given by name."""
+    chosen = {"formulation": formulation, "acceleration": acceleration, "stabilization": stabilization}
+    strategies: dict[str, Any] = {role: getattr(mb, name)() for role, name in chosen.items()}
+    began = time.process_time()
+    result = mb.simulate(
+        mb.examples.triple_pendulum(),
+        t_end,
+        dt=dt,
+        integrator=mb.AdamsBashforth(order=4),
+        t_eval=(0.0, t_end),
+        **strategies,
+    )
+    cpu = time.process_time() - began
+    return Run(cpu, result.position(result.system.bodies[-1])[-1])
+
+
+def method_cost(bench: Bench, methods: Mapping[str, tuple[str, str, str]]) -> dict[str, float]:
+    """Microseconds per step of methods on the triple pendulum."""
+    process = bench.processes[OURS]
+    contenders = {label: partial(process, partial(our_method, *names, dt=DT)) for label, names in methods.items()}
+    return step_cost(contenders, 2000, bench.repeats)[0]
+
+
+def partitioning(bench: Bench) -> Iterator[Row]:
+    """Step with coordinate partitioning beside one with direct correction, on the triple pendulum."""
+    for formulation in ("NaturalAbsolute", "EulerParameters", "NewtonEuler"):
+        usual = (formulation, "AugmentedFormulation")
+        costs = method_cost(bench, {name: (*usual, name) for name in ("CoordinatePartitioning", "DirectCorrection")})
+        name = f"coordinate partitioning, {formulation}, AB4 step"
+        yield Row(name, costs["CoordinatePartitioning"], "µs", "direct correction", costs["DirectCorrection"], 2.0)
+
+
+# Time relative to natural absolute coordinates: [PappalardoGuida2018b], Table 3, which has no Newton-Euler equations.
+PAPER_RATIOS = {"EulerParameters": {"AugmentedFormulation": "2.3", "UdwadiaKalaba": "2.2"}, "NewtonEuler": {}}
+
+
+def paper_methods(bench: Bench) -> Iterator[Row]:
+    """Step of the triple pendulum with coordinate partitioning by formulation and acceleration, beside the paper's
+    ratios.
+    """
+    for acceleration in ("AugmentedFormulation", "UdwadiaKalaba"):
+        formulations = ("NaturalAbsolute", *PAPER_RATIOS)
+        costs = method_cost(bench, {f: (f, acceleration, "CoordinatePartitioning") for f in formulations})
+        for formulation, ratios in PAPER_RATIOS.items():
+            theirs = ratios.get(acceleration)
+            note = (
+                f"{theirs} times in the paper, where the mass matrix of Euler parameters is what costs; compiled it "
+                "is cheap, and natural absolute coordinates have more rows and columns"
+                if theirs
+                else "not in the paper"
+            )
+            name = f"{formulation}, {acceleration}, AB4 step"
+            yield Row(name, costs[formulation], "µs", "NaturalAbsolute", costs["NaturalAbsolute"], note=note)
+
+
+def stiff_governor(bench: Bench) -> Iterator[Row]:
+    """Evaluations of the stiff governor over 10 s, by Radau IIA and by the usual explicit method."""
+    implicit, explicit = fresh(governor_evaluations, 10.0)
+    name = "stiff governor, 10 s, evaluations by RadauIIA(rtol=1e-6)"
+    yield Row(name, implicit, "", "explicit default", explicit, 0.1)
+
+
+def governor_evaluations(t_end: float) -> tuple[int, int]:
+    system = mb.examples.flyball_governor()
+    implicit = mb.simulate(system, t_end, integrator=mb.RadauIIA(rtol=1e-6), t_eval=(0.0, t_end))
+    return implicit.info.evaluations, mb.simulate(system, t_end, t_eval=(0.0, t_end)).info.evaluations
+
+
 def four_bar(bench: Bench) -> Iterator[Row]:
     """RK4 step with position and velocity correction on a planar four-bar mechanism."""
     limits = {MUJOCO: 1.0, EXUDYN: 0.6, EXUDYN_FAST: 0.6}
@@ -659,6 +728,9 @@ MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "chain": chain,
     "revolute-chain": revolute_chain,
     "bricard": bricard,
+    "partitioning": partitioning,
+    "paper-methods": paper_methods,
+    "stiff-governor": stiff_governor,
     "four-bar": four_bar,
     "windows": windows,
     "flexible": flexible,

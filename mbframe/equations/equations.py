@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..bodies.formulations import Formulation
 from ..errors import ModelError, Problem, SimulationError
 from ..kernels import bodywise, dynamics, factorization
 from ..kernels import workspace as codes
-from ..kernels.compile import PythonStage, run_stage
+from ..kernels.compile import PythonStage, StageOnDemand, run_stage
 from ..kernels.march import REPLAY, replay
 from ..state import Motion, State
 from ..system import System
@@ -105,9 +105,15 @@ class Equations:
         self._strategies: dict[str, Strategy] = {}
         self.work["evaluate"] = dynamics.evaluate.address
         self.work["settle"] = dynamics.settle_friction.address if self.stages.reactive else 0
-        for stage in ("eliminate", "factorize", "solve", "share"):
+        for stage in ("eliminate", "factorize", "solve"):
             self.work[stage] = getattr(factorization, stage).address
-        self.work["weigh"], self.work["bodywise"] = bodywise.weigh.address, bodywise_record(t)
+        # Where no equations depend on each other these are hardly ever called.
+        self._on_demand = [
+            StageOnDemand(stage, partial(self.work.__setitem__, name))
+            for name, stage in (("share", factorization.share), ("weigh", bodywise.weigh))
+        ]
+        self.work["share"], self.work["weigh"] = (stage.address for stage in self._on_demand)
+        self.work["bodywise"] = bodywise_record(t)
         self.work["augmented"] = dynamics.accelerate_augmented.address
         self.bind("accelerate", Strategy(dynamics.accelerate_augmented.address))
 
@@ -221,7 +227,7 @@ class Equations:
         """Solve [M J^T; J 0] x = right with the factors at hand; multipliers of minimum norm."""
         w = self.work
         w.right[:] = right
-        for stage in ("solve", "share"):
+        for stage in ("solve", "share") if self.factor_record["left_out"] else ("solve",):
             self.run(int(w[stage]), float(w["t"]), self.factor_record.address, int(w["entries"]))
         return w.solution.copy()
 
@@ -370,6 +376,9 @@ class Equations:
         t = float(self.work["t"])
         culprit = int(self.work["culprit"])
         if status == PythonStage.FAILED:
+            for stage in self._on_demand:
+                if stage.raised:
+                    raise stage.raised.pop()
             for strategy in self._strategies.values():
                 if strategy.python is not None and strategy.python.raised:
                     return strategy_error(strategy, strategy.python.raised.pop(), t)

@@ -271,6 +271,28 @@ class PythonStage:
         self.address: int = address
 
 
+class StageOnDemand:
+    """A stage that is compiled when another stage first calls it: for what few models need.
+
+    `compiled` is told its address, to put it in the place of this one.
+    """
+
+    def __init__(self, stage: Stage, compiled: Callable[[int], None]) -> None:
+        def trampoline(t: float, work: int, data: int, n: int) -> int:
+            try:
+                compiled(stage.address)
+                return run_stage(stage.address, t, work, data, n)
+            except BaseException as error:  # as in PythonStage
+                self.raised.append(error)
+                return PythonStage.FAILED
+
+        self.raised: list[BaseException] = []
+        self._callback = CALLBACK(trampoline)
+        address = ctypes.cast(self._callback, ctypes.c_void_p).value
+        assert address is not None
+        self.address: int = address
+
+
 def run_stage(address: int, t: float, work: int, data: int, n: int) -> int:
     """Call a stage from Python; the interpreter lock is released meanwhile."""
     return CALLBACK(address)(t, work, data, n)

@@ -118,35 +118,29 @@ def factor_general(n, a, pivots):
 
 @inner
 def solve_general(n, a, pivots, x):
-    """x := A^-1 x."""
+    """x := A^-1 x. By columns: sums of products one after the other would wait for each other."""
     for j in range(n):
         p = pivots[j]
         x[j], x[p] = x[p], x[j]
-    for i in range(n):
-        s = x[i]
-        for k in range(i):
-            s -= a[i, k] * x[k]
-        x[i] = s
-    for i in range(n - 1, -1, -1):
-        s = x[i]
-        for k in range(i + 1, n):
-            s -= a[i, k] * x[k]
-        x[i] = s / a[i, i]
+    for j in range(n):
+        for i in range(j + 1, n):
+            x[i] -= a[i, j] * x[j]
+    for j in range(n - 1, -1, -1):
+        x[j] /= a[j, j]
+        for i in range(j):
+            x[i] -= a[i, j] * x[j]
 
 
 @inner
 def solve_transposed(n, a, pivots, x):
     """x := A^-T x."""
-    for i in range(n):
-        s = x[i]
-        for k in range(i):
-            s -= a[k, i] * x[k]
-        x[i] = s / a[i, i]
-    for i in range(n - 1, -1, -1):
-        s = x[i]
-        for k in range(i + 1, n):
-            s -= a[k, i] * x[k]
-        x[i] = s
+    for j in range(n):
+        x[j] /= a[j, j]
+        for i in range(j + 1, n):
+            x[i] -= a[j, i] * x[j]
+    for j in range(n - 1, -1, -1):
+        for i in range(j):
+            x[i] -= a[j, i] * x[j]
     for j in range(n - 1, -1, -1):
         p = pivots[j]
         x[j], x[p] = x[p], x[j]

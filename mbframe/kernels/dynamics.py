@@ -168,7 +168,7 @@ def accelerate_augmented(t, work, data, n):
     status = call(w.solve, t, work, w.factor, w.entries)
     if status == OK and w.n_reactive > 0:
         status = call(w.settle, t, work, 0, 0)
-    if status == OK and n == REACTIONS:
+    if status == OK and n == REACTIONS and factorization(w.factor).left_out > 0:
         status = call(w.share, t, work, w.factor, w.entries)
     if status != OK:
         return status

@@ -148,13 +148,8 @@ def project(t, work, link, n):
     markers = marker_table(w)
     for side in range(2):
         m = e.j if side else e.i
-        columns = markers[m].n
-        if columns == 6:
-            combine_six(w, e, m, side, n)
-        elif columns == 3:
-            combine_three(w, e, m, side, n)
-        elif columns > 0:  # the ground is at rest
-            combine_rows(w, e, m, side, n, columns)
+        if markers[m].n > 0:  # the ground is at rest
+            combine(w, e, m, side, n)
     return OK
 
 
@@ -253,79 +248,41 @@ def numbers_of(part):
 
 
 @inner
-def combine_rows(w, e, m, side, n, columns):
-    """Rows of J := g B for the parts of a marker that a constraint reads, and their part of C' and gamma."""
+def combine(w, e, m, side, n):
+    """Rows of J := g B for the parts of a marker that a constraint reads, and their part of C' and gamma.
+
+    Three columns at a time: most bodies have three or six velocities.
+    """
+    marker = marker_table(w)[m]
     g, first, parts = block(w.scratch, GRADIENT_AT, n, 24), np.uint64(12 * side), e.parts_j if side else e.parts_i
-    jacobian = block(w.jacobians, marker_table(w)[m].jacobian, 12, columns)
-    out = block(w.entries, e.block_j if side else e.block_i, n, columns)
-    x_rate, x_bias, rate, gamma = sums_of(w, e, m, n)
+    jacobian = block(w.jacobians, marker.jacobian, 12, marker.n)
+    out = block(w.entries, e.block_j if side else e.block_i, n, marker.n)
+    rate, gamma = part(w.constraint_rate, e.row, n), part(w.gamma, e.row, n)
+    x_rate, x_bias = marker_rate(w, m), marker_bias(w, m)
+    columns, one, two, three = np.uint64(marker.n), np.uint64(1), np.uint64(2), np.uint64(3)
     for r in range(n):
-        for c in range(columns):
-            out[r, c] = 0.0
+        more = False  # what is in `out` counts from the second part on
         for p in range(4):
-            if (parts >> p) & 1:
-                for x in numbers_of(p):
-                    s = g[r, first + x]
-                    if s != 0.0:
-                        rate[r] += s * x_rate[x]
-                        gamma[r] -= s * x_bias[x]
-                        for c in range(columns):
-                            out[r, c] += s * jacobian[x, c]
-
-
-@inner
-def combine_six(w, e, m, side, n):
-    """`combine_rows` for the frequent case of six velocities: the sums stay in registers, and nothing is tested."""
-    g, first, parts = block(w.scratch, GRADIENT_AT, n, 24), np.uint64(12 * side), e.parts_j if side else e.parts_i
-    jacobian = block(w.jacobians, marker_table(w)[m].jacobian, 12, 6)
-    out = block(w.entries, e.block_j if side else e.block_i, n, 6)
-    x_rate, x_bias, rate, gamma = sums_of(w, e, m, n)
-    for r in range(n):
-        speed = bend = s0 = s1 = s2 = s3 = s4 = s5 = 0.0
-        for p in range(4):
-            if (parts >> p) & 1:
-                x, y, z = numbers_of(p)
-                a, b, c = g[r, first + x], g[r, first + y], g[r, first + z]
-                speed += a * x_rate[x] + b * x_rate[y] + c * x_rate[z]
-                bend += a * x_bias[x] + b * x_bias[y] + c * x_bias[z]
-                s0 += a * jacobian[x, 0] + b * jacobian[y, 0] + c * jacobian[z, 0]
-                s1 += a * jacobian[x, 1] + b * jacobian[y, 1] + c * jacobian[z, 1]
-                s2 += a * jacobian[x, 2] + b * jacobian[y, 2] + c * jacobian[z, 2]
-                s3 += a * jacobian[x, 3] + b * jacobian[y, 3] + c * jacobian[z, 3]
-                s4 += a * jacobian[x, 4] + b * jacobian[y, 4] + c * jacobian[z, 4]
-                s5 += a * jacobian[x, 5] + b * jacobian[y, 5] + c * jacobian[z, 5]
-        out[r, 0], out[r, 1], out[r, 2], out[r, 3], out[r, 4], out[r, 5] = s0, s1, s2, s3, s4, s5
-        rate[r] += speed
-        gamma[r] -= bend
-
-
-@inner
-def combine_three(w, e, m, side, n):
-    """`combine_rows` for the three velocities of a body in the plane, as in `combine_six`."""
-    g, first, parts = block(w.scratch, GRADIENT_AT, n, 24), np.uint64(12 * side), e.parts_j if side else e.parts_i
-    jacobian = block(w.jacobians, marker_table(w)[m].jacobian, 12, 3)
-    out = block(w.entries, e.block_j if side else e.block_i, n, 3)
-    x_rate, x_bias, rate, gamma = sums_of(w, e, m, n)
-    for r in range(n):
-        speed = bend = s0 = s1 = s2 = 0.0
-        for p in range(4):
-            if (parts >> p) & 1:
-                x, y, z = numbers_of(p)
-                a, b, c = g[r, first + x], g[r, first + y], g[r, first + z]
-                speed += a * x_rate[x] + b * x_rate[y] + c * x_rate[z]
-                bend += a * x_bias[x] + b * x_bias[y] + c * x_bias[z]
-                s0 += a * jacobian[x, 0] + b * jacobian[y, 0] + c * jacobian[z, 0]
-                s1 += a * jacobian[x, 1] + b * jacobian[y, 1] + c * jacobian[z, 1]
-                s2 += a * jacobian[x, 2] + b * jacobian[y, 2] + c * jacobian[z, 2]
-        out[r, 0], out[r, 1], out[r, 2] = s0, s1, s2
-        rate[r] += speed
-        gamma[r] -= bend
-
-
-@inner
-def sums_of(w, e, m, n):
-    """x' and x'' of a marker, and the C' and gamma of a constraint to which they contribute."""
-    return marker_rate(w, m), marker_bias(w, m), part(w.constraint_rate, e.row, n), part(w.gamma, e.row, n)
+            if (parts >> p) & 1 == 0:
+                continue
+            x, y, z = numbers_of(p)
+            a, b, c = g[r, first + x], g[r, first + y], g[r, first + z]
+            rate[r] += a * x_rate[x] + b * x_rate[y] + c * x_rate[z]
+            gamma[r] -= a * x_bias[x] + b * x_bias[y] + c * x_bias[z]
+            k = np.uint64(0)
+            while k + two < columns:
+                s0 = a * jacobian[x, k] + b * jacobian[y, k] + c * jacobian[z, k]
+                s1 = a * jacobian[x, k + one] + b * jacobian[y, k + one] + c * jacobian[z, k + one]
+                s2 = a * jacobian[x, k + two] + b * jacobian[y, k + two] + c * jacobian[z, k + two]
+                out[r, k] = out[r, k] + s0 if more else s0
+                out[r, k + one] = out[r, k + one] + s1 if more else s1
+                out[r, k + two] = out[r, k + two] + s2 if more else s2
+                k += three
+            while k < columns:
+                s0 = a * jacobian[x, k] + b * jacobian[y, k] + c * jacobian[z, k]
+                out[r, k] = out[r, k] + s0 if more else s0
+                k += one
+            more = True
 
 
 @Stage

@@ -41,8 +41,9 @@ PARTITION = np.dtype(
         ("held", "i8"),  # 1: within a step, where the choice of coordinates stays
         ("rows", "i8"),  # order of the rows: the independent ones first
         ("columns", "i8"),  # order of the columns: the dependent ones first
-        ("condition", "f8"),  # smallest pivot of the block by largest entry of its rows, when it was revealed
+        ("condition", "f8"),  # smallest pivot of the block by the largest entry of J, when it was revealed
         ("jacobian", "i8"),  # J, dense
+        ("largest", "f8"),  # entry of it
         ("scaled", "i8"),
         ("factors", "i8"),  # of J[R, d]
         ("pivots", "i8"),
@@ -53,11 +54,12 @@ PARTITION = np.dtype(
 
 @inner
 def fill_jacobian(w, p):
-    """The first rows of J as a dense matrix."""
+    """The first rows of J as a dense matrix, and their largest entry."""
     f = factorization(w.factor)
     entries, source = vector(w.entries, w.n_entries), indices(f.source, f.n_sources)
     row, column = indices(f.source_row, f.n_sources), indices(f.source_column, f.n_sources)
     jacobian = block(p.jacobian, 0, w.n_rows, w.n_v)
+    p.largest = 0.0
     for i in range(p.n_rows):
         for k in range(w.n_v):
             jacobian[i, k] = 0.0
@@ -65,22 +67,20 @@ def fill_jacobian(w, p):
         r = np.int64(row[k]) - w.n_v
         if 0 <= r < p.n_rows:
             jacobian[r, column[k]] += entries[source[k]]
+            p.largest = max(p.largest, abs(entries[source[k]]))
 
 
 @inner
 def factor_block(w, p):
-    """Factor J[R, d]; returns its smallest pivot relative to the largest entry of J[R]."""
+    """Factor J[R, d]; returns its smallest pivot relative to the largest entry of J."""
     jacobian, factors = block(p.jacobian, 0, w.n_rows, w.n_v), block(p.factors, 0, p.rank, p.rank)
     rows, columns = integers(p.rows, w.n_rows), integers(p.columns, w.n_v)
-    largest = 0.0
     for i in range(p.rank):
-        for k in range(w.n_v):
-            entry = jacobian[rows[i], columns[k]]
-            largest = max(largest, abs(entry))
-            if k < p.rank:
-                factors[i, k] = entry
+        row = jacobian[rows[i]]
+        for k in range(p.rank):
+            factors[i, k] = row[columns[k]]
     smallest = factor_general(p.rank, factors, integers(p.pivots, w.n_rows))
-    return smallest / largest if p.rank > 0 else 1.0
+    return smallest / p.largest if p.rank > 0 else 1.0
 
 
 @inner

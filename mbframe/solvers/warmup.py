@@ -13,6 +13,7 @@ from ..constraints import BasicConstraint
 from ..equations import Equations
 from ..forces import ForceElement
 from ..joints import Joint, RevoluteJoint
+from ..kernels import bodywise, factorization
 from ..system import System
 from .integrators import AdamsBashforth, DormandPrince, GeneralizedAlpha, RadauIIA, RungeKutta4
 from .simulate import simulate
@@ -47,6 +48,9 @@ def warm_up() -> Iterator[str]:
         settings: dict[str, Any] = {"dt": 1e-3, "integrator": integrator, "t_eval": [0.0, 5e-4, 1e-3]}
         _ = simulate(_pair(elements[0]), t_end=1e-3, **settings).energy
         yield f"integrator {type(integrator).__name__}"
+    for stage in (bodywise.weigh, factorization.share):  # otherwise compiled when equations depend on each other
+        _ = stage.address
+    yield "shared loads"
 
 
 def _prepare(eq: Equations) -> None:
