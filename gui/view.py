@@ -307,7 +307,8 @@ class View(QWidget):
 
     def _fitting_pose(self) -> nav.Pose:
         """The camera that sees all of it from the present direction."""
-        assert self.canvas is not None and self.scene is not None
+        assert self.canvas is not None
+        assert self.scene is not None
         camera = self.canvas.plotter.camera
         pose = nav.Pose.of(camera)
         self.scene.view_from(pose.towards, pose.frame[:, 1])

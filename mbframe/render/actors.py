@@ -133,15 +133,6 @@ class SurfaceActor:
         data.points = np.asarray(vertices, np.float32)
         data.compute_normals(cell_normals=False, split_vertices=False, consistent_normals=False, inplace=True)
 
-    def paint_vertices(self, colors: ArrayLike) -> None:
-        """Give each vertex a colour (n, 3), also in all actors that share the mapper."""
-        data = self.mapper.GetInput()
-        data.point_data["rgb"] = np.round(255.0 * np.asarray(colors)).astype(np.uint8)
-        self.mapper.ScalarVisibilityOn()
-        self.mapper.SetScalarModeToUsePointFieldData()
-        self.mapper.SelectColorArray("rgb")
-        self.mapper.SetColorModeToDirectScalars()
-
 
 def place_all(actors: Sequence[SurfaceActor], matrices: Array) -> None:
     """Put actors where matrices (n, 4, 4) say."""

@@ -139,7 +139,7 @@ class Scene:
                 if part.deformed is not None:
                     actor.deform(part.deformed(state))
                 if part.colored is not None:
-                    actor.paint_vertices(part.colored(state))
+                    actor.paint_vertices(np.round(255.0 * part.colored(state)).astype(np.uint8))
         if self._followed is not None:
             shift = self._center(self._followed, poses) - self._center(self._followed, before)
             camera = self.plotter.camera

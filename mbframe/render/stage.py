@@ -72,7 +72,7 @@ class Stage:
 
         self.renderer = vtkRenderer()
         with without_display():
-            self.render_window = vtkRenderWindow()
+            self.render_window: Any = vtkRenderWindow()
             self.render_window.SetOffScreenRendering(1)
             self.render_window.SetMultiSamples(0)
             self.render_window.SetSize(*size)
