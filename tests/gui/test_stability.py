@@ -91,6 +91,10 @@ def test_what_moves_is_named_with_its_direction():
     roots = Roots(mb.linearize(system))
     found = {round(abs(row.root.imag), 6): what_moves(row.mode) for row in roots.rows}
     assert found == {2.0: "near moves along x", 3.0: "far moves along x"}  # sqrt(k/m) = 2 and 3
+    plane = mb.System("pendulum", dimension=2)
+    bar = plane.add(mb.PlanarBody("bar", mass=1.0, inertia=0.1, position=(0, -0.5)))
+    plane.add(mb.RevoluteJoint("pin", plane.ground, bar, at=(0, 0)))
+    assert Roots(mb.linearize(plane)).rows[0].moving == "bar turns"
 
 
 def test_tooltips_tell_residual_condition_or_the_reason(bicycle):
