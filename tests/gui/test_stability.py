@@ -201,6 +201,30 @@ def test_an_argument_changes_what_it_decides_and_leaves_edits_alone():
     assert np.allclose(mb.linearize(system).eigenvalues, mb.linearize(wanted).eigenvalues, atol=1e-9)
 
 
+@pytest.mark.parametrize(("example", "argument"), [("heavy_top", "lean"), ("rolling_disk", "lean")])
+def test_an_argument_that_moves_bodies_leaves_their_joints_where_the_example_has_them(document, example, argument):
+    document.open_example(example)
+    variation = next(a for a in example_arguments(example) if a.argument == argument)
+    document.set_many(variation.changes(document.system, 0.3))
+    wanted = getattr(mb.examples, example)(**{argument: 0.3})
+    for element in wanted:
+        for field in element.parameters():
+            value, found = getattr(element, field), getattr(document.system[element.name], field)
+            if isinstance(value, np.ndarray):
+                assert np.allclose(value, found, atol=1e-12), (element.name, field)
+    assert document.undo_stack.count() == 1
+
+
+def test_every_number_of_every_example_has_a_range():
+    for name in mb.examples.names():
+        system = getattr(mb.examples, name)()
+        for variation in variations(system, name):
+            low, high = variation.bounds(system)
+            assert low <= variation.value(system) <= high
+            assert low < high
+            variation.applied(system, 0.5 * (low + high))
+
+
 def test_all_numbers_of_a_model_can_be_varied():
     system = mb.examples.four_bar()
     found = variations(system, None)
