@@ -52,12 +52,12 @@ class Docks:
 
     def put(self, name: str, panel: QWidget) -> None:
         """Give a dock its panel."""
-        panel.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        _give_background(panel)
         self.docks[name].setWidget(panel)
 
     def add_tab(self, panel: QWidget, title: str) -> None:
         """Add a panel to the tabs."""
-        panel.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        _give_background(panel)
         area = QScrollArea()  # a panel that needs more room than there is must not widen the window
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidgetResizable(True)
@@ -117,3 +117,9 @@ class Docks:
         window.resizeDocks([docks["model"], docks["inspector"]], [270, 320], horizontal)
         window.resizeDocks([docks["results"]], [max(250, round(0.32 * window.height()))], vertical)
         window.resizeDocks([docks["model"], docks["run"]], [430, 270], vertical)
+
+
+def _give_background(panel: QWidget) -> None:
+    """Let the style sheet paint a panel as a surface."""
+    panel.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+    panel.setProperty("panel", True)
