@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QByteArray, Qt
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
+from PySide6.QtWidgets import QDockWidget, QFrame, QMainWindow, QScrollArea, QTabWidget, QWidget
 
 from .settings import Settings
 
 VERSION: Final = 1
 """Of the arrangement; one that was remembered under another version is not restored."""
+NARROWEST: Final = 360
+"""Width of the tabs, pixels."""
 _AREAS = Qt.DockWidgetArea
 PLACES: Final = {
     "model": ("Model", _AREAS.LeftDockWidgetArea),
@@ -50,13 +52,31 @@ class Docks:
 
     def put(self, name: str, panel: QWidget) -> None:
         """Give a dock its panel."""
-        panel.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        _give_background(panel)
         self.docks[name].setWidget(panel)
 
     def add_tab(self, panel: QWidget, title: str) -> None:
         """Add a panel to the tabs."""
-        panel.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.tabs.addTab(panel, title)
+        _give_background(panel)
+        area = QScrollArea()  # a panel that needs more room than there is must not widen the window
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setWidget(panel)
+        area.setMinimumWidth(NARROWEST)
+        self.tabs.addTab(area, title)
+
+    def bring_to_front(self, panel: QWidget) -> None:
+        """Show the tab of a panel."""
+        self.docks["results"].show()
+        for index in range(self.tabs.count()):
+            if self.tabs.widget(index).isAncestorOf(panel):
+                self.tabs.setCurrentIndex(index)
+
+    @property
+    def front_panel(self) -> QWidget | None:
+        """The panel whose tab is shown."""
+        area = self.tabs.currentWidget()
+        return area.widget() if isinstance(area, QScrollArea) else None
 
     def show(self) -> None:
         """Show the docks, where they were last."""
@@ -97,3 +117,9 @@ class Docks:
         window.resizeDocks([docks["model"], docks["inspector"]], [270, 320], horizontal)
         window.resizeDocks([docks["results"]], [max(250, round(0.32 * window.height()))], vertical)
         window.resizeDocks([docks["model"], docks["run"]], [430, 270], vertical)
+
+
+def _give_background(panel: QWidget) -> None:
+    """Let the style sheet paint a panel as a surface."""
+    panel.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+    panel.setProperty("panel", True)

@@ -25,7 +25,7 @@ from mbframe.plane import lifted
 
 from .commands import Assignment, Rename, SetParameters, Structure, assigned, revert
 from .places import stored_result
-from .runs import COLORS, Run, RunSettings
+from .runs import COLORS, Run, RunSettings, load
 from .units import DisplayUnits
 
 RESULT_SUFFIXES: Final = (".h5", ".hdf5")
@@ -132,7 +132,7 @@ class Document(QObject):
         self._reset(system, place, None, settings)
 
     def _open_result(self, place: Path) -> None:
-        result = mb.load_result(place)
+        result = load(place)
         settings = RunSettings.from_stored(result._states.settings)
         # The result keeps a system of its own, so that it stays as it is when the document changes.
         self._reset(result._states.described, None, None, settings)
@@ -159,7 +159,7 @@ class Document(QObject):
         self._reset(getattr(mb.examples, name)(), None, name)
         if (place := stored_result(name)) is not None:
             with suppress(mb.ModelError):  # a damaged one is as good as none: it can be computed
-                self._append_run(self._stored_run(mb.load_result(place), place, "Stored"))
+                self._append_run(self._stored_run(load(place), place, "Stored"))
         self._announce_reset()
 
     def open_system(self, system: mb.System, path: Path | None = None, *, changed: bool = False) -> None:

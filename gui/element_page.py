@@ -41,11 +41,13 @@ class Row(QWidget):
         parameter = field.parameter
         self.field = field
         self.setObjectName(f"row_{parameter.name}")
-        self.label = QLabel(parameter_label(parameter.name), self)
+        symbol = parameter.help if len(parameter.help) <= 3 else ""  # "k" explains nothing that needs a line
+        self.label = QLabel(f"{parameter_label(parameter.name)} {symbol}".rstrip(), self)
         self.label.setBuddy(field)
         self.unit = QLabel(field.unit, self)
         self.unit.setObjectName(f"unit_{parameter.name}")
         self.unit.setProperty("role", "muted")
+        self.unit.setVisible(bool(field.unit))
         self.reset = QToolButton(self)
         self.reset.setObjectName(f"reset_{parameter.name}")
         self.reset.setToolTip("Back to the default")
@@ -54,7 +56,8 @@ class Row(QWidget):
         kept = self.reset.sizePolicy()
         kept.setRetainSizeWhenHidden(True)
         self.reset.setSizePolicy(kept)
-        says_more = parameter.help.casefold() not in (parameter.name.replace("_", " "), self.label.text().casefold())
+        label = self.label.text().casefold()
+        says_more = not symbol and parameter.help.casefold() not in (parameter.name.replace("_", " "), label)
         self.help = QLabel(sentence(parameter.help), self)
         self.help.setProperty("role", "caption")
         self.help.setWordWrap(True)

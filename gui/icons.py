@@ -9,7 +9,7 @@ import weakref
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtGui import QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from . import theme
@@ -28,12 +28,20 @@ def names() -> list[str]:
 
 def pixmap(name: str, size: int, color: str, ratio: float = 1.0) -> QPixmap:
     """An icon of `size` device-independent pixels in a colour."""
+    return _drawn(_renderer(name, color), size, ratio)
+
+
+def _renderer(name: str, color: str) -> QSvgRenderer:
     text = (ASSETS / "icons" / f"{name}.svg").read_text(encoding="utf-8").replace("currentColor", color)
+    return QSvgRenderer(QByteArray(text.encode()))
+
+
+def _drawn(renderer: QSvgRenderer, size: int, ratio: float) -> QPixmap:
     picture = QPixmap(QSize(round(size * ratio), round(size * ratio)))
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    QSvgRenderer(QByteArray(text.encode())).render(painter, QRectF(picture.rect()))
+    renderer.render(painter, QRectF(picture.rect()))
     painter.end()
     picture.setDevicePixelRatio(ratio)
     return picture
@@ -46,10 +54,12 @@ def icon(name: str, color: str = "text") -> QIcon:
     if key not in _cache:
         found = QIcon()
         disabled = theme.mixed(look.text, look.surface, 0.35).name()
-        for size in SIZES:
-            for ratio in (1.0, 2.0):
-                found.addPixmap(pixmap(name, size, getattr(look, color), ratio), QIcon.Mode.Normal)
-                found.addPixmap(pixmap(name, size, disabled, ratio), QIcon.Mode.Disabled)
+        ratios = {1.0, *(screen.devicePixelRatio() for screen in QGuiApplication.screens())}
+        for mode, shade in ((QIcon.Mode.Normal, getattr(look, color)), (QIcon.Mode.Disabled, disabled)):
+            renderer = _renderer(name, shade)
+            for size in SIZES:
+                for ratio in sorted(ratios):
+                    found.addPixmap(_drawn(renderer, size, ratio), mode)
         _cache[key] = found
     return _cache[key]
 

@@ -14,7 +14,7 @@ from .element_page import ElementPage, Row
 from .fields import commit_focused
 from .fields.numbers import TextEdit
 
-MOST_PAGES: Final = 12
+MOST_PAGES: Final = 6
 """Pages that are kept, one per class: to fill one takes a tenth of the time that it takes to build it."""
 
 

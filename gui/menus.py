@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from .actions import Entry
+from .modelling.menu import model_menu
 from .units import SYSTEMS
 from .view import PRESETS
 
@@ -30,6 +31,7 @@ def entries(window: MainWindow) -> list[Entry]:
     return [
         *file_menu(window),
         *edit_menu(window),
+        *model_menu(window.modelling),
         *view_menu(window),
         *run_menu(window),
         *analysis_menu(window),
@@ -94,7 +96,15 @@ def edit_menu(window: MainWindow) -> Iterator[Entry]:
         "delete",
         "Delete what is selected and what depends on it",
     )
-    yield model("deselect", menu, "Select &nothing", lambda: document.select(None), ("Esc",), "", "Select nothing")
+    yield model(
+        "deselect",
+        menu,
+        "Select &nothing",
+        window.modelling.escape,
+        ("Esc",),
+        "",
+        "End what was begun, or select nothing",
+    )
 
 
 def view_menu(window: MainWindow) -> Iterator[Entry]:

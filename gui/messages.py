@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from .document import Document, Message
 from .icons import pixmap, set_icon
@@ -15,7 +16,7 @@ from .theme import changed as theme_changed
 from .theme import current as current_theme
 
 ICONS: Final = {"info": ("info", "accent"), "warning": ("warning", "warning"), "error": ("error", "bad")}
-MOST: Final = 200
+MOST: Final = 100
 """Messages that are shown; older ones are dropped."""
 
 
@@ -117,7 +118,10 @@ class MessagesPanel(QWidget):
 
 
 class MessageRow(QFrame):
-    """One message: level, time, text; buttons to select its element, to do what it proposes, and to copy it."""
+    """One message: level, time and text; buttons to select its element and to do what it proposes, where there is any.
+
+    There may be many rows, and every widget makes a change of theme slower: a row has no more of them than it needs.
+    """
 
     def __init__(self, message: Message, panel: MessagesPanel) -> None:
         super().__init__(panel)
@@ -125,9 +129,7 @@ class MessageRow(QFrame):
         self.message, self.document = message, panel.document
         self._icon = QLabel(self)
         self._icon.setAccessibleName(message.level)
-        self._icon.setToolTip(message.level.capitalize())
-        clock = QLabel(time.strftime("%H:%M:%S", time.localtime(message.at)), self)
-        clock.setProperty("role", "caption")
+        self._icon.setToolTip(f"{message.level.capitalize()}, {_clock(message)}")
         self.text = QLabel(message.text, self)
         self.text.setObjectName("message_text")
         self.text.setWordWrap(True)
@@ -135,59 +137,62 @@ class MessageRow(QFrame):
         self.text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(2, 3, 2, 3)
-        layout.setSpacing(8)
-        layout.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addWidget(clock, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addWidget(self.text, 1)
-        self.select = QPushButton("", self)
-        self.select.setObjectName("select_element")
-        self.select.setProperty("link", True)
-        self.select.setToolTip("Select this element")
-        self.select.clicked.connect(self._select)
-        layout.addWidget(self.select, 0, Qt.AlignmentFlag.AlignTop)
-        self.fix = QPushButton("", self)
-        self.fix.setObjectName("fix")
-        self.fix.clicked.connect(self._fix)
-        layout.addWidget(self.fix, 0, Qt.AlignmentFlag.AlignTop)
-        copy = QToolButton(self)
+        self.text.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        copy = QAction("Copy this message", self.text)
         copy.setObjectName("copy_message")
-        copy.setProperty("role", "small")
-        copy.setToolTip("Copy this message")
-        set_icon(copy, "copy", "muted")
-        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(message.text))
-        layout.addWidget(copy, 0, Qt.AlignmentFlag.AlignTop)
-        self.fix.setVisible(message.fix is not None)
+        copy.triggered.connect(lambda _: QGuiApplication.clipboard().setText(message.text))
+        self.text.addAction(copy)
+        self._layout = QHBoxLayout(self)
+        self._layout.setContentsMargins(2, 3, 2, 3)
+        self._layout.setSpacing(8)
+        self._layout.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        self._layout.addWidget(self.text, 1)
+        self.select: QPushButton | None = None
+        self.fix: QPushButton | None = None
+        if message.element is not None:
+            self.select = self._button("select_element", "Select this element", self._select)
+            self.select.setProperty("link", True)
         if message.fix is not None:
+            self.fix = self._button("fix", "Do this", self._fix)
             self.fix.setText(message.fix[0])
         self.check_element()
         self.recolor()
 
+    def _button(self, name: str, tip: str, slot: Callable[[], None]) -> QPushButton:
+        button = QPushButton(self)
+        button.setObjectName(name)
+        button.setToolTip(tip)
+        button.clicked.connect(slot)
+        self._layout.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        return button
+
     def check_element(self) -> None:
         """Offer the element only while it is in the model."""
-        element = self.message.element
-        there = element is not None and element in self.document.system
-        self.select.setVisible(there)
-        if there:
+        if self.select is not None:
+            element = self.message.element
+            there = element is self.document.system or element in self.document.system
             self.select.setText(element.name)
+            self.select.setVisible(there)
 
     def recolor(self) -> None:
         """Draw the icon in the colours of the theme."""
         picture, color = ICONS[self.message.level]
-        shown = pixmap(picture, 18, getattr(current_theme(), color), self.devicePixelRatioF())
-        self._icon.setPixmap(shown)
+        self._icon.setPixmap(pixmap(picture, 18, getattr(current_theme(), color), self.devicePixelRatioF()))
 
     def _select(self) -> None:
         self.document.select(self.message.element)
 
     def _fix(self) -> None:
         """Do what the message proposes, once."""
+        assert self.fix is not None
         self.fix.setEnabled(False)
         self.message.fix[1]()
 
 
+def _clock(message: Message) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(message.at))
+
+
 def as_text(message: Message) -> str:
     """A message as a line of text."""
-    clock = time.strftime("%H:%M:%S", time.localtime(message.at))
-    return f"{clock} {message.level}: {message.text}"
+    return f"{_clock(message)} {message.level}: {message.text}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +17,9 @@ FRAMES_PER_SECOND: Final = 100.0
 FEWEST: Final = 500
 MOST: Final = 20_000
 """Bounds of the number of stored states if their interval is left to the program."""
+
+LARGEST_IN_MEMORY: Final = 20_000_000
+"""Numbers of a result that are kept in memory, which is 160 MB; larger ones are read when they are needed."""
 
 COLORS: Final = ("#2f6fde", "#e07b39", "#2c9c69", "#b6509e", "#8a6d3b", "#4aa3b5", "#c94f4f", "#6b6bd6")
 """Of curves, run after run; told apart by the most common kinds of colour blindness, in this order."""
@@ -108,6 +112,30 @@ class RunSettings:
         return f"{named}, {self.t_end:g} s: {', '.join(parts) or 'default method'}"
 
 
+def load(path: Path, system: mb.System | None = None) -> mb.Result:
+    """The result in a file, as `mbframe.load_result`; its states are read once, together, if they are not too many.
+
+    Panels ask for hundreds of columns one by one, and opening the file for each takes longer than reading all.
+    """
+    from mbframe.files.result_files import ResultFile
+
+    class ReadTogether(ResultFile):
+        @cached_property
+        def _together(self) -> dict[str, Any]:
+            return {name: super(ReadTogether, self).part(name) for name in self.columns}
+
+        def part(self, name: str, columns: slice = slice(None)) -> Any:
+            return self._together[name][:, columns]
+
+        @cached_property
+        def described(self) -> mb.System:  # type: ignore[override]
+            return super().described
+
+    states = ReadTogether(path, system=system)
+    wide = sum(map(len, states.columns.values()))
+    return (states if len(states) * wide <= LARGEST_IN_MEMORY else ResultFile(path, system=system)).result()
+
+
 @dataclass(eq=False)
 class Run:
     """A result that is kept in a document, with the settings and the model it belongs to.
@@ -143,7 +171,7 @@ class Run:
         if self.path is None or not self.path.is_file():
             return False
         try:
-            found = mb.load_result(self.path, system=system)
+            found = load(self.path, system)
         except mb.ModelError:  # between two writes, or not yet begun
             return False
         if not len(found) or (self.result is not None and len(found) == len(self.result)):

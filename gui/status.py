@@ -61,7 +61,7 @@ class StatusBar(QStatusBar):
         document.structure_changed.connect(self._model_changed)
         document.element_changed.connect(self._model_changed)
         document.time_changed.connect(self._show_time)
-        document.current_run_changed.connect(lambda _: self._show_time(document.time))
+        document.current_run_changed.connect(self._show_present_time)
         solver.state_changed.connect(self._show_solver)
         theme.changed().connect(self._show_sign)
         self._show_solver(solver.state)
@@ -107,6 +107,9 @@ class StatusBar(QStatusBar):
         self.solver_state.setText(SOLVER_TEXTS.get(state, state))
         self.solver_state.setToolTip(SOLVER_TIPS.get(state, ""))
 
+    def _show_present_time(self, *_: object) -> None:
+        self._show_time(self.document.time)
+
     def _show_time(self, t: float) -> None:
         self.clock.setVisible(self._active and self.document.current_run is not None)
         self.clock.setText(f"t = {t:.4f} s")
@@ -128,13 +131,17 @@ class StatusBar(QStatusBar):
             return
         if not self.freedoms.text():
             self.freedoms.setText("Counting freedoms…")
-        job = self.solver.submit(task)
-        self._job = job
-        job.finished.connect(lambda found: self._show_freedom(job, found))
-        job.failed.connect(lambda failure: self._tell_nothing(failure.message) if job is self._job else None)
+        self._job = self.solver.submit(task)
+        # Methods and not functions: Qt disconnects them when the bar is gone before the answer comes.
+        self._job.finished.connect(self._show_freedom)
+        self._job.failed.connect(self._show_failure)
 
-    def _show_freedom(self, job: Any, freedom: mb.Freedom) -> None:
-        if job is not self._job:
+    def _show_failure(self, failure: Any) -> None:
+        if self.sender() is self._job:
+            self._tell_nothing(failure.message)
+
+    def _show_freedom(self, freedom: mb.Freedom) -> None:
+        if self.sender() is not self._job:
             return
         text = "1 freedom" if freedom.count == 1 else f"{freedom.count} freedoms"
         tip = "The number of independent velocities."

@@ -100,6 +100,7 @@ class _Switch(QObject):
 
     changed = Signal(object)
     theme = LIGHT
+    styled = False
 
 
 _switch = _Switch()
@@ -128,8 +129,9 @@ def apply(name: str) -> None:
     if not isinstance(application, QApplication):
         raise RuntimeError("a theme needs a QApplication; make one first")
     _switch.theme = theme
-    if application.style().objectName().lower() != "fusion":
+    if not _switch.styled:  # setting it again would polish every widget once more
         application.setStyle("Fusion")
+        _switch.styled = True
     application.setPalette(palette(theme))
     application.setStyleSheet(style_sheet(theme))
     _switch.changed.emit(theme)

@@ -34,6 +34,7 @@ from .document import Document
 from .playback import Player
 from .view_additions import Arrows, Trails
 from .view_cube import ViewCube, Zone
+from .view_tools import ViewTool
 
 Array = NDArray[np.float64]
 
@@ -73,6 +74,7 @@ class View(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setMouseTracking(True)
         self.setAccessibleName("3D view")
         self.document, self.player = document, player
         self.canvas: mb.render.Canvas | None = None
@@ -92,6 +94,9 @@ class View(QWidget):
         self._fit_next = True
         self._fitted = True
         self._first = True
+        self.tools: list[ViewTool] = []
+        """Asked before the mouse looks around or selects."""
+        self._tool: ViewTool | None = None
         self._pressed: QMouseEvent | None = None
         self._last = QPointF()
         self._dragged = False
@@ -133,6 +138,7 @@ class View(QWidget):
         """Free what VTK holds; called when the window closes."""
         self._rebuild_timer.stop()
         self._best_timer.stop()
+        self.arrows.forget()
         if self.canvas is not None:
             self.canvas.close()
             self.canvas = None
@@ -305,6 +311,10 @@ class View(QWidget):
         self._animate(start, self._fitting_pose())
         self._fitted = True
 
+    def hold_camera(self) -> None:
+        """Leave the camera where it is, whatever is drawn next."""
+        self._fitted = False
+
     def _fitting_pose(self) -> nav.Pose:
         """The camera that sees all of it from the present direction."""
         assert self.canvas is not None
@@ -456,6 +466,8 @@ class View(QWidget):
         painter.scale(1.0, -1.0)  # the rows come from the lowest on
         painter.drawImage(QRectF(0.0, 0.0, self.width(), self.height()), self._image)
         painter.restore()
+        for tool in self.tools:
+            tool.paint(painter)
         if self.labels:
             self._paint_labels(painter)
         if self.message:
@@ -511,10 +523,19 @@ class View(QWidget):
         super().changeEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._tool = next((tool for tool in self.tools if tool.press(event)), None)
+        if self._tool is not None:
+            return
         self._pressed = event.clone()
         self._last, self._dragged = event.position(), False
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._tool is not None:
+            self._tool.drag(event)
+            return
+        if not event.buttons():
+            for tool in self.tools:
+                tool.hover(event)
         if self._pressed is None or self.canvas is None or self.scene is None:
             return
         if not self._dragged:
@@ -537,6 +558,10 @@ class View(QWidget):
         return held or bool(event.buttons() & Qt.MouseButton.RightButton)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if self._tool is not None:
+            tool, self._tool = self._tool, None
+            tool.release(event)
+            return
         pressed, dragged = self._pressed, self._dragged
         self._pressed, self._dragged = None, False
         if pressed is None:

@@ -59,7 +59,7 @@ class Trails:
 
     def _erase(self, body: str) -> None:
         scene = self._view.scene
-        if scene is not None and body in self._view.document.system:
+        if scene is not None and body in scene.system:
             scene.trail(body, None)
 
 
@@ -82,13 +82,17 @@ class Arrows:
             self._ask(kind)
         else:
             self.shown.discard(kind)
-            if self._view.scene is not None:
+            if self._view.scene is not None:  # also one that is about to be replaced
                 self._view.scene.arrows(kind, np.zeros((0, 3)), np.zeros((0, 3)))
 
     def clear(self) -> None:
         """Draw none."""
         self.shown.clear()
         self.refresh()
+
+    def forget(self) -> None:
+        """Ignore what is still being computed."""
+        self._wanted.clear()
 
     def refresh(self) -> None:
         """The current run may be another one, or complete now."""

@@ -46,6 +46,7 @@ from .gallery import Gallery
 from .hint import Hint
 from .icons import application_icon, set_icon
 from .menus import entries
+from .modelling.workbench import Modelling
 from .playback import Player, Track
 from .runner import Runner
 from .settings import Settings
@@ -82,6 +83,7 @@ class MainWindow(QMainWindow):
         self.files = Files(document, settings, self, self.show_model, self._tell_failure)
         self.gallery = Gallery(settings, self)
         self.view = View(document, self.player, solver, self)
+        self.modelling = Modelling(document, solver, self.view)
         self.timeline = Timeline(document, self.player, self)
         self.hint = Hint(self.view, settings)
         self.pages = self._pages()
@@ -229,7 +231,7 @@ class MainWindow(QMainWindow):
         self.run_button.clicked.connect(self._run_or_cancel)
         set_icon(self.run_button, "run", "accent_text")
         bar.addWidget(self.run_button)
-        for name in ("play", "", "fit", "labels", "trail", "follow", "arrows_velocity"):
+        for name in ("pull", "play", "", "fit", "labels", "trail", "follow", "arrows_velocity"):
             bar.addAction(self.actions_[name]) if name else bar.addSeparator()
         bar.addSeparator()
         for name in ("plots", "stability", "", "export"):
@@ -262,6 +264,7 @@ class MainWindow(QMainWindow):
         for signal in (stack.canUndoChanged, stack.canRedoChanged, stack.undoTextChanged, stack.redoTextChanged):
             signal.connect(lambda _: self._show_undo())
         self.view.options_changed.connect(self._show_options)
+        self.modelling.changed.connect(self._show_options)
         self.player.playing_changed.connect(self._show_playing)
         self.runner.started.connect(self._on_run_started)
         self.runner.playable.connect(self.player.play)
@@ -295,6 +298,7 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentIndex(1)
         self.docks.show()
         self._set_model_shown(True)
+        self.view.setFocus()
 
     def _set_model_shown(self, shown: bool) -> None:
         self.actions_.set_model_shown(shown)
@@ -322,9 +326,8 @@ class MainWindow(QMainWindow):
 
     def show_tab(self, name: str) -> None:
         """Bring a panel of the lower tabs to the front."""
-        self.docks["results"].show()
         if (panel := self.panels.get(name)) is not None:
-            self.docks.tabs.setCurrentWidget(panel)
+            self.docks.bring_to_front(panel)
 
     def _on_replaced(self) -> None:
         self._own_run = False
@@ -495,6 +498,7 @@ class MainWindow(QMainWindow):
     def _show_options(self) -> None:
         name = self._selected_body()
         self._check("labels", self.view.labels)
+        self._check("pull", self.modelling.pull.on)
         self._check("trail", name in self.view.trails if name else bool(list(self.view.trails)))
         self._check("follow", self.view.followed is not None and name in (None, self.view.followed))
         for kind in ("velocity", "force", "reaction"):

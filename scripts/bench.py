@@ -28,6 +28,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import bench_app
 import numpy as np
 from bench_flexible import FLEXIBLE_DT, exudyn_solid_rod, our_beam_rod, our_solid_rod
 from bench_peers import (
@@ -722,6 +723,26 @@ def cost_of_pulling(name: str, body: str, updates: int) -> tuple[float, float, f
     return max(times), float(np.median(times)), gap
 
 
+def app(bench: Bench) -> Iterator[Row]:
+    """The desktop application, in a virtual display with software OpenGL: times on the wall, for which a user waits."""
+    if missing := bench_app.available():
+        print(f"the application is left out: {missing}", file=sys.stderr)
+        return
+    started = bench_app.measured("start")
+    yield Row("application, window visible", started["visible"], "s", limit=1.5, note="from the start of the process")
+    yield Row("application, an example shown", started["usable"], "s", limit=5.0, note=f"{started['cpu']:.2g} s of CPU")
+    for what, (gap, busy) in bench_app.measured("gaps").items():
+        note = f"it computed for {1e3 * busy:.0f} ms at most"
+        yield Row(f"application, longest gap during {what}", 1e3 * gap, "ms", limit=100.0, note=note)
+    yield Row("application, cancel a run", bench_app.measured("cancel")["cancel"], "s", limit=0.3)
+    for bodies, (frame, cpu) in bench_app.measured("playback").items():
+        limit, note = 1e3 / (12 if bodies == "20 bodies" else 8), f"1280 x 800; {1e3 * cpu:.0f} ms of CPU"
+        yield Row(f"application, frame of {bodies}", 1e3 * frame, "ms", limit=limit, note=note)
+    swept = bench_app.measured("slider")
+    note = f"{1e3 * swept['cpu']:.0f} ms of CPU in the window"
+    yield Row("application, new roots of the bicycle by slider", 1e3 * swept["update"], "ms", limit=100.0, note=note)
+
+
 MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "pendulum-step": pendulum_step,
     "pendulum-accuracy": pendulum_accuracy,
@@ -745,6 +766,7 @@ MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "compile-library": compile_library,
     "pictures": pictures,
     "exports": exports,
+    "app": app,
 }
 
 

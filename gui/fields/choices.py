@@ -86,7 +86,7 @@ class ReferenceField(Field):
         self.combo = ComboBox(self)
         self.combo.setObjectName(f"{parameter.name}_combo")
         self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.combo.setMinimumContentsLength(8)
+        self.combo.setMinimumContentsLength(4)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.combo, 1)

@@ -16,7 +16,7 @@ from .choices import ComboBox
 from .numbers import TextEdit, exact, read_number
 
 KINDS: Final = {
-    "expression": ("Formula", "such as 2*pi*t + 0.1*sin(5*t)"),
+    "expression": ("Formula", "such as 0.5*{0} + 0.1*sin(5*{0})"),
     "table": ("Curve", "x: y pairs, such as 0: 0, 1: 0.5, 2: 0.7"),
     "piecewise_linear": ("Lines", "x: y pairs, such as 0: 0, 1: 0.5, 2: 0.7"),
     "polynomial": ("Polynomial", "coefficients c0, c1, c2, such as 0, 1, 0.5"),
@@ -31,9 +31,11 @@ class FunctionEdit(QWidget):
     confirmed = Signal()
     escaped = Signal()
 
-    def __init__(self, variables: tuple[str, ...], name: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, variables: tuple[str, ...], name: str, parent: QWidget | None = None, optional: bool = False
+    ) -> None:
         super().__init__(parent)
-        self._variables = variables
+        self._variables, self._optional = variables, optional
         self._function: mb.Function | None = None
         self.kind = ComboBox(self)
         self.kind.setObjectName(f"{name}_kind")
@@ -96,7 +98,9 @@ class FunctionEdit(QWidget):
             self.escaped.emit()
 
     def _hint(self) -> None:
-        self.edit.setPlaceholderText(KINDS[self.kind.currentData()][1])
+        kind = self.kind.currentData()
+        hint = KINDS[kind][1].format(self._variables[0])
+        self.edit.setPlaceholderText("none" if self._optional and kind == "expression" else hint)
 
     def _usage(self) -> str:
         return (
@@ -149,7 +153,7 @@ class FunctionField(Field):
         layout.setSpacing(4)
         for k in range(self.count or 1):
             name = f"{parameter.name}_{k}" if several else parameter.name
-            edit = FunctionEdit(parameter.variables, name, self)
+            edit = FunctionEdit(parameter.variables, name, self, parameter.optional)
             row = QHBoxLayout()
             row.setSpacing(6)
             if several:

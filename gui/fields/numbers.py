@@ -81,7 +81,7 @@ class NumberEdit(QLineEdit):
         self._pause.setInterval(GESTURE_PAUSE)
         self._pause.timeout.connect(self.end_gesture)
         self.textEdited.connect(self._on_typed)
-        self.setMinimumWidth(44)
+        self.setMinimumWidth(40)
 
     def set_unit(self, unit: str, units: Any = None) -> None:
         """Choose the SI unit of the number, and perhaps other display units."""

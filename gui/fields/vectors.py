@@ -51,7 +51,7 @@ class NumberGrid(QWidget):
         self.edits: list[NumberEdit] = []
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setHorizontalSpacing(4)
+        layout.setHorizontalSpacing(3)
         layout.setVerticalSpacing(3)
         beside = bool(captions) and columns <= 3 and max(map(len, captions)) <= 3  # short captions need no line
         for k in range(rows * columns):
@@ -167,7 +167,7 @@ class AxisField(VectorField):
             button.setText(COMPONENTS[k].upper())
             button.setObjectName(f"{parameter.name}_along_{COMPONENTS[k]}")
             button.setProperty("role", "small")
-            button.setFixedWidth(22)
+            button.setFixedWidth(18)
             button.setToolTip(f"Along the global {COMPONENTS[k]} axis; again for the opposite direction")
             button.clicked.connect(lambda _=False, k=k: self._along(k))
             self._row.addWidget(button, 0, Qt.AlignmentFlag.AlignBottom)

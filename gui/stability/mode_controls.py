@@ -38,8 +38,8 @@ class ModeControls(QWidget):
         self.growth.setToolTip("Let the motion grow or die out as the root says; otherwise it keeps its size")
 
         row = QHBoxLayout(self)
-        row.setContentsMargins(8, 2, 8, 2)
-        row.setSpacing(6)
+        row.setContentsMargins(8, 2, 4, 2)
+        row.setSpacing(4)
         row.addWidget(self.play)
         row.addWidget(_caption("Size"))
         row.addWidget(self.amplitude, 1)
@@ -77,7 +77,7 @@ def _slider(name: str, words: str, low: int, high: int, value: int) -> QSlider:
     slider.setAccessibleName(words)
     slider.setRange(low, high)
     slider.setValue(value)
-    slider.setMinimumWidth(36)
+    slider.setMinimumWidth(30)
     return slider
 
 

@@ -25,6 +25,7 @@ class Row:
     mode: Any
     pair: bool
     behaviour: str
+    dimension: int = 3
 
     @property
     def root(self) -> complex:
@@ -33,7 +34,7 @@ class Row:
     @cached_property
     def moving(self) -> str:
         """What moves most, or why the root says nothing about stability."""
-        return self.mode.explanation or what_moves(self.mode)
+        return self.mode.explanation or what_moves(self.mode, self.dimension)
 
 
 class Roots:
@@ -49,7 +50,11 @@ class Roots:
         behaviour = {k: words[int(sign)] for k, sign in zip(self.counted, self.spectrum.signs, strict=True)}
         conjugates = _conjugates(linearization.eigenvalues)
         kept = [k for k in range(len(linearization.modes)) if k not in conjugates]
-        rows = [Row(k, linearization.modes[k], k in conjugates.values(), behaviour.get(k, IGNORABLE)) for k in kept]
+        dimension = linearization.system.dimension
+        rows = [
+            Row(k, linearization.modes[k], k in conjugates.values(), behaviour.get(k, IGNORABLE), dimension)
+            for k in kept
+        ]
         self.rows = sorted(rows, key=lambda row: (row.behaviour == IGNORABLE, -row.root.real, row.root.imag))
         self.row_of_mode = {row.index: number for number, row in enumerate(self.rows)}
         self.row_of_mode |= {k: self.row_of_mode[partner] for k, partner in conjugates.items()}
@@ -112,16 +117,16 @@ def _conjugates(roots: Any) -> dict[int, int]:
     return found
 
 
-def what_moves(mode: Any) -> str:
+def what_moves(mode: Any, dimension: int = 3) -> str:
     """The bodies that move most in a mode, and how: "fork turns about z, frame moves along y"."""
     sizes: list[tuple[float, str, str]] = []
     for name, part in mode.shape.items():
         turn, shift = _real(part.rotation), _real(part.translation)
         turned, shifted = float(np.linalg.norm(turn)), float(np.linalg.norm(shift))
         if turned >= shifted:
-            sizes.append((turned, name, f"turns about {_direction(turn)}"))
+            sizes.append((turned, name, f"turns about {_direction(turn)}" if dimension == 3 else "turns"))
         else:
-            sizes.append((shifted, name, f"moves along {_direction(shift)}"))
+            sizes.append((shifted, name, f"moves along {_direction(shift[:dimension])}"))
     sizes.sort(key=lambda entry: -entry[0])
     if not sizes or sizes[0][0] == 0.0:
         return "states of force elements"
@@ -138,7 +143,7 @@ def _real(vector: Any) -> Any:
 def _direction(vector: Any) -> str:
     size = np.linalg.norm(vector)
     unit = vector / size if size else vector
-    for axis, share in zip("xyz", np.abs(unit), strict=True):
+    for axis, share in zip("xyz", np.abs(unit), strict=False):
         if share >= ALONG:
             return axis
     sign = -1.0 if unit[np.argmax(np.abs(unit))] < 0.0 else 1.0

@@ -84,7 +84,6 @@ class StabilityPanel(QWidget):
         self.sweep = SweepBar(self.document)
         self.banner = Banner("stability_banner")
         right = _column(self.table, self.ignored, self.controls, spacing=2)
-        right.setMinimumWidth(260)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         for widget, stretch in ((self.plane, 3), (self.over, 3), (right, 4)):
             self.splitter.addWidget(widget)

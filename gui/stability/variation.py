@@ -99,11 +99,11 @@ class ExampleArgument:
     def changes(self, system: Any, value: float) -> list[tuple[Any, dict[str, Any]]]:
         """The elements of a model and the parameters that the argument decides."""
         wanted = self.build(value)
-        found = []
-        for name, fields in _affected(self.example, self.argument, self.default).items():
-            if name in system and type(system[name]) is type(wanted[name]):
-                found.append((system[name], {field: getattr(wanted[name], field) for field in fields}))
-        return found
+        return [
+            (system[name], {field: getattr(wanted[name], field) for field in fields})
+            for name, fields in _affected(self.example, self.argument, self.default).items()
+            if name in system and type(system[name]) is type(wanted[name])
+        ]
 
     def applied(self, system: Any, value: float) -> Any:
         """The system, changed in place."""
@@ -117,19 +117,33 @@ class ExampleArgument:
 
 @cache
 def _affected(example: str, argument: str, default: float) -> dict[str, tuple[str, ...]]:
-    """The parameters of an example's elements that an argument decides, by the names of the elements."""
+    """The parameters of an example's elements that an argument decides, by the names of the elements.
+
+    Points and axes on a body that it moves are among them even if they stay: they do not go with the body.
+    """
     build = getattr(mb.examples, example)
     one, other = (build(**{argument: value}) for value in (default, 1.07 * default + 0.01))
-    return {
-        element.name: tuple(
+    found: dict[str, tuple[str, ...]] = {}
+    moved: list[Any] = []
+    for element in one:  # bodies come before what is attached to them
+        if element.name not in other:
+            continue
+        attached = any(getattr(element, side, None) in moved for side in ("body_i", "body_j"))
+        fields = tuple(
             field
             for field, declared in type(element).parameters().items()
             if declared.kind not in ("reference", "shape", "shapes", "list")
-            and not np.array_equal(getattr(element, field), getattr(other[element.name], field))
+            and getattr(element, field) is not None
+            and (
+                (attached and declared.kind in ("point", "axis"))
+                or not np.array_equal(getattr(element, field), getattr(other[element.name], field))
+            )
         )
-        for element in one
-        if element.name in other
-    }
+        if isinstance(element, mb.Body) and {"position", "rotation", "angle"} & set(fields):
+            moved.append(element)
+        if fields:
+            found[element.name] = fields
+    return found
 
 
 Variation = ElementNumber | ExampleArgument
@@ -176,7 +190,7 @@ def _order(system: Any, element: Any) -> int:
 def _numbers(owner: Any, name: str | None) -> Iterator[ElementNumber]:
     values = {field: (declared, getattr(owner, field, None)) for field, declared in type(owner).parameters().items()}
     for field, (declared, value) in values.items():
-        if declared.kind in ("number", "angle") and isinstance(value, float):
+        if declared.kind == "number" and isinstance(value, float):
             yield ElementNumber(name, field, None, declared.unit)
     for field, (declared, value) in values.items():
         if declared.kind in VECTORS and isinstance(value, np.ndarray) and value.shape in ((2,), (3,)):

@@ -23,7 +23,8 @@ def application(qtbot):
     qtbot.waitUntil(lambda: bool(ready), timeout=60_000)
     yield application
     application.document.undo_stack.setClean()
-    application.window.close()
+    if application.window is not None:
+        application.window.close()
     application.close()
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QToolButton
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QLabel
 
 import mbframe as mb
 from gui import theme
@@ -71,7 +71,7 @@ def test_problems_of_an_error_are_messages_with_their_elements(panel):
 def test_copy_and_clear(panel, qtbot):
     panel.document.post("second <b>message</b>", "error")
     assert texts(panel)[-1] == "second <b>message</b>", "plain text, whatever it contains"
-    qtbot.mouseClick(panel.rows[-1].findChild(QToolButton, "copy_message"), Qt.MouseButton.LeftButton)
+    panel.rows[-1].findChild(QAction, "copy_message").trigger()
     assert QGuiApplication.clipboard().text() == "second <b>message</b>"
     qtbot.mouseClick(panel.copy_all, Qt.MouseButton.LeftButton)
     lines = QGuiApplication.clipboard().text().splitlines()

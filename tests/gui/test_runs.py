@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbframe as mb
-from gui.runs import FEWEST, MOST, PRESETS, Run, RunSettings
+from gui.runs import FEWEST, MOST, PRESETS, Run, RunSettings, load
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -76,3 +76,17 @@ def test_a_run_without_a_file_does_not_grow(tmp_path):
     assert not run.reload()
     run.discard()
     assert run.path.exists()
+
+
+def test_results_are_read_together(tmp_path, monkeypatch):
+    system = mb.examples.four_bar()
+    mb.simulate(system, 0.5, t_eval=np.linspace(0.0, 0.5, 11), output=tmp_path / "a.h5")
+    expected = mb.load_result(tmp_path / "a.h5")
+    found = load(tmp_path / "a.h5")
+    for name in ("bar 1", "bar 2", "bar 3"):
+        np.testing.assert_array_equal(found.position(name), expected.position(name))
+        np.testing.assert_array_equal(found.velocity(name), expected.velocity(name))
+    np.testing.assert_array_equal(found.energy.total, expected.energy.total)
+    assert found._states.described is found._states.described
+    monkeypatch.setattr("gui.runs.LARGEST_IN_MEMORY", 10)
+    np.testing.assert_array_equal(load(tmp_path / "a.h5").position("bar 2"), expected.position("bar 2"))

@@ -91,6 +91,10 @@ def test_what_moves_is_named_with_its_direction():
     roots = Roots(mb.linearize(system))
     found = {round(abs(row.root.imag), 6): what_moves(row.mode) for row in roots.rows}
     assert found == {2.0: "near moves along x", 3.0: "far moves along x"}  # sqrt(k/m) = 2 and 3
+    plane = mb.System("pendulum", dimension=2)
+    bar = plane.add(mb.PlanarBody("bar", mass=1.0, inertia=0.1, position=(0, -0.5)))
+    plane.add(mb.RevoluteJoint("pin", plane.ground, bar, at=(0, 0)))
+    assert Roots(mb.linearize(plane)).rows[0].moving == "bar turns"
 
 
 def test_tooltips_tell_residual_condition_or_the_reason(bicycle):
@@ -195,6 +199,30 @@ def test_an_argument_changes_what_it_decides_and_leaves_edits_alone():
     wanted = mb.examples.whipple_bicycle(speed=7.0)
     wanted["frame"].update(mass=70.0)
     assert np.allclose(mb.linearize(system).eigenvalues, mb.linearize(wanted).eigenvalues, atol=1e-9)
+
+
+@pytest.mark.parametrize(("example", "argument"), [("heavy_top", "lean"), ("rolling_disk", "lean")])
+def test_an_argument_that_moves_bodies_leaves_their_joints_where_the_example_has_them(document, example, argument):
+    document.open_example(example)
+    variation = next(a for a in example_arguments(example) if a.argument == argument)
+    document.set_many(variation.changes(document.system, 0.3))
+    wanted = getattr(mb.examples, example)(**{argument: 0.3})
+    for element in wanted:
+        for field in element.parameters():
+            value, found = getattr(element, field), getattr(document.system[element.name], field)
+            if isinstance(value, np.ndarray):
+                assert np.allclose(value, found, atol=1e-12), (element.name, field)
+    assert document.undo_stack.count() == 1
+
+
+def test_every_number_of_every_example_has_a_range():
+    for name in mb.examples.names():
+        system = getattr(mb.examples, name)()
+        for variation in variations(system, name):
+            low, high = variation.bounds(system)
+            assert low <= variation.value(system) <= high
+            assert low < high
+            variation.applied(system, 0.5 * (low + high))
 
 
 def test_all_numbers_of_a_model_can_be_varied():

@@ -1,0 +1,87 @@
+"""A bar at the upper edge of the view that says what to do next while something is picked, placed or pulled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, QSize, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
+
+from ..icons import set_icon
+
+
+class Guide(QFrame):
+    """Steps, one of them the present one; a fact on the right; a cross that cancels."""
+
+    cancelled = Signal()
+
+    def __init__(self, over: QWidget) -> None:
+        super().__init__(over)
+        self.setObjectName("guide")
+        self._over = over
+        over.installEventFilter(self)
+        self.sign = QToolButton(self)
+        self.sign.setEnabled(True)
+        self.sign.setProperty("role", "small")
+        self.text = QLabel(self)
+        self.text.setObjectName("guide_text")
+        self.fact = QLabel(self)
+        self.fact.setObjectName("guide_fact")
+        self.fact.setProperty("role", "muted")
+        self.cross = QToolButton(self)
+        self.cross.setObjectName("guide_cancel")
+        self.cross.setIconSize(QSize(14, 14))
+        self.cross.setToolTip("Cancel (Esc)")
+        self.cross.setAccessibleName("Cancel")
+        set_icon(self.cross, "close", "muted")
+        self.cross.clicked.connect(self.cancelled.emit)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(8, 4, 6, 4)
+        layout.setSpacing(8)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(4)
+        for part in (self.sign, self.text, self.fact):
+            layout.addWidget(part)
+        layout.addLayout(self._buttons)
+        layout.addWidget(self.cross)
+        self.hide()
+
+    def tell(self, icon: str, steps: Sequence[str], present: int = 0, fact: str = "") -> None:
+        """Show steps with the present one in bold; those before are done."""
+        set_icon(self.sign, icon, "accent")
+        parts = []
+        for number, step in enumerate(steps):
+            shown = f"{number + 1}&nbsp;{step}" if len(steps) > 1 else step
+            shown = f"<b>{shown}</b>" if number == present else f"<span style='color:gray'>{shown}</span>"
+            parts.append(shown)
+        self.text.setText("&nbsp; – &nbsp;".join(parts))
+        self.set_fact(fact)
+        self.show()
+        self._place()
+        self.raise_()
+
+    def set_fact(self, fact: str) -> None:
+        """What is to be known meanwhile, such as the freedoms that are left."""
+        self.fact.setText(fact)
+        self.fact.setVisible(bool(fact))
+        self._place()
+
+    def set_buttons(self, buttons: Sequence[QWidget]) -> None:
+        """Widgets for choices, before the cross; those of before go."""
+        while (item := self._buttons.takeAt(0)) is not None:
+            item.widget().hide()
+            item.widget().deleteLater()
+        for button in buttons:
+            self._buttons.addWidget(button)
+            button.show()
+        self._place()
+
+    def _place(self) -> None:
+        self.layout().activate()
+        width = min(self.sizeHint().width(), self._over.width() - 24)
+        self.setGeometry((self._over.width() - width) // 2, 10, width, self.sizeHint().height())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and self.isVisible():
+            self._place()
+        return False

@@ -1,0 +1,108 @@
+"""A state becomes the configuration in which the model is described: what has to be assigned for that. No widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+
+import mbframe as mb
+from mbframe.parameters import Element
+from mbframe.plane import angle_of, lifted, lowered
+
+Changes = list[tuple[Element, dict[str, Any]]]
+
+# What moves with the first body of a connection, and what with the second. Points of both (`at`) go with the second:
+# where the joint is closed that is the same, and a wheel on the ground takes its centre along.
+OF_FIRST: Final = ("frame", "at_i", "axis_i", "plane_point", "normal", "direction")
+OF_SECOND: Final = ("at", "at_j", "axis_j")
+
+
+def described(system: mb.System) -> mb.State:
+    """The state in which a system is described, without the equations that `mb.Equations` would build."""
+    return mb.State(0.0, {body.name: body.motion for body in system.bodies}, {}, system.dimension)
+
+
+def keep(system: mb.System, state: mb.State) -> Changes:
+    """The assignments that describe the system in a state, with the points of joints and forces where they are then.
+
+    Velocities go along where there are any.
+    """
+    moved: dict[str, tuple[Any, Any]] = {}
+    changes: Changes = []
+    for body in system.bodies:
+        motion, before = state.motions[body.name], body.motion
+        if _same(motion.position, before.position) and _same(motion.rotation, before.rotation):
+            continue
+        turn = motion.rotation @ before.rotation.T
+        moved[body.name] = (turn, motion.position - turn @ before.position)
+        changes.append((body, _pose(body, motion)))
+    if not moved:
+        return []
+    for element in system:
+        values = _carried(element, moved)
+        if values:
+            changes.append((element, values))
+    return changes
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool(np.all(np.abs(a - b) <= 1e-12 * (1.0 + np.abs(b))))
+
+
+def _pose(body: mb.Body, motion: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {"position": lowered(motion.position, body.dimension)}
+    if body.dimension == 2:
+        values["angle"] = float(angle_of(motion.rotation))
+    elif "rotation" in body.parameters():
+        values["rotation"] = motion.rotation
+    if np.any(body.velocity) or np.any(body.angular_velocity):
+        values["velocity"] = lowered(motion.velocity, body.dimension)
+        if "angular_velocity" in body.parameters():
+            omega = motion.angular_velocity
+            values["angular_velocity"] = float(omega[2]) if body.dimension == 2 else omega
+    return values
+
+
+def _carried(element: Element, moved: dict[str, tuple[Any, Any]]) -> dict[str, Any]:
+    """New points and directions of a connection whose bodies were moved."""
+    if isinstance(element, mb.Body) or not hasattr(element, "body_j"):
+        return {}
+    declared = element.parameters()
+    # The axle of a wheel and the edge of a blade belong to the second body, an axis between two points to none else.
+    axis_of_second = "normal" in declared and "at" in declared
+    values = {}
+    for body, names in (
+        (element.body_i, (*OF_FIRST, *(() if axis_of_second else ("axis",)))),
+        (element.body_j, (*OF_SECOND, *(("axis",) if axis_of_second else ()))),
+    ):
+        turn, shift = moved.get(getattr(body, "name", ""), (None, None))
+        if turn is None:
+            continue
+        for name in names:
+            if name in declared and (value := getattr(element, name)) is not None:
+                rule = declared[name].of(element._dimension({}))
+                values[name] = rule.moved(value, turn, shift)
+    return {name: value for name, value in values.items() if not _unchanged(value, getattr(element, name))}
+
+
+def _unchanged(value: Any, before: Any) -> bool:
+    return bool(np.array_equal(value, before))
+
+
+def counted_from_here(system: mb.System, names: Iterable[str]) -> list[str]:
+    """Elements on moved bodies whose angle or displacement counts from the described configuration."""
+    kinds = (mb.TorsionalSpringDamper, mb.AngleLimit, mb.DisplacementLimit, mb.PIDActuator, mb.Bushing)
+    bodies = set(names)
+    return [
+        element.name
+        for element in system.forces
+        if isinstance(element, kinds) and bodies & {element.body_i.name, element.body_j.name}
+    ]
+
+
+def largest_shift(system: mb.System, state: mb.State) -> float:
+    """The longest way that the origin of a body has gone, m."""
+    ways = [np.linalg.norm(state.motions[b.name].position - lifted(b.position)) for b in system.bodies]
+    return float(max(ways, default=0.0))

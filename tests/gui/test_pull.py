@@ -1,0 +1,156 @@
+"""Pulling with the mouse: joints stay closed, the release is one step to undo, Escape returns."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+import mbframe as mb
+from gui.modelling.kept_poses import described, keep
+from gui.view_tools import pixels
+
+from .modelling_window import opened, window  # noqa: F401
+
+
+def violation(system: mb.System) -> float:
+    eq = mb.Equations(system)
+    residual, _ = eq.violation(0.0, eq.coordinates(eq.described()))
+    return float(np.abs(residual).max(initial=0.0))
+
+
+@pytest.mark.parametrize("name", mb.examples.names())
+def test_a_pulled_state_describes_the_same_mechanism(name):
+    """Points of joints go along: the model described anew is closed, with the bodies in the same places."""
+    system = getattr(mb.examples, name)()
+    puller = mb.Puller(system)
+    if puller.gap() > 1e-6 * puller.size:
+        pytest.skip("described with open joints")
+    body = system.bodies[len(system.bodies) // 2]
+    target = puller.state.position(body) + 0.05 * puller.size * np.ones(system.dimension)
+    state = puller.to(body, np.zeros(system.dimension), target)
+    for element, values in keep(system, state):
+        element.update(**values)
+    after = described(system)
+    for other in system.bodies:
+        assert np.allclose(after.position(other), state.position(other), atol=1e-12)
+    assert violation(system) < 1e-6 * puller.size
+
+
+def grab(window, name: str) -> QPoint:  # noqa: F811
+    """A pixel of the view that shows a body: its centre of mass, or near it."""
+    view = window.view
+    body = window.document.system[name]
+    (place,) = pixels(view, [body.motion.position])
+    for dx in range(0, 40, 3):
+        for dy in (0, 5, -5, 10, -10):
+            spot = place + QPoint(dx, dy)
+            if view.element_at(spot) is body:
+                return spot.toPoint()
+    raise AssertionError(f"{name} is not seen")
+
+
+def drag(window, start: QPoint, way: QPoint, steps: int = 12, release: bool = True, modifier=None) -> None:  # noqa: F811
+    view = window.view
+    held = modifier or Qt.KeyboardModifier.NoModifier
+    QTest.mousePress(view, Qt.MouseButton.LeftButton, held, start)
+    for k in range(1, steps + 1):
+        point = start + way * k / steps
+        QTest.mouseMove(view, point)
+        event_loop(0.02)
+    if release:
+        QTest.mouseRelease(view, Qt.MouseButton.LeftButton, held, start + way)
+
+
+def event_loop(seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        QApplication.processEvents()
+        time.sleep(0.002)
+
+
+def test_a_drag_moves_the_mechanism_and_is_one_step(window, qtbot):  # noqa: F811
+    opened(window, "four_bar", qtbot)
+    document, pull = window.document, window.modelling.pull
+    before, count = document.model_text(), document.undo_stack.count()
+    window.actions_["pull"].trigger()
+    assert pull.on
+    assert document.current_run is None
+    updates = []
+    pull.updated.connect(updates.append)
+    drag(window, grab(window, "bar 2"), QPoint(-60, 40))
+    qtbot.waitUntil(lambda: pull.body is None, timeout=60_000)
+    assert updates
+    assert document.model_text() != before
+    assert document.undo_stack.count() == count + 1
+    assert violation(document.system) < 1e-6 * 4.0
+    after = document.model_text()
+    document.undo()
+    assert document.model_text() == before
+    document.redo()
+    assert document.model_text() == after
+    assert document.undo_stack.undoText() == "Pull bar 2"
+
+
+def test_escape_returns_and_leaves_no_step(window, qtbot):  # noqa: F811
+    opened(window, "four_bar", qtbot)
+    document, pull = window.document, window.modelling.pull
+    before, count = document.model_text(), document.undo_stack.count()
+    updates = []
+    pull.updated.connect(updates.append)
+    drag(window, grab(window, "bar 2"), QPoint(-50, 30), release=False, modifier=Qt.KeyboardModifier.AltModifier)
+    qtbot.waitUntil(lambda: bool(updates), timeout=60_000)
+    assert pull.body == "bar 2"
+    window.actions_["deselect"].trigger()
+    assert pull.body is None
+    assert document.model_text() == before
+    assert document.undo_stack.count() == count
+    assert np.allclose(document.shown_state.position("bar 2"), document.system["bar 2"].position)
+    QTest.mouseRelease(window.view, Qt.MouseButton.LeftButton)
+    event_loop(0.3)
+    assert document.model_text() == before
+
+
+def test_a_drag_beside_the_bodies_turns_the_view(window, qtbot):  # noqa: F811
+    opened(window, "four_bar", qtbot)
+    window.actions_["pull"].trigger()
+    before = window.view.camera
+    drag(window, QPoint(12, window.view.height() - 12), QPoint(40, -30), steps=4)
+    assert window.view.camera != before
+    assert window.document.undo_stack.count() == 0
+    window.actions_["deselect"].trigger()
+    assert not window.modelling.pull.on
+    assert not window.actions_["pull"].isChecked()
+
+
+def test_the_window_answers_while_it_is_pulled(window, qtbot):  # noqa: F811
+    opened(window, "whipple_bicycle", qtbot)
+    pull = window.modelling.pull
+    times, gaps, last = [], [], [time.monotonic()]
+    pull.updated.connect(lambda _: times.append(time.monotonic()))
+
+    def beat() -> None:
+        now = time.monotonic()
+        gaps.append(now - last[0])
+        last[0] = now
+
+    heart = QTimer()
+    body = window.document.system["frame"]
+    pull._show_described()
+    pull.begin(body, body.motion.position)
+    pull.pull_to(body.motion.position)
+    qtbot.waitUntil(lambda: bool(times), timeout=180_000)  # compiled and ready
+    heart.timeout.connect(beat)
+    last[0] = time.monotonic()
+    heart.start(10)
+    for k in range(20):
+        pull.pull_to(body.motion.position + np.array([0.01 * k, 0.005 * k, 0.0]))
+        event_loop(0.05)
+    heart.stop()
+    pull.cancel()
+    assert len(times) > 5
+    assert np.median(gaps) < 0.1

@@ -1,0 +1,531 @@
+"""The main window: pages, menus, panels, running, themes, files, layout, and closing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLineEdit, QMessageBox, QPushButton, QToolButton
+
+import mbframe as mb
+from gui import icons, theme
+from gui.document import Document
+from gui.files import dropped_file
+from gui.window import MainWindow
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def shared_canvas():
+    """One canvas for all windows: each would ask the driver for a context of its own."""
+    if not mb.render.can_draw():
+        yield None
+        return
+    canvas = mb.render.Canvas((480, 320))
+    close, canvas.close = canvas.close, canvas.clear
+    yield canvas
+    close()
+
+
+@pytest.fixture
+def make_window(solver, settings, qtbot, shared_canvas, monkeypatch):
+    """Make a window with all its panels."""
+    if shared_canvas is not None:
+        monkeypatch.setattr(mb.render, "Canvas", lambda size: shared_canvas)
+    settings.theme = "light"
+    documents = []
+
+    def made(document: Document | None = None) -> MainWindow:
+        documents.append(document or Document())
+        window = MainWindow(documents[-1], solver, settings)
+        qtbot.addWidget(window, before_close_func=lambda w: w.document.undo_stack.setClean())
+        with qtbot.waitSignal(window.panels_ready, timeout=60_000):
+            window.show()
+        return window
+
+    yield made
+    for document in documents:
+        document.close()
+
+
+@pytest.fixture
+def window(make_window, qtbot) -> MainWindow:
+    window = make_window()
+    window.resize(1200, 800)
+    return window
+
+
+@pytest.fixture
+def answer(monkeypatch):
+    """Answer the question about unsaved changes."""
+    asked = []
+
+    def answering(choice: QMessageBox.StandardButton) -> list[QMessageBox]:
+        monkeypatch.setattr(QMessageBox, "exec", lambda box: (asked.append(box.text()), choice)[1])
+        return asked
+
+    return answering
+
+
+def dialogs(name: str) -> list[QDialog]:
+    return [w for w in QApplication.topLevelWidgets() if w.objectName() == name and w.isVisible()]
+
+
+# --- pages ------------------------------------------------------------------------------------------------------------
+
+
+def test_it_begins_with_the_gallery(window):
+    assert window.pages.currentWidget() is window.gallery
+    assert not window.model_shown
+    assert window.windowTitle() == "mbframe"
+    assert not any(window.docks[name].isVisible() for name in ("model", "run", "inspector", "results"))
+    for name in ("run", "save", "undo", "fit", "play"):
+        assert not window.actions_[name].isEnabled(), name
+    for name in ("open", "new_spatial", "help", "theme_dark"):
+        assert window.actions_[name].isEnabled(), name
+
+
+def test_a_card_opens_a_model_that_plays_at_once(window, qtbot):
+    card = next(card for card in window.gallery.cards if card.exhibit.name == "four_bar")
+    qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
+    assert window.model_shown
+    assert window.document.example == "four_bar"
+    assert all(window.docks[name].isVisible() for name in ("model", "run", "inspector", "results"))
+    assert "bar 2" in window.view.trails
+    assert window.run_button.isEnabled()
+    assert window.run_button.property("primary")
+    assert window.actions_["play"].isEnabled()
+    assert "Space" in window.hint.label.text()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow, timeout=5000)
+    assert window.focusWidget() is window.view
+    qtbot.keyClick(window.view, Qt.Key.Key_Space)
+    assert window.player.playing
+    qtbot.waitUntil(lambda: window.document.time > 0.0, timeout=5000)
+    qtbot.keyClick(window.view, Qt.Key.Key_Space)
+    assert not window.player.playing
+    window.show_gallery()
+    assert not window.model_shown
+
+
+def test_the_bicycle_is_followed(window):
+    window.open_example("whipple_bicycle")
+    assert window.view.followed == "frame"
+    assert window.actions_["follow"].isChecked()
+
+
+def test_new_models(window):
+    for name, dimension in (("new_planar", 2), ("new_spatial", 3)):
+        window.actions_[name].trigger()
+        assert window.model_shown
+        assert window.document.system.dimension == dimension
+
+
+def test_all_panels_are_there(window):
+    assert set(window.panels) == {"tree", "run", "inspector", "plots", "stability", "messages"}
+    titles = [window.docks.tabs.tabText(k) for k in range(window.docks.tabs.count())]
+    assert titles == ["Plots", "Stability", "Messages"]
+    window.open_example("slider_crank")
+    for name in ("messages", "stability", "plots"):
+        window.actions_[name].trigger()
+        assert window.docks.front_panel is window.panels[name]
+
+
+# --- actions ----------------------------------------------------------------------------------------------------------
+
+
+def test_actions_are_complete(window):
+    titles = [action.text().replace("&", "") for action in window.menuBar().actions()]
+    assert [title for title in titles if title != "Model"] == ["File", "Edit", "View", "Run", "Analysis", "Help"]
+    known = set(icons.names())
+    for name, entry in window.actions_.entries.items():
+        assert not entry.icon or entry.icon in known, name
+        assert window.actions_[name].statusTip(), name
+
+
+def test_no_key_has_two_meanings(window):
+    keys = [QKeySequence(key).toString() for entry in window.actions_.entries.values() for key in entry.keys]
+    assert len(keys) == len(set(keys))
+    listed = list(window.actions_.shortcuts())
+    assert ("Run", "Compute the motion", "F5, Ctrl+R") in listed
+    assert all(menu and what and key for menu, what, key in listed)
+
+
+def test_letters_belong_to_a_field_that_has_the_focus(window, qtbot):
+    window.open_example("four_bar")
+    field = window.findChild(QLineEdit, "tree_search")
+    window.activateWindow()
+    field.setFocus()
+    qtbot.keyClicks(field, "f 1.")
+    assert field.text() == "f 1."
+    assert not window.player.playing
+
+
+def test_undo_says_what_it_takes_back(window):
+    window.open_example("four_bar")
+    window.document.set(window.document.system["bar 1"], mass=7.0)
+    assert window.actions_["undo"].isEnabled()
+    assert window.actions_["undo"].text() == "&Undo Change mass of bar 1"
+    assert window.isWindowModified()
+    window.actions_["undo"].trigger()
+    assert not window.actions_["undo"].isEnabled()
+    assert window.actions_["redo"].text() == "&Redo Change mass of bar 1"
+    assert not window.isWindowModified()
+
+
+def test_delete_and_duplicate_what_is_selected(window):
+    window.open_example("four_bar")
+    assert not window.actions_["delete"].isEnabled()
+    system = window.document.system
+    window.document.select(system["bar 3"])
+    window.actions_["duplicate"].trigger()
+    assert "bar 4" in system
+    window.document.select(system["bar 3"])
+    window.actions_["delete"].trigger()
+    assert "bar 3" not in system
+    assert "C" not in system
+    window.document.select(system.ground)
+    assert not window.actions_["delete"].isEnabled()
+    window.delete_selected()
+
+
+def test_paths_and_following_of_the_selected_body(window):
+    window.open_example("four_bar")
+    assert window.actions_["trail"].isChecked()
+    window.actions_["trail"].trigger()
+    assert not list(window.view.trails)
+    window.actions_["trail"].trigger()
+    assert "Select a body first" in window.document.messages[-1].text
+    assert not window.actions_["trail"].isChecked()
+    window.document.select(window.document.system["bar 1"])
+    window.actions_["trail"].trigger()
+    window.actions_["follow"].trigger()
+    assert list(window.view.trails) == ["bar 1"]
+    assert window.view.followed == "bar 1"
+    window.actions_["follow"].trigger()
+    assert window.view.followed is None
+
+
+def test_the_view_is_switched_by_actions(window):
+    window.open_example("four_bar")
+    window.actions_["labels"].trigger()
+    assert window.view.labels
+    window.actions_["arrows_velocity"].trigger()
+    assert window.view.arrows.shown == {"velocity"}
+    window.document.open_example("slider_crank")
+    assert window.view.arrows.shown == set()
+    assert not window.actions_["arrows_velocity"].isChecked()
+    window.actions_["loop"].trigger()
+    assert not window.player.loop
+    assert not window.timeline.loop_button.isChecked()
+    for name in ("fit", "view_top", "view_iso"):
+        window.actions_[name].trigger()
+
+
+# --- running ----------------------------------------------------------------------------------------------------------
+
+
+def test_run_computes_and_offers_to_keep_it(window, qtbot):
+    window.open_example("four_bar")
+    window.document.run_settings = window.document.run_settings.changed(t_end=0.2)
+    with qtbot.waitSignal(window.runner.ended, timeout=120_000):
+        window.run_button.click()
+        assert window.run_button.text() == "Cancel"
+        assert window.actions_["cancel"].isEnabled()
+    assert window.run_button.text() == "Run"
+    assert [run.name for run in window.document.runs] == ["Stored", "Run 1"]
+    assert window.player.span[1] == pytest.approx(0.2)
+    assert window.hint.name == "keep it"
+    captions = {button.text() for button in window.hint.findChildren(QPushButton)}
+    assert {"Save a copy", "Export video"} <= captions
+
+
+def test_freedoms_are_counted_in_the_background(window, qtbot):
+    window.open_example("bricard")
+    qtbot.waitUntil(lambda: "freedom " in window.status.freedoms.text(), timeout=120_000)
+    assert window.status.freedoms.text() == "1 freedom · 1 redundant equation"
+    assert "hinge 1" in window.status.freedoms.toolTip()
+    window.document.new()
+    qtbot.waitUntil(lambda: window.status.freedoms.text() == "No bodies", timeout=10_000)
+
+
+def test_the_status_bar_tells_of_the_solver_time_and_messages(window):
+    window.status._show_solver("preparing")
+    assert window.status.solver_state.text() == "Preparing solver… (once)"
+    window.open_example("four_bar")
+    window.player.seek(1.25)
+    assert window.status.clock.text() == "t = 1.2500 s"
+    window.document.post("Something is wrong.\nIn two lines.", "error")
+    assert window.status.text.text() == "Something is wrong."
+    window.document.new()
+    assert window.status.text.text() == ""
+    assert window.status.clock.isHidden()
+
+
+# --- look -------------------------------------------------------------------------------------------------------------
+
+
+def test_themes_change_while_it_runs(window, settings):
+    window.open_example("four_bar")
+    window.theme_button.click()
+    assert theme.current() is theme.DARK
+    assert settings.theme == "dark"
+    assert window.actions_["theme_dark"].isChecked()
+    window.grab()
+    window.actions_["theme_light"].trigger()
+    assert theme.current() is theme.LIGHT
+    window.actions_["theme_light"].trigger()
+    assert window.actions_["theme_light"].isChecked()
+
+
+def test_units_are_chosen_per_document(window, settings):
+    window.actions_["units_mm/deg"].trigger()
+    assert window.document.units.name == "mm/deg"
+    assert window.actions_["units_mm/deg"].isChecked()
+    assert not window.actions_["units_SI"].isChecked()
+    assert settings.units().name == "mm/deg"
+
+
+def test_the_hint_is_dismissed_for_good(window, qtbot, settings):
+    window.open_example("four_bar")
+    assert window.hint.isVisible()
+    qtbot.mouseClick(window.hint.findChild(QToolButton, "hint_close"), Qt.MouseButton.LeftButton)
+    assert not window.hint.isVisible()
+    window.open_example("slider_crank")
+    assert not window.hint.isVisible()
+    assert settings.hint_dismissed("first steps")
+
+
+def test_the_layout_is_remembered(make_window, settings, qtbot):
+    first = make_window()
+    first.open_example("four_bar")
+    first.docks["inspector"].hide()
+    first.resize(1090, 707)
+    first.close()
+    second = make_window()
+    second.open_example("four_bar")
+    assert second.size().width() == 1090
+    assert second.docks["inspector"].isHidden()
+    second.actions_["reset_layout"].trigger()
+    assert second.docks["inspector"].isVisible()
+    assert settings.layout("docks") is None
+
+
+def test_it_fits_on_a_small_screen(window):
+    window.open_example("whipple_bicycle")
+    for name in ("plots", "stability", "messages"):
+        window.show_tab(name)
+        assert window.minimumSizeHint().width() <= 1100, name
+        assert window.minimumSizeHint().height() <= 700, name
+
+
+def test_panels_can_be_hidden_and_shown(window):
+    window.open_example("four_bar")
+    window.docks["run"].close()
+    window.show_gallery()
+    window.open_example("four_bar")
+    assert window.docks["run"].isHidden()
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def test_save_and_open_again(window, tmp_path, monkeypatch, settings):
+    window.open_example("four_bar")
+    window.document.set(window.document.system["bar 1"], mass=7.0)
+    target = tmp_path / "model.json"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    window.actions_["save"].trigger()
+    assert target.is_file()
+    assert not window.document.dirty
+    assert window.windowTitle() == "model.json[*] – mbframe"
+    assert settings.recent_files() == [target]
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(target), ""))
+    window.document.new()
+    window.actions_["open"].trigger()
+    assert window.document.system["bar 1"].mass == 7.0
+    window._fill_recent()
+    assert str(target) in [action.text() for action in window._recent_menu.actions()]
+
+
+def test_a_broken_file_changes_nothing(window, tmp_path, qtbot):
+    window.open_example("four_bar")
+    system = window.document.system
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"format": "mbframe model", ')
+    window.files.open(broken)
+    (box,) = dialogs("failure_dialog")
+    assert "broken.json could not be opened" in box.text()
+    box.close()
+    assert window.document.system is system
+    assert window.document.messages[-1].level == "error"
+    window.files.open(tmp_path / "missing.json")
+    for box in dialogs("failure_dialog"):
+        box.close()
+    assert window.document.system is system
+
+
+def test_a_folder_that_cannot_be_written_is_a_message(window, tmp_path, monkeypatch):
+    window.open_example("four_bar")
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(blocked / "model.json"), ""))
+    assert not window.files.save()
+    (box,) = dialogs("failure_dialog")
+    assert "could not be saved" in box.text()
+    box.close()
+    assert window.document.path is None
+
+
+def test_unsaved_changes_are_asked_about(window, answer, tmp_path, monkeypatch):
+    window.open_example("four_bar")
+    window.document.set(window.document.system["bar 1"], mass=7.0)
+    asked = answer(QMessageBox.StandardButton.Cancel)
+    window.open_example("slider_crank")
+    assert window.document.example == "four_bar"
+    assert not window.close()
+    assert len(asked) == 2
+    answer(QMessageBox.StandardButton.Save)
+    target = tmp_path / "kept.json"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    window.open_example("slider_crank")
+    assert target.is_file()
+    assert window.document.example == "slider_crank"
+    window.document.set(window.document.system["rod"], mass=7.0)
+    answer(QMessageBox.StandardButton.Discard)
+    assert window.close()
+
+
+def test_files_are_dropped_onto_the_window(window, tmp_path, qtbot):
+    target = tmp_path / "dropped.json"
+    mb.save(mb.examples.bricard(), target)
+    data = QMimeData()
+    data.setUrls([QUrl("https://example.org/a.json"), QUrl.fromLocalFile(str(target))])
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPoint(50, 50), Qt.DropAction.CopyAction, data, buttons, keys)
+    window.dragEnterEvent(enter)
+    assert enter.isAccepted()
+    window.dropEvent(QDropEvent(QPointF(50, 50), Qt.DropAction.CopyAction, data, buttons, keys))
+    qtbot.waitUntil(lambda: window.document.path == target, timeout=5000)
+    other = QMimeData()
+    other.setUrls([QUrl.fromLocalFile("/somewhere/picture.png")])
+    assert dropped_file(other) is None
+
+
+def test_results_are_opened_with_their_model(window):
+    from gui.showcase import exhibit
+
+    window.files.open(exhibit("slider_crank").result)
+    assert window.model_shown
+    assert window.document.system.name == "slider-crank mechanism"
+    assert window.player.can_play
+
+
+def test_pictures_of_the_view_are_saved(window, tmp_path, monkeypatch):
+    window.open_example("four_bar")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "view"), ""))
+    window.actions_["picture"].trigger()
+    assert (tmp_path / "view.png").stat().st_size > 500
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "view.png"), ""))
+    window.actions_["picture"].trigger()
+    for box in dialogs("failure_dialog"):
+        box.close()
+    assert "could not be written" in window.document.messages[-1].text
+
+
+# --- dialogs ----------------------------------------------------------------------------------------------------------
+
+
+def test_dialogs_open_and_close(window):
+    window.open_example("four_bar")
+    for name, opened in (("about", "about_dialog"), ("export", "export_dialog"), ("help", "help_window")):
+        window.actions_[name].trigger()
+        (dialog,) = dialogs(opened)
+        dialog.close()
+    window.actions_["shortcuts"].trigger()
+    QApplication.activeModalWidget().close()
+
+
+# --- beginning and end ------------------------------------------------------------------------------------------------
+
+
+def run_python(program: str, folder: Path) -> subprocess.CompletedProcess:
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", program, str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=150,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path},
+        check=False,
+    )
+
+
+BEGIN = """
+import sys
+from gui.application import make_qt_application
+qt = make_qt_application()
+from PySide6.QtCore import QSettings
+from gui.document import Document
+from gui.settings import Settings
+from gui.solver import Solver
+from gui.window import MainWindow
+
+def window():
+    solver = Solver(warm=False)
+    return MainWindow(Document(), solver, Settings(QSettings(sys.argv[-1] + "/s.ini", QSettings.Format.IniFormat)))
+
+def turn(seconds):
+    import time
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        qt.processEvents()
+        time.sleep(0.002)
+"""
+
+
+def test_the_window_is_visible_before_anything_heavy_is_imported(tmp_path):
+    program = BEGIN + (
+        "w = window()\n"
+        "w.show()\n"
+        "heavy = ('vtkmodules', 'pyvista', 'pyqtgraph', 'numba', 'h5py', 'matplotlib', 'scipy.optimize')\n"
+        "print([name for name in heavy if name in sys.modules])\n"
+        "import os; os._exit(0)\n"
+    )
+    done = run_python(program, tmp_path)
+    assert done.stdout.strip() == "[]", done.stderr[-2000:]
+
+
+@pytest.mark.timeout(300)
+def test_opening_and_closing_again_and_again_never_crashes(tmp_path):
+    """Whatever it is doing: on the start page, with a model, while it plays, before the view is ready."""
+    program = BEGIN + (
+        "for k in range(6):\n"
+        "    w = window()\n"
+        "    w.show()\n"
+        "    turn(0.05 * k)\n"
+        "    if k % 3:\n"
+        "        w.open_example(('four_bar', 'bricard')[k % 2])\n"
+        "        if k > 2:\n"
+        "            w.view.prepare()\n"
+        "        turn(0.05 * k)\n"
+        "        w.player.play()\n"
+        "        turn(0.1)\n"
+        "    w.close()\n"
+        "    w.solver.close()\n"
+        "    w.deleteLater()\n"
+        "    del w\n"
+        "    turn(0.05)\n"
+        "print('closed')\n"
+    )
+    done = run_python(program, tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.startswith("closed")
+    assert "Traceback" not in done.stderr, done.stderr[-3000:]
