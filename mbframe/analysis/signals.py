@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bodies.flexible import FlexibleBody
+from ..bodies.node_motion import NodeMotion
 from ..errors import ModelError, Problem
 from ..forces.loads import PointForce, Torque
 from ..markers import POINT, Marker, converted
@@ -37,12 +39,26 @@ class Signals:
 
 
 def marker_state(marker: Marker, state: State) -> SimpleNamespace:
-    """Position and axes of a marker in a state, and the vector to it from the origin of its body."""
+    """Position and axes of a marker in a state, and the vector to it from the origin of its body.
+
+    `shape` (6 x modes) is how a node of a flexible body moves and turns with its modal coordinates, global.
+    """
     if marker.body.name not in state.motions:  # the ground
-        return SimpleNamespace(position=marker.at, axes=marker.axes, arm=np.zeros(3))
+        return SimpleNamespace(position=marker.at, axes=marker.axes, arm=np.zeros(3), shape=np.zeros((6, 0)))
     m = state.motions[marker.body.name]
-    arm = m.rotation @ marker.local_point
-    return SimpleNamespace(position=m.position + arm, axes=m.rotation @ marker.local_axes, arm=arm)
+    if not isinstance(marker.body, FlexibleBody):
+        arm = m.rotation @ marker.local_point
+        return SimpleNamespace(
+            position=m.position + arm, axes=m.rotation @ marker.local_axes, arm=arm, shape=np.zeros((6, 0))
+        )
+    shape, modal = marker.body.shape_at(marker.at), m.modal_coordinates
+    # One row for each unit modal velocity: together they say how the node moves and turns.
+    unit = np.eye(len(modal))
+    node = NodeMotion.of(shape, np.broadcast_to(modal, unit.shape), unit, 0.0 * unit)
+    arm = m.rotation @ (marker.local_point + node.displacement[0])
+    turned = m.rotation @ node.rotation[0]
+    moves = np.vstack([m.rotation @ shape[:3], m.rotation @ node.angular_velocity.T])
+    return SimpleNamespace(position=m.position + arm, axes=turned @ marker.local_axes, arm=arm, shape=moves)
 
 
 def measure_value(measure: Measure, state: State) -> float:
@@ -69,7 +85,8 @@ def input_signals(system: System, state: State, places: Mapping[str, slice], inp
                 names.append(f"{element.name} {letter}")
                 none = np.zeros(3)
                 force, torque = (direction, none) if isinstance(element, PointForce) else (none, direction)
-                rows.append(_row(places, {element.body_j.name: (force, torque + np.cross(end.arm, force))}))
+                modal = end.shape.T @ np.concatenate([force, torque])
+                rows.append(_row(places, {element.body_j.name: (force, torque + np.cross(end.arm, force), modal)}))
         else:
             message = f"found {given!r}; allowed are measures, PointForce and Torque elements, or their names"
             raise ModelError([Problem("linearize", "inputs", message)])
@@ -96,6 +113,9 @@ def output_signals(
             names.append(element.name if kind == "value" else f"{element.name} rate")
             blocks.append((row, none, none) if kind == "value" else (none, row, none))
         elif kind in QUANTITIES and getattr(element, "name", None) in places:
+            if more and isinstance(element, FlexibleBody):
+                message = f"found a point of {element}; allowed is its frame; use a measure between markers there"
+                raise ModelError([Problem("linearize", "outputs", message)])
             local = converted(POINT, more[0] if more else np.zeros(3), "linearize", "outputs")
             names += [f"{element.name} {kind} {letter}" for letter in "xyz"]
             blocks.append(_in_frame(_body_rows(point, element.name, places, kind, local), places, frame))
@@ -114,17 +134,21 @@ def measure_row(measure: Measure, state: State, places: Mapping[str, slice]) -> 
     i, j = marker_state(measure.i, state), marker_state(measure.j, state)
     g = np.zeros((1, 24))
     measure.gradient(state.t, i, j, g)
-    loads: dict[str, tuple[Array, Array]] = {}
+    loads: dict[str, tuple[Array, ...]] = {}
     for marker, end, own in ((measure.i, i, g[0, :12]), (measure.j, j, g[0, 12:])):
         force = own[:3]
-        torque = np.cross(end.arm, force) + np.cross(end.axes, own[3:].reshape(3, 3), axis=0).sum(axis=1)
-        before = loads.get(marker.body.name, (0.0, 0.0))
-        loads[marker.body.name] = (before[0] + force, before[1] + torque)
+        torque = np.cross(end.axes, own[3:].reshape(3, 3), axis=0).sum(axis=1)
+        modal = end.shape.T @ np.concatenate([force, torque])
+        before = loads.get(marker.body.name, (0.0, 0.0, 0.0))
+        loads[marker.body.name] = (
+            *(before[0] + force, before[1] + np.cross(end.arm, force) + torque),
+            before[2] + modal,
+        )
     return _row(places, loads)
 
 
-def _row(places: Mapping[str, slice], loads: Mapping[str, tuple[Array, Array]]) -> Array:
-    """A row over all small motions from the parts for dr and phi of some bodies; the ground takes up any load."""
+def _row(places: Mapping[str, slice], loads: Mapping[str, tuple[Array, ...]]) -> Array:
+    """A row over all small motions from the parts for dr, phi and modes of some bodies; the ground takes any load."""
     return collected(places, {name: parts for name, parts in loads.items() if name in places})
 
 
