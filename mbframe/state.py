@@ -94,15 +94,20 @@ class State:
         return self.motions[name]
 
     def position(self, body: Body | str, local_point: ArrayLike | None = None) -> Array:
-        """Global position of the body's origin, or of a point given in body axes."""
+        """Global position of the body's origin, or of a point given in body axes.
+
+        Of a flexible body (the object, not its name) it is the node that lies there undeformed.
+        """
         m = self.motion(body)
-        return lowered(m.position + m.rotation @ self._point("position", local_point), self.dimension)
+        point, _ = self._moving_point("position", body, local_point)
+        return lowered(m.position + m.rotation @ point, self.dimension)
 
     def velocity(self, body: Body | str, local_point: ArrayLike | None = None) -> Array:
-        """Global velocity of the body's origin, or of a point given in body axes."""
+        """Global velocity of the body's origin, or of a point given in body axes as in `position`."""
         m = self.motion(body)
-        arm = m.rotation @ self._point("velocity", local_point)
-        return lowered(m.velocity + np.cross(m.angular_velocity, arm), self.dimension)
+        point, rate = self._moving_point("velocity", body, local_point)
+        arm = m.rotation @ point
+        return lowered(m.velocity + np.cross(m.angular_velocity, arm) + m.rotation @ rate, self.dimension)
 
     def angle(self, body: Body | str) -> float:
         """Angle of a body in the plane, between -pi and pi."""
@@ -119,6 +124,14 @@ class State:
     def angular_velocity(self, body: Body | str) -> Any:
         """Global angular velocity; a number in the plane."""
         return lowered_axial(self.motion(body).angular_velocity, self.dimension)
+
+    def _moving_point(self, asked: str, body: Body | str, local_point: ArrayLike | None) -> tuple[Array, Array]:
+        """Where a point of a body is in its axes, and how fast it moves there."""
+        point = self._point(asked, local_point)
+        if isinstance(body, str) or local_point is None:
+            return point, np.zeros(3)
+        m = self.motion(body)
+        return body.moving_point(point, m.modal_coordinates, m.modal_velocities)
 
     def _point(self, asked: str, local_point: ArrayLike | None) -> Array:
         if local_point is None:

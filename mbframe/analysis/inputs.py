@@ -54,7 +54,8 @@ def input_signals(point: OperatingPoint, places: Mapping[str, slice], inputs: Se
                 names.append(f"{element.name} {letter}")
                 none = np.zeros(3)
                 force, torque = (direction, none) if isinstance(element, PointForce) else (none, direction)
-                rows.append(load_row(places, {element.body_j.name: (force, torque + np.cross(end.arm, force))}))
+                modal = end.shape.T @ np.concatenate([force, torque])
+                rows.append(load_row(places, {element.body_j.name: (force, torque + np.cross(end.arm, force), modal)}))
         elif isinstance(element, Drive):
             functions = element.functions()
             for function, equation in zip(functions, _equations(point, element), strict=True):

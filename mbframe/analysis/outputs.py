@@ -108,6 +108,9 @@ class Observer:
             rows = self._measure(element, kind == "rate")
             return [element.name if kind == "value" else f"{element.name} rate"], rows
         if kind in QUANTITIES and getattr(element, "name", None) in self.e.places:
+            if more and isinstance(element, FlexibleBody):
+                message = f"found a point of {element}; allowed is its frame; use a measure between markers there"
+                raise ModelError([Problem("linearize", "outputs", message)])
             local = converted(POINT, more[0] if more else np.zeros(3), "linearize", "outputs")
             return [f"{element.name} {kind} {letter}" for letter in "xyz"], self._motion(element.name, kind, local)
         message = (

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bodies.flexible import FlexibleBody
+from ..bodies.node_motion import NodeMotion
 from ..markers import Marker
 from ..measures import Measure
 from ..state import State
@@ -17,12 +19,26 @@ Array = NDArray[np.float64]
 
 
 def marker_state(marker: Marker, state: State) -> SimpleNamespace:
-    """Position and axes of a marker in a state, and the vector to it from the origin of its body."""
+    """Position and axes of a marker in a state, and the vector to it from the origin of its body.
+
+    `shape` (6 x modes) is how a node of a flexible body moves and turns with its modal coordinates, global.
+    """
     if marker.body.name not in state.motions:  # the ground
-        return SimpleNamespace(position=marker.at, axes=marker.axes, arm=np.zeros(3))
+        return SimpleNamespace(position=marker.at, axes=marker.axes, arm=np.zeros(3), shape=np.zeros((6, 0)))
     m = state.motions[marker.body.name]
-    arm = m.rotation @ marker.local_point
-    return SimpleNamespace(position=m.position + arm, axes=m.rotation @ marker.local_axes, arm=arm)
+    if not isinstance(marker.body, FlexibleBody):
+        arm = m.rotation @ marker.local_point
+        return SimpleNamespace(
+            position=m.position + arm, axes=m.rotation @ marker.local_axes, arm=arm, shape=np.zeros((6, 0))
+        )
+    shape, modal = marker.body.shape_at(marker.at), m.modal_coordinates
+    # One row for each unit modal velocity: together they say how the node moves and turns.
+    unit = np.eye(len(modal))
+    node = NodeMotion.of(shape, np.broadcast_to(modal, unit.shape), unit, 0.0 * unit)
+    arm = m.rotation @ (marker.local_point + node.displacement[0])
+    turned = m.rotation @ node.rotation[0]
+    moves = np.vstack([m.rotation @ shape[:3], m.rotation @ node.angular_velocity.T])
+    return SimpleNamespace(position=m.position + arm, axes=turned @ marker.local_axes, arm=arm, shape=moves)
 
 
 def measure_value(measure: Measure, state: State) -> float:
@@ -35,15 +51,19 @@ def measure_row(measure: Measure, state: State, places: Mapping[str, slice]) -> 
     i, j = marker_state(measure.i, state), marker_state(measure.j, state)
     g = np.zeros((1, 24))
     measure.gradient(state.t, i, j, g)
-    loads: dict[str, tuple[Array, Array]] = {}
+    loads: dict[str, tuple[Array, ...]] = {}
     for marker, end, own in ((measure.i, i, g[0, :12]), (measure.j, j, g[0, 12:])):
         force = own[:3]
-        torque = np.cross(end.arm, force) + np.cross(end.axes, own[3:].reshape(3, 3), axis=0).sum(axis=1)
-        before = loads.get(marker.body.name, (0.0, 0.0))
-        loads[marker.body.name] = (before[0] + force, before[1] + torque)
+        torque = np.cross(end.axes, own[3:].reshape(3, 3), axis=0).sum(axis=1)
+        modal = end.shape.T @ np.concatenate([force, torque])
+        before = loads.get(marker.body.name, (0.0, 0.0, 0.0))
+        loads[marker.body.name] = (
+            *(before[0] + force, before[1] + np.cross(end.arm, force) + torque),
+            before[2] + modal,
+        )
     return load_row(places, loads)
 
 
-def load_row(places: Mapping[str, slice], loads: Mapping[str, tuple[Array, Array]]) -> Array:
-    """A row over all small motions from the parts for dr and phi of some bodies; the ground takes up any load."""
+def load_row(places: Mapping[str, slice], loads: Mapping[str, tuple[Array, ...]]) -> Array:
+    """A row over all small motions from the parts for dr, phi and modes of some bodies; the ground takes any load."""
     return collected(places, {name: parts for name, parts in loads.items() if name in places})

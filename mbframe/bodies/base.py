@@ -58,6 +58,10 @@ class Body(Element):
         """A global point and axes (columns) of the described configuration in the axes of the undeformed body."""
         return self.rotation.T @ (at - lifted(self.position)), self.rotation.T @ axes
 
+    def moving_point(self, point: Array, modal_coordinates: Array, modal_velocities: Array) -> tuple[Array, Array]:
+        """Position and velocity, in body axes, of the point that is at `point` in the undeformed body."""
+        return point, np.zeros(3)
+
     def marker(self, at: ArrayLike | None = None, axis: ArrayLike = (0.0, 0.0, 1.0)) -> Marker:
         """A marker on this body at a global point (default: the origin)."""
         return Marker(self, at=self.position if at is None else at, axis=axis)

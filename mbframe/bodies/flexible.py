@@ -162,6 +162,12 @@ class FlexibleBody(Body):
         """Displacement and small rotation (6 x modes) of the node at a global point, in body axes."""
         return self.shapes_in_frame.motion_at(self.node_at(at))
 
+    def moving_point(self, point: Array, modal_coordinates: Array, modal_velocities: Array) -> tuple[Array, Array]:
+        shape = self.shapes_in_frame.motion_at(self.modes.component.node_at(point))[:3]
+        if not len(modal_coordinates):
+            return point, np.zeros(3)
+        return point + shape @ modal_coordinates, shape @ modal_velocities
+
     def localized(self, at: Array, axes: Array) -> tuple[Array, Array]:
         point, directions = super().localized(at, axes)
         if self.modal_coordinates is None:

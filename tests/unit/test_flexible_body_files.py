@@ -54,6 +54,9 @@ def test_state_holds_the_deformation(system: mb.System, result: mb.Result) -> No
     motion = state.motion("rod")
     assert motion.modal_coordinates == pytest.approx(result.modal("rod")[-1], abs=0)
     assert motion.modal_velocities == pytest.approx(result.modal_velocity("rod")[-1], abs=0)
+    rod = system["rod"]
+    assert state.position(rod, TIP) == pytest.approx(result.position(rod, local_point=TIP)[-1], abs=1e-14)
+    assert state.velocity(rod, TIP) == pytest.approx(result.velocity(rod, local_point=TIP)[-1], abs=1e-12)
     again = mb.simulate(system, 0.06, initial=state, t_eval=[0.05, 0.06])
     whole = mb.simulate(system, 0.06, t_eval=[0.0, 0.06])
     assert again.modal("rod")[-1] == pytest.approx(whole.modal("rod")[-1], abs=1e-6)

@@ -171,6 +171,22 @@ def test_cantilever_held_by_a_joint_vibrates_as_the_finite_elements_do() -> None
     assert found[[0, 2, 4]] == pytest.approx(theory, rel=1e-4)
 
 
+def test_transfer_functions_see_the_deformation() -> None:
+    """The static gain from a force and from a torque at the tip to its displacement: L^3 / 3 E I and L^2 / 2 E I."""
+    modes = mb.flexible.craig_bampton(part(), interfaces=[0, 10], n_modes=0)
+    system, rod = cantilever(modes, damping_ratios=0.01)
+    tip = (0.2, 1.1, 0.3)
+    system.add(mb.PointForce("force", rod, at=tip, force=(0.0, 0.0, 0.0)))
+    system.add(mb.Torque("torque", rod, at=tip, torque=(0.0, 0.0, 0.0)))
+    measure = mb.Displacement("height", system.ground, rod, at_i=tip, at_j=tip, axis=(0, 0, 1))
+    system.add(measure)
+    lin = mb.linearize(system, inputs=["force", "torque"], outputs=["height"])
+    gain = lin.D - lin.C @ np.linalg.solve(lin.A, lin.B)
+    stiffness = YOUNG * MOMENT
+    expected = [0.0, 0.0, LENGTH**3 / (3 * stiffness), LENGTH**2 / (2 * stiffness), 0.0, 0.0]
+    assert gain[0] == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
 # --- stiff bodies are rigid -------------------------------------------------------------------------------------------
 
 
