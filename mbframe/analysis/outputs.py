@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bodies.flexible import FlexibleBody
 from ..errors import AnalysisError, ModelError, Problem
 from ..markers import POINT, converted
 from ..measures import Measure
