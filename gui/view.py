@@ -32,6 +32,7 @@ from . import navigation as nav
 from . import theme
 from .document import Document
 from .playback import Player
+from .solver import BUSY
 from .view_additions import Arrows, Trails
 from .view_cube import ViewCube, Zone
 from .view_tools import ViewTool
@@ -46,8 +47,8 @@ QUIET: Final = 250
 """Milliseconds without a change after which a picture is drawn at its best."""
 SLOW: Final = 0.055
 """Seconds per frame: moving pictures that take longer are drawn with fewer pixels."""
-TOO_SLOW: Final = 0.12
-"""Seconds per frame: pictures that take longer are not smoothed either."""
+TOO_SLOW: Final = 0.08
+"""Seconds per frame: pictures that take longer are not smoothed either, which would take five times as long."""
 COARSE: Final = 0.6
 DETAIL: Final = ((8, 0.8), (30, 0.5), (10**9, 0.25))
 """Up to so many bodies, this share of the usual number of triangles."""
@@ -76,7 +77,7 @@ class View(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setMouseTracking(True)
         self.setAccessibleName("3D view")
-        self.document, self.player = document, player
+        self.document, self.player, self._solver = document, player, solver
         self.canvas: mb.render.Canvas | None = None
         self.message = "Preparing the view…"
         """Shown in the place of the picture; empty if there is one."""
@@ -208,6 +209,7 @@ class View(QWidget):
                 motion=motion,
                 theme=theme.current().name,
                 shadows=self.shadows and len(system.bodies) <= MANY,
+                tolerant=True,
                 detail=next(share for most, share in DETAIL if len(system.bodies) <= most),
             )
         except mb.MbframeError as error:
@@ -428,6 +430,9 @@ class View(QWidget):
         """Nothing happens: draw with all pixels, and smoothly if that does not take too long."""
         if self.canvas is None or self.scene is None or self._moving or not self.isVisible():
             return
+        if self._solver is not None and self._solver.state == BUSY:  # the window has to answer quickly now
+            self._best_timer.start(QUIET)
+            return
         self._draw(smooth=self._frame_time < TOO_SLOW)
         self._drawn_best = True
         self.update()
@@ -569,7 +574,8 @@ class View(QWidget):
         if dragged:
             self._best_timer.start(QUIET)
         elif event.button() == Qt.MouseButton.LeftButton:
-            self.document.select(self.element_at(event.position()))
+            if not any(tool.click(event) for tool in self.tools):
+                self.document.select(self.element_at(event.position()))
         elif event.button() == Qt.MouseButton.RightButton:
             self._context_menu(event.position(), event.globalPosition().toPoint())
 

@@ -95,6 +95,7 @@ class MainWindow(QMainWindow):
         self.actions_ = Actions(entries(self), self)
         self.menus = self.actions_.fill(self.menuBar())
         self._recent_menu = self._add_recent_menu()
+        self._panels_menu = self._add_panels_menu()
         self.toolbar = self._toolbar()
         self._own_run = False
         self._connect()
@@ -196,6 +197,14 @@ class MainWindow(QMainWindow):
         menu.setObjectName("recent_menu")
         self.menus["&File"].insertMenu(self.actions_["save"], menu)
         menu.aboutToShow.connect(self._fill_recent)
+        return menu
+
+    def _add_panels_menu(self) -> QMenu:
+        menu = QMenu("&Panels", self)
+        menu.setObjectName("panels_menu")
+        for dock in self.docks.docks.values():
+            menu.addAction(dock.toggleViewAction())
+        self.menus["&View"].insertMenu(self.actions_["reset_layout"], menu)
         return menu
 
     def _fill_recent(self) -> None:
@@ -304,6 +313,7 @@ class MainWindow(QMainWindow):
         self.actions_.set_model_shown(shown)
         self.status.set_model_shown(shown)
         self.run_button.setEnabled(shown)
+        self._panels_menu.setEnabled(shown)
         self._show_undo()
         self._show_options()
         self._show_title()

@@ -68,6 +68,8 @@ class Scene:
         Share of the usual number of triangles around round parts: less than 1 is faster without a graphics card.
     merge
         Draw all parts of a body that move with it as one: faster; only the tint of reflections differs.
+    tolerant
+        Leave out meshes whose files are missing or broken, instead of raising a `ModelError`.
 
     `scene.show(state)` moves the parts. `scene.fit()`, `scene.view("iso")`, `scene.follow(body)` place the camera.
     """
@@ -87,6 +89,7 @@ class Scene:
         smooth: bool = True,
         detail: float = 1.0,
         merge: bool = False,
+        tolerant: bool = False,
     ) -> None:
         if theme not in THEMES:
             allowed = ", ".join(map(repr, THEMES))
@@ -97,7 +100,7 @@ class Scene:
         self.theme = THEMES[theme]
         self.plotter = off_screen_plotter(size, smooth) if plotter is None else plotter
         self._passed = _poses_of(motion)
-        self.sketch = Sketch(system, self._passed)
+        self.sketch = Sketch(system, self._passed, tolerant)
         with surface_detail(detail):
             drawn = parts_of(self.sketch)
         self._merge = merge
