@@ -240,6 +240,7 @@ class MainWindow(QMainWindow):
         self.run_button.clicked.connect(self._run_or_cancel)
         set_icon(self.run_button, "run", "accent_text")
         bar.addWidget(self.run_button)
+        self._widen_for(self.run_button, "Cancel", "Run")
         for name in ("pull", "play", "", "fit", "labels", "trail", "follow", "arrows_velocity"):
             bar.addAction(self.actions_[name]) if name else bar.addSeparator()
         bar.addSeparator()
@@ -257,6 +258,16 @@ class MainWindow(QMainWindow):
         bar.addWidget(self.theme_button)
         bar.addAction(self.actions_["help"])
         return bar
+
+    @staticmethod
+    def _widen_for(button: QToolButton, *texts: str) -> None:
+        """Make a button wide enough for all its texts (it keeps the last), so that its neighbours stay in place."""
+        button.ensurePolished()
+        widths = []
+        for text in texts:
+            button.setText(text)
+            widths.append(button.sizeHint().width())
+        button.setMinimumWidth(max(widths))
 
     def _connect(self) -> None:
         gallery, document = self.gallery, self.document
