@@ -499,11 +499,15 @@ class View(QWidget):
         back = look.color("surface")
         back.setAlpha(190)
         metrics = painter.fontMetrics()
+        height = metrics.height() + 2.0
+        taken: list[QRectF] = []
         for (text, _), (x, y), z in zip(found, pixels * scale, depth, strict=True):
-            if z <= 0.0:
+            width = metrics.horizontalAdvance(text) + 10.0
+            places = [QRectF(x - width / 2.0, y + (k - 0.5) * height, width, height) for k in (0, 1, -1, 2, -2)]
+            box = next((one for one in places if not any(one.intersects(other) for other in taken)), None)
+            if z <= 0.0 or box is None:  # behind the camera, or there is no room for it
                 continue
-            width = metrics.horizontalAdvance(text) + 10
-            box = QRectF(x - width / 2.0, y - metrics.height() / 2.0 - 1.0, width, metrics.height() + 2.0)
+            taken.append(box)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(back)
             painter.drawRoundedRect(box, 4.0, 4.0)
