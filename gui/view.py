@@ -7,6 +7,7 @@ widgets on top of it, and no OpenGL context belongs to the window.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -84,6 +85,10 @@ class View(QWidget):
         self.labels = False
         self.shadows = True
         self.followed: str | None = None
+        self.hidden: set[str] = set()
+        """Names of elements that are not drawn."""
+        self.menu_extensions: list[Callable[[QMenu, Any], object]] = []
+        """Called with the context menu and its element, to add to it."""
         self.trails = Trails(self)
         self.arrows = Arrows(self, solver)
         self._pixels: NDArray[np.uint8] | None = None
@@ -166,6 +171,7 @@ class View(QWidget):
 
     def _replaced(self) -> None:
         self.followed = None
+        self.hidden.clear()
         self.trails.clear()
         self.arrows.clear()
         self._fit_next = True
@@ -210,6 +216,7 @@ class View(QWidget):
                 theme=theme.current().name,
                 shadows=self.shadows and len(system.bodies) <= MANY,
                 tolerant=True,
+                hidden=self.hidden,
                 detail=next(share for most, share in DETAIL if len(system.bodies) <= most),
             )
         except mb.MbframeError as error:
@@ -272,6 +279,13 @@ class View(QWidget):
         """Draw shadows on the floor."""
         self.shadows = shown
         self._rebuild_timer.start(0)
+
+    def hide_elements(self, names: set[str]) -> None:
+        """Draw all but these elements."""
+        self.hidden = set(names)
+        self.hold_camera()
+        self._rebuild_timer.start(0)
+        self.options_changed.emit()
 
     def set_trail(self, body: str, shown: bool, point: Any = None) -> None:
         """Draw the path of a body's origin, or of a point of it."""
@@ -646,6 +660,8 @@ class View(QWidget):
             follow.setChecked(self.followed == name)
             follow.toggled.connect(lambda on: self.follow(name if on else None))
             menu.addSeparator()
+        for extend in self.menu_extensions:
+            extend(menu, element)
         menu.addAction("Fit all", self.fit)
         for preset in PRESETS:
             menu.addAction(f"View: {preset}", partial(self.look, preset))
