@@ -114,7 +114,8 @@ class Docks:
         docks, window = self.docks, self._window
         horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
         window.splitDockWidget(docks["model"], docks["run"], vertical)
-        window.resizeDocks([docks["model"], docks["inspector"]], [270, 320], horizontal)
+        left, right = min(max(0.19 * window.width(), 255), 290), min(max(0.22 * window.width(), 262), 340)
+        window.resizeDocks([docks["model"], docks["inspector"]], [round(left), round(right)], horizontal)
         window.resizeDocks([docks["results"]], [max(250, round(0.32 * window.height()))], vertical)
         window.resizeDocks([docks["model"], docks["run"]], [430, 270], vertical)
 

@@ -31,7 +31,7 @@ def entries(window: MainWindow) -> list[Entry]:
     return [
         *file_menu(window),
         *edit_menu(window),
-        *model_menu(window.modelling),
+        *model_menu(window),
         *view_menu(window),
         *run_menu(window),
         *analysis_menu(window),

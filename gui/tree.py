@@ -45,6 +45,8 @@ class ModelTree(QWidget):
     """The name of an element whose quantities are to be listed."""
     follow_requested = Signal(object)
     trail_requested = Signal(object)
+    confirm_delete: Callable[[Any], bool] = staticmethod(lambda element: True)
+    """Asked before an element is deleted."""
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -243,6 +245,8 @@ class ModelTree(QWidget):
 
     def delete(self, element: mb.Element) -> None:
         """Delete an element and what depends on it."""
+        if not self.confirm_delete(element):
+            return
         others = self.document.dependents(element)
         try:
             self.document.remove(element)

@@ -7,6 +7,7 @@ widgets on top of it, and no OpenGL context belongs to the window.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -32,6 +33,7 @@ from . import navigation as nav
 from . import theme
 from .document import Document
 from .playback import Player
+from .solver import BUSY
 from .view_additions import Arrows, Trails
 from .view_cube import ViewCube, Zone
 from .view_tools import ViewTool
@@ -46,8 +48,8 @@ QUIET: Final = 250
 """Milliseconds without a change after which a picture is drawn at its best."""
 SLOW: Final = 0.055
 """Seconds per frame: moving pictures that take longer are drawn with fewer pixels."""
-TOO_SLOW: Final = 0.12
-"""Seconds per frame: pictures that take longer are not smoothed either."""
+TOO_SLOW: Final = 0.08
+"""Seconds per frame: pictures that take longer are not smoothed either, which would take five times as long."""
 COARSE: Final = 0.6
 DETAIL: Final = ((8, 0.8), (30, 0.5), (10**9, 0.25))
 """Up to so many bodies, this share of the usual number of triangles."""
@@ -76,13 +78,17 @@ class View(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setMouseTracking(True)
         self.setAccessibleName("3D view")
-        self.document, self.player = document, player
+        self.document, self.player, self._solver = document, player, solver
         self.canvas: mb.render.Canvas | None = None
         self.message = "Preparing the view…"
         """Shown in the place of the picture; empty if there is one."""
         self.labels = False
         self.shadows = True
         self.followed: str | None = None
+        self.hidden: set[str] = set()
+        """Names of elements that are not drawn."""
+        self.menu_extensions: list[Callable[[QMenu, Any], object]] = []
+        """Called with the context menu and its element, to add to it."""
         self.trails = Trails(self)
         self.arrows = Arrows(self, solver)
         self._pixels: NDArray[np.uint8] | None = None
@@ -165,6 +171,7 @@ class View(QWidget):
 
     def _replaced(self) -> None:
         self.followed = None
+        self.hidden.clear()
         self.trails.clear()
         self.arrows.clear()
         self._fit_next = True
@@ -208,6 +215,8 @@ class View(QWidget):
                 motion=motion,
                 theme=theme.current().name,
                 shadows=self.shadows and len(system.bodies) <= MANY,
+                tolerant=True,
+                hidden=self.hidden,
                 detail=next(share for most, share in DETAIL if len(system.bodies) <= most),
             )
         except mb.MbframeError as error:
@@ -270,6 +279,13 @@ class View(QWidget):
         """Draw shadows on the floor."""
         self.shadows = shown
         self._rebuild_timer.start(0)
+
+    def hide_elements(self, names: set[str]) -> None:
+        """Draw all but these elements."""
+        self.hidden = set(names)
+        self.hold_camera()
+        self._rebuild_timer.start(0)
+        self.options_changed.emit()
 
     def set_trail(self, body: str, shown: bool, point: Any = None) -> None:
         """Draw the path of a body's origin, or of a point of it."""
@@ -428,6 +444,9 @@ class View(QWidget):
         """Nothing happens: draw with all pixels, and smoothly if that does not take too long."""
         if self.canvas is None or self.scene is None or self._moving or not self.isVisible():
             return
+        if self._solver is not None and self._solver.state == BUSY:  # the window has to answer quickly now
+            self._best_timer.start(QUIET)
+            return
         self._draw(smooth=self._frame_time < TOO_SLOW)
         self._drawn_best = True
         self.update()
@@ -494,11 +513,15 @@ class View(QWidget):
         back = look.color("surface")
         back.setAlpha(190)
         metrics = painter.fontMetrics()
+        height = metrics.height() + 2.0
+        taken: list[QRectF] = []
         for (text, _), (x, y), z in zip(found, pixels * scale, depth, strict=True):
-            if z <= 0.0:
+            width = metrics.horizontalAdvance(text) + 10.0
+            places = [QRectF(x - width / 2.0, y + (k - 0.5) * height, width, height) for k in (0, 1, -1, 2, -2)]
+            box = next((one for one in places if not any(one.intersects(other) for other in taken)), None)
+            if z <= 0.0 or box is None:  # behind the camera, or there is no room for it
                 continue
-            width = metrics.horizontalAdvance(text) + 10
-            box = QRectF(x - width / 2.0, y - metrics.height() / 2.0 - 1.0, width, metrics.height() + 2.0)
+            taken.append(box)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(back)
             painter.drawRoundedRect(box, 4.0, 4.0)
@@ -569,7 +592,8 @@ class View(QWidget):
         if dragged:
             self._best_timer.start(QUIET)
         elif event.button() == Qt.MouseButton.LeftButton:
-            self.document.select(self.element_at(event.position()))
+            if not any(tool.click(event) for tool in self.tools):
+                self.document.select(self.element_at(event.position()))
         elif event.button() == Qt.MouseButton.RightButton:
             self._context_menu(event.position(), event.globalPosition().toPoint())
 
@@ -636,6 +660,8 @@ class View(QWidget):
             follow.setChecked(self.followed == name)
             follow.toggled.connect(lambda on: self.follow(name if on else None))
             menu.addSeparator()
+        for extend in self.menu_extensions:
+            extend(menu, element)
         menu.addAction("Fit all", self.fit)
         for preset in PRESETS:
             menu.addAction(f"View: {preset}", partial(self.look, preset))

@@ -34,6 +34,10 @@ class ViewTool(QObject):
         """The mouse is pressed: whether the tool takes it."""
         return False
 
+    def click(self, event: QMouseEvent) -> bool:
+        """The left button was pressed and released in one place: whether the tool takes it, or it selects."""
+        return False
+
     def drag(self, event: QMouseEvent) -> None:
         """The mouse moves after a press that was taken."""
 

@@ -95,6 +95,7 @@ class MainWindow(QMainWindow):
         self.actions_ = Actions(entries(self), self)
         self.menus = self.actions_.fill(self.menuBar())
         self._recent_menu = self._add_recent_menu()
+        self._panels_menu = self._add_panels_menu()
         self.toolbar = self._toolbar()
         self._own_run = False
         self._connect()
@@ -173,6 +174,7 @@ class MainWindow(QMainWindow):
         plots: Any = self.panels["plots"]
         plots.time_requested.connect(self.player.seek)
         plots.run_requested.connect(self.run)
+        tree.confirm_delete = self.modelling.confirm_delete
         tree.plot_requested.connect(lambda name: (self.show_tab("plots"), plots.add(name)))
         tree.quantities_requested.connect(lambda name: (self.show_tab("plots"), plots.plot_element(name)))
         tree.follow_requested.connect(lambda body: self.view.follow(body.name if body is not None else None))
@@ -196,6 +198,14 @@ class MainWindow(QMainWindow):
         menu.setObjectName("recent_menu")
         self.menus["&File"].insertMenu(self.actions_["save"], menu)
         menu.aboutToShow.connect(self._fill_recent)
+        return menu
+
+    def _add_panels_menu(self) -> QMenu:
+        menu = QMenu("&Panels", self)
+        menu.setObjectName("panels_menu")
+        for dock in self.docks.docks.values():
+            menu.addAction(dock.toggleViewAction())
+        self.menus["&View"].insertMenu(self.actions_["reset_layout"], menu)
         return menu
 
     def _fill_recent(self) -> None:
@@ -222,6 +232,10 @@ class MainWindow(QMainWindow):
         self.addToolBar(bar)
         for name in ("gallery", "open", "save", "", "undo", "redo", ""):
             bar.addAction(self.actions_[name]) if name else bar.addSeparator()
+        self.add_button = self.modelling.add_button(self.menus["&Model/&Add"], bar)
+        bar.addWidget(self.add_button)
+        for name in ("pull", "assemble", ""):
+            bar.addAction(self.actions_[name]) if name else bar.addSeparator()
         self.run_button = QToolButton(bar)
         self.run_button.setObjectName("toolbar_run")
         self.run_button.setProperty("primary", True)
@@ -231,7 +245,8 @@ class MainWindow(QMainWindow):
         self.run_button.clicked.connect(self._run_or_cancel)
         set_icon(self.run_button, "run", "accent_text")
         bar.addWidget(self.run_button)
-        for name in ("pull", "play", "", "fit", "labels", "trail", "follow", "arrows_velocity"):
+        self._widen_for(self.run_button, "Cancel", "Run")
+        for name in ("play", "", "fit", "labels", "trail", "follow", "arrows_velocity"):
             bar.addAction(self.actions_[name]) if name else bar.addSeparator()
         bar.addSeparator()
         for name in ("plots", "stability", "", "export"):
@@ -248,6 +263,16 @@ class MainWindow(QMainWindow):
         bar.addWidget(self.theme_button)
         bar.addAction(self.actions_["help"])
         return bar
+
+    @staticmethod
+    def _widen_for(button: QToolButton, *texts: str) -> None:
+        """Make a button wide enough for all its texts (it keeps the last), so that its neighbours stay in place."""
+        button.ensurePolished()
+        widths = []
+        for text in texts:
+            button.setText(text)
+            widths.append(button.sizeHint().width())
+        button.setMinimumWidth(max(widths))
 
     def _connect(self) -> None:
         gallery, document = self.gallery, self.document
@@ -304,6 +329,8 @@ class MainWindow(QMainWindow):
         self.actions_.set_model_shown(shown)
         self.status.set_model_shown(shown)
         self.run_button.setEnabled(shown)
+        self.add_button.setEnabled(shown)
+        self._panels_menu.setEnabled(shown)
         self._show_undo()
         self._show_options()
         self._show_title()
@@ -448,9 +475,15 @@ class MainWindow(QMainWindow):
         if (chosen := self._editable()) is not None:
             self.document.duplicate(chosen)
 
+    def rename_selected(self) -> None:
+        """Let the name of what is selected be typed in the tree."""
+        tree: Any = self.panels.get("tree")
+        if (chosen := self._editable()) is not None and tree is not None:
+            tree.rename(chosen)
+
     def delete_selected(self) -> None:
         """Delete what is selected, with what depends on it."""
-        if (chosen := self._editable()) is not None:
+        if (chosen := self._editable()) is not None and self.modelling.confirm_delete(chosen):
             self.document.remove(chosen)
 
     # --- the view -----------------------------------------------------------------------------------------------------
@@ -499,6 +532,7 @@ class MainWindow(QMainWindow):
         name = self._selected_body()
         self._check("labels", self.view.labels)
         self._check("pull", self.modelling.pull.on)
+        self.modelling.enable(self.actions_, self.model_shown)
         self._check("trail", name in self.view.trails if name else bool(list(self.view.trails)))
         self._check("follow", self.view.followed is not None and name in (None, self.view.followed))
         for kind in ("velocity", "force", "reaction"):

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QColorDialog, QFileDialog, QMenu, QMessageBox, QToolButton, QWidget
 
+import mbframe as mb
+
+from ..actions import Actions
 from ..document import Document
+from ..icons import icon, set_icon
 from ..view import View
+from .assembling import Assembling
+from .bodies import PRESETS, Preset
+from .catalogue import Kind, kinds
 from .guide import Guide
+from .placing import Placing
 from .pull import Pull
+
+MESHES = "Surfaces (*.stl *.obj *.ply *.off *.glb *.gltf *.vtp)"
 
 
 class Modelling(QObject):
@@ -21,11 +35,45 @@ class Modelling(QObject):
     def __init__(self, document: Document, solver: Any, view: View) -> None:
         super().__init__(view)
         self.document, self.solver, self.view = document, solver, view
+        self.kinds = {kind.name: kind for kind in kinds()}
         self.guide = Guide(view)
+        self.placing = Placing(document, solver, view, self.guide)
         self.pull = Pull(document, solver, view, self.guide)
-        view.tools = [self.pull]
+        self.assembling = Assembling(document, solver, self)
+        view.tools = [self.placing, self.pull]
+        view.menu_extensions.append(self._extend_menu)
         self.pull.changed.connect(self.changed)
+        self.placing.changed.connect(self.changed)
         self.guide.cancelled.connect(self.cancel)
+
+    # --- tools --------------------------------------------------------------------------------------------------------
+
+    def add(self, kind: Kind) -> None:
+        """Lead through adding a joint, force, driver or measure."""
+        self.pull.set_on(False)
+        self.placing.begin(kind)
+
+    def add_body(self, preset: Preset) -> None:
+        """Lead through adding a body."""
+        self.pull.set_on(False)
+        path = ""
+        if preset.name == "mesh":
+            path, _ = QFileDialog.getOpenFileName(self.view, "Surface of the body", "", MESHES)
+            if not path:
+                return
+        self.placing.begin_body(preset, path)
+
+    def set_pull(self, on: bool) -> None:
+        """Switch pulling on or off; it ends adding."""
+        if on:
+            self.placing.cancel()
+        self.pull.set_on(on)
+
+    def assemble(self) -> None:
+        """Close the joints with the least motion; a message says what moved."""
+        self.cancel()
+        self.view.hold_camera()
+        self.assembling.start()
 
     def cancel(self) -> bool:
         """End what is under way; whether there was anything."""
@@ -39,3 +87,109 @@ class Modelling(QObject):
         """The key: end what is under way, else select nothing."""
         if not self.cancel():
             self.document.select(None)
+
+    def enable(self, actions: Actions, shown: bool) -> None:
+        """Offer what fits the model: some joints have no meaning in the plane, and nothing connects no bodies."""
+        system = self.document.system
+        several = len(system.bodies) > 0
+        for kind in self.kinds.values():
+            actions[f"add_{kind.name}"].setEnabled(shown and several and kind.fits(system.dimension))
+        actions["add_point mass"].setEnabled(shown and system.dimension == 3)
+        for name in ("pull", "assemble"):
+            actions[name].setEnabled(shown and several)
+        chosen = self.document.selection
+        element = chosen is not None and chosen is not system and chosen is not system.ground
+        for name in ("rename", "hide", "isolate"):
+            actions[name].setEnabled(shown and element)
+        actions["colour"].setEnabled(shown and isinstance(chosen, mb.Body))
+        actions["show_all"].setEnabled(shown and bool(self.view.hidden))
+
+    def add_button(self, menu: QMenu, parent: QWidget) -> QToolButton:
+        """The button of the toolbar."""
+        button = QToolButton(parent)
+        button.setObjectName("toolbar_add")
+        button.setText("Add")
+        button.setToolTip("Add a body, joint, force, driver or measure")
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setMenu(menu)
+        set_icon(button, "add")
+        return button
+
+    # --- what is selected ---------------------------------------------------------------------------------------------
+
+    def confirm_delete(self, element: Any) -> bool:
+        """Ask before other elements go with one; those are listed."""
+        others = self.document.dependents(element) if element in self.document.system else []
+        if not others:
+            return True
+        names = [other.name for other in others]
+        box = QMessageBox(self.view.window())
+        box.setObjectName("confirm_delete")
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Delete")
+        count = "1 element depends" if len(names) == 1 else f"{len(names)} elements depend"
+        box.setText(f"Delete {element.name}? {count} on it and will be deleted too.")
+        box.setInformativeText(", ".join(names[:12]) + (", …" if len(names) > 12 else "") + ". Undo brings all back.")
+        box.setStandardButtons(QMessageBox.StandardButton.Ok | QMessageBox.StandardButton.Cancel)
+        box.button(QMessageBox.StandardButton.Ok).setText("Delete")
+        box.setDefaultButton(QMessageBox.StandardButton.Ok)
+        return box.exec() == QMessageBox.StandardButton.Ok
+
+    def hide(self, element: Any = None) -> None:
+        """Do not draw an element (by default what is selected); the model stays as it is."""
+        chosen = element or self.document.selection
+        if chosen is not None:
+            self.view.hide_elements(self.view.hidden | {chosen.name})
+
+    def isolate(self, element: Any = None) -> None:
+        """Draw an element only, with what connects it."""
+        chosen = element or self.document.selection
+        if chosen is None:
+            return
+        kept = {chosen.name} | {other.name for other in self.document.system.dependents(chosen)}
+        names = {other.name for other in (*self.document.system, self.document.system.ground)}
+        self.view.hide_elements(names - kept)
+
+    def show_all(self) -> None:
+        """Draw everything again."""
+        self.view.hide_elements(set())
+
+    def choose_color(self, body: Any = None) -> None:
+        """Ask for a colour and paint a body with it."""
+        chosen = body or self.document.selection
+        if not isinstance(chosen, mb.Body):
+            return
+        if not chosen.shapes:
+            self.document.post(f"{chosen.name} has no shape to paint; add one in the inspector.", "warning", chosen)
+            return
+        color = QColorDialog.getColor(QColor("#3f7fbf"), self.view.window(), f"Colour of {chosen.name}")
+        if color.isValid():
+            self.paint(chosen, color.name())
+
+    def paint(self, body: mb.Body, color: str) -> None:
+        """Give all shapes of a body a colour."""
+        self.document.set(body, shapes=[replace(shape, color=color) for shape in body.shapes])
+
+    def _extend_menu(self, menu: QMenu, element: Any) -> None:
+        """What the context menu of the view offers for an element."""
+        system = self.document.system
+        if element is not None and element is not system.ground:
+            if isinstance(element, mb.Body):
+                menu.addAction("Colour…", partial(self.choose_color, element))
+            menu.addAction(icon("eye_off"), "Hide", partial(self.hide, element))
+            menu.addAction("Isolate", partial(self.isolate, element))
+            menu.addAction(icon("duplicate"), "Duplicate", lambda: self.document.duplicate(element))
+            menu.addAction(
+                icon("delete"),
+                "Delete",
+                lambda: self.document.remove(element) if self.confirm_delete(element) else None,
+            )
+            menu.addSeparator()
+        if self.view.hidden:
+            menu.addAction(icon("eye"), "Show all", self.show_all)
+
+    @property
+    def presets(self) -> tuple[Preset, ...]:
+        """The kinds of bodies."""
+        return PRESETS

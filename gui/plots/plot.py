@@ -11,7 +11,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QFont
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from ..icons import set_icon
 from ..runs import Run
@@ -79,6 +79,9 @@ class Plot(QWidget):
         self.readout.setObjectName("plot_readout")
         self.readout.setProperty("role", "muted")
         self.readout.setTextFormat(Qt.TextFormat.PlainText)
+        self.readout.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        # Where there is little room it is cut, and not the graph.
+        self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.log_button = self._tool("log_axis", "log", "Logarithmic axis", checkable=True)
         self.log_button.toggled.connect(self.set_log)
         self.fit_button = self._tool("fit_plot", "", "Show all of it", "fit")
@@ -100,7 +103,11 @@ class Plot(QWidget):
         item = self.graph.getPlotItem()
         item.setDownsampling(auto=True, mode="peak")
         item.setClipToView(True)
-        item.showGrid(x=True, y=True, alpha=0.15)
+        # Lines of its own instead of those of the axes: an axis that has them is painted with every move of the cursor.
+        self.grid = pg.GridItem(pen=None, textPen=None)
+        self.grid.setTickSpacing(x=[None, None], y=[None, None])
+        self.grid.setZValue(-10)
+        item.addItem(self.grid, ignoreBounds=True)
         item.getAxis("left").setWidth(MARGIN)
         item.getAxis("left").enableAutoSIPrefix(False)
         item.getAxis("bottom").enableAutoSIPrefix(False)
@@ -117,8 +124,8 @@ class Plot(QWidget):
         top = QHBoxLayout()
         top.setContentsMargins(8, 2, 4, 0)
         top.setSpacing(2)
-        top.addWidget(self.title, 1)
-        top.addWidget(self.readout)
+        top.addWidget(self.title, 3)
+        top.addWidget(self.readout, 2)
         for button in (self.log_button, self.fit_button, self.export_button, self.close_button):
             top.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)
@@ -267,6 +274,7 @@ class Plot(QWidget):
         if self.log_button.isChecked() != log:
             self.log_button.setChecked(log)
         self.graph.setLogMode(x=False, y=log)
+        self.grid.setVisible(not log)  # its lines are at equal distances
         for trace in self.traces:
             values = np.where(trace.values > 0.0, trace.values, np.nan) if log else trace.values
             trace.item.setData(trace.t, values)
@@ -293,6 +301,9 @@ class Plot(QWidget):
             axis.setPen(pg.mkPen(look.border))
             axis.setTextPen(pg.mkPen(look.muted))
             axis.setStyle(tickFont=font)
+        lines = QColor(look.muted)
+        lines.setAlpha(40)
+        self.grid.setPen(pg.mkPen(lines))
         self.cursor.setPen(pg.mkPen(look.accent, width=1.5))
         self.cursor.setHoverPen(pg.mkPen(look.accent, width=3))
         self.cross.setPen(pg.mkPen(look.muted, width=1, style=Qt.PenStyle.DotLine))

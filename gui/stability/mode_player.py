@@ -40,6 +40,7 @@ class ModePlayer(QObject):
         self._motion: ModeMotion | None = None
         self._wanted: Any = None
         self._play_when_ready = False
+        self._building = False
         self._states: dict[int, Any] = {}
         self._clock = QElapsedTimer()
         self._timer = QTimer(self)
@@ -84,19 +85,27 @@ class ModePlayer(QObject):
         self._wanted = linearization
         if self._motion is not None and self._motion.follow(linearization):
             return
-        # The first motion of all loads compiled code, which takes a moment.
+        self._motion = None
+        if ModePlayer._prepared and row is None:
+            return
+        # The first motion of all loads compiled code, which takes a moment: it begins before a mode is chosen.
         if ModePlayer._prepared and len(linearization.system.bodies) < LARGE:
             self._motion = ModeMotion(linearization)
             return
-        self._motion = None
-        Background(lambda: ModeMotion(linearization), lambda motion: self._ready(linearization, motion), self)
+        if not self._building:
+            self._building = True
+            Background(lambda: ModeMotion(linearization), self._ready, self)
 
-    def _ready(self, linearization: Any, motion: Any) -> None:
-        ModePlayer._prepared = True
-        if linearization is not self._wanted:
+    def _ready(self, motion: Any) -> None:
+        """A motion is prepared; perhaps another one is wanted by now."""
+        ModePlayer._prepared, self._building = True, False
+        if self._wanted is None:
             return
-        self._motion = motion
-        if self._play_when_ready:
+        if motion.follow(self._wanted):
+            self._motion = motion
+        else:
+            self.set_mode(self._wanted, self.row)
+        if self._play_when_ready and self._motion is not None:
             self._play_when_ready = False
             self.play()
 

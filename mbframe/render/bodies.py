@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,13 @@ def body_parts(body: Any, sketch: Sketch) -> list[Part]:
     name = None if body is sketch.system.ground else body.name
     color = sketch.color(name)
     role = "ground" if name is None else "body"
-    if body.shapes:
+    shapes = readable(body.shapes) if sketch.tolerant else body.shapes
+    if shapes:
         pieces = [
             (shape_surface(shape), shape_color(shape, color), point3(shape.position), rotation3(shape.rotation))
-            for shape in body.shapes
+            for shape in shapes
         ]
-        opacities = [shape.opacity for shape in body.shapes]
+        opacities = [shape.opacity for shape in shapes]
     elif name is None:
         return []
     elif isinstance(body, FlexibleBody) and (parts := flexible_parts(body, sketch, color)):
@@ -49,6 +51,18 @@ def body_parts(body: Any, sketch: Sketch) -> list[Part]:
         Part(f"{label}/shape {k}", label, surface, Fixed(Anchor(name, position + layer), axes), shade, opacity, role)
         for k, ((surface, shade, position, axes), opacity) in enumerate(zip(pieces, opacities, strict=True), 1)
     ]
+
+
+def readable(shapes: Sequence[Shape]) -> list[Shape]:
+    """The shapes without those whose files are missing or broken."""
+    found = []
+    for shape in shapes:
+        try:
+            shape_surface(shape)
+        except ModelError:
+            continue
+        found.append(shape)
+    return found
 
 
 def shape_color(shape: Shape, otherwise: Color) -> Color:

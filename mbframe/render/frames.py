@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from numbers import Real
 from typing import Any
 
@@ -97,17 +97,19 @@ class Frames:
 
     def __iter__(self) -> Iterator[State]:
         """The states, one per frame. Own states of elements are interpolated linearly."""
+        state = lru_cache(maxsize=2)(self.result.state)  # neighbours share the stored states around them
+        first = state(int(self._spans.before[0]))
+        # Most results have nothing else than motions; then no state is read from its file.
         others = [f.name for f in fields(State) if f.name not in ("t", "motions", "dimension")]
+        others = [field for field in others if getattr(first, field)]
         for n, t in enumerate(self.times):
-            before, after = (self.result.state(k[n]) for k in (self._spans.before, self._spans.after))
             s = self._spans.s[n]
-            mixed = {
-                field: {name: (1.0 - s) * a + s * getattr(after, field)[name] for name, a in old.items()}
-                for field in others
-                if (old := getattr(before, field)) is not None
-            }
+            mixed = {}
+            for field in others:
+                old, new = (getattr(state(int(k[n])), field) for k in (self._spans.before, self._spans.after))
+                mixed[field] = {name: (1.0 - s) * a + s * new[name] for name, a in old.items()}
             motions = {name: Motion(*(values[n] for values in motion)) for name, motion in self._motions.items()}
-            yield State(float(t), motions, dimension=before.dimension, **mixed)
+            yield State(float(t), motions, dimension=first.dimension, **mixed)
 
     @cached_property
     def _spans(self) -> _Spans:

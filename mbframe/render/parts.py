@@ -84,11 +84,13 @@ class Port:
 class Sketch:
     """A system as a draughtsman sees it: lifted into space, with its ports, directions and sizes.
 
-    `motion` are poses that it will pass through, if they are known: rails are made as long as they need to be.
+    `motion` are poses that it will pass through, if they are known: rails are made as long as they need to be. A
+    tolerant sketch leaves out meshes that cannot be read.
     """
 
     system: Any
     motion: Poses | None = None
+    tolerant: bool = False
     described: Poses = field(init=False)
 
     def __post_init__(self) -> None:

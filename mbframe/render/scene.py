@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,10 @@ class Scene:
         Share of the usual number of triangles around round parts: less than 1 is faster without a graphics card.
     merge
         Draw all parts of a body that move with it as one: faster; only the tint of reflections differs.
+    tolerant
+        Leave out meshes whose files are missing or broken, instead of raising a `ModelError`.
+    hidden
+        Names of elements that are not drawn.
 
     `scene.show(state)` moves the parts. `scene.fit()`, `scene.view("iso")`, `scene.follow(body)` place the camera.
     """
@@ -87,6 +91,8 @@ class Scene:
         smooth: bool = True,
         detail: float = 1.0,
         merge: bool = False,
+        tolerant: bool = False,
+        hidden: Collection[str] = (),
     ) -> None:
         if theme not in THEMES:
             allowed = ", ".join(map(repr, THEMES))
@@ -97,9 +103,10 @@ class Scene:
         self.theme = THEMES[theme]
         self.plotter = off_screen_plotter(size, smooth) if plotter is None else plotter
         self._passed = _poses_of(motion)
-        self.sketch = Sketch(system, self._passed)
+        self.sketch = Sketch(system, self._passed, tolerant)
         with surface_detail(detail):
-            drawn = parts_of(self.sketch)
+            whole = parts_of(self.sketch)
+        drawn = [part for part in whole if part.element not in hidden]
         self._merge = merge
         self.parts = merged(drawn) if merge else drawn
         self._placements = Placements([part.placement for part in self.parts])
@@ -111,7 +118,7 @@ class Scene:
         self._arrow = mapper_of(surface_data(arrow(1.0, 0.022, 0.2)))
         self._labels: list[tuple[Any, str | None, Array]] = []
         self._poses = self.sketch.described
-        self._corners = swept(drawn, self._passed or self.sketch.described, self.sketch.described)
+        self._corners = swept(whole, self._passed or self.sketch.described, self.sketch.described)
         self.floor: Floor = floor_of(self.sketch, self._corners)
         self._actors = self._add_parts()
         self._shadows: list[SurfaceActor] = []

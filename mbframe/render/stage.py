@@ -125,7 +125,7 @@ class Stage:
         from vtkmodules.util.numpy_support import vtk_to_numpy
 
         width, height = self.window_size
-        self.render_window.GetRGBACharPixelData(0, 0, width - 1, height - 1, 0, self._pixels)
+        self.render_window.GetRGBACharPixelData(0, 0, width - 1, height - 1, 0, self._pixels, 0)
         return vtk_to_numpy(self._pixels).reshape(height, width, 4)
 
     def screenshot(self, filename: None = None, return_img: bool = True) -> NDArray[np.uint8]:

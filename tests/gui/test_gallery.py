@@ -97,7 +97,8 @@ def test_recent_files_are_offered(gallery, settings, tmp_path, qtbot):
     settings.add_recent_file(path)
     settings.add_recent_file(tmp_path / "gone.json")
     gallery.refresh()
-    (button,) = [one for one in gallery.findChildren(QPushButton, "recent_file") if one.isVisibleTo(gallery)]
+    qtbot.waitUntil(lambda: any(one.isVisible() for one in gallery.findChildren(QPushButton, "recent_file")))
+    (button,) = [one for one in gallery.findChildren(QPushButton, "recent_file") if one.isVisible()]
     assert button.toolTip() == str(path)
     with qtbot.waitSignal(gallery.file_chosen) as caught:
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -113,7 +114,7 @@ def test_new_and_open(gallery, qtbot):
         gallery.findChild(QPushButton, "open").click()
 
 
-@pytest.mark.parametrize("width", [420, 800, 1900])
+@pytest.mark.parametrize("width", [420, 800, 1270, 1900])
 def test_cards_stand_in_columns(gallery, qtbot, width):
     gallery.resize(width, 700)
     qtbot.wait(10)

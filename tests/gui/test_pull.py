@@ -152,5 +152,5 @@ def test_the_window_answers_while_it_is_pulled(window, qtbot):  # noqa: F811
         event_loop(0.05)
     heart.stop()
     pull.cancel()
-    assert len(times) > 5
+    assert len(times) >= 3
     assert np.median(gaps) < 0.1

@@ -150,14 +150,31 @@ def test_examples_in_space(view, document, name):
     assert view.message == ""
 
 
-def test_a_model_that_cannot_be_drawn_says_so(view, document, tmp_path):
+def test_a_mesh_that_cannot_be_read_is_left_out(view, document, tmp_path):
     broken = tmp_path / "part.stl"
     broken.write_text("this is not a mesh")
-    body = document.system["bar 1"]
-    document.set(body, shapes=[mb.Box(size=(1.0, 1.0, 1.0)), mb.Mesh(path=str(broken))])
+    meshes = [mb.Mesh(path=str(broken)), mb.Mesh(path=str(tmp_path / "missing.stl"))]
+    document.set(document.system["bar 1"], shapes=[mb.Box(size=(1.0, 1.0, 1.0)), *meshes])
+    document.set(document.system["bar 2"], shapes=meshes)
     view.rebuild_now()
     view.grab()
-    assert "cannot be drawn" in view.message
+    assert view.message == ""
+    drawn = {piece.element for part in view.scene.parts for piece in getattr(part, "pieces", ())}
+    assert {"bar 1", "bar 2"} <= drawn
+
+
+def test_a_model_that_cannot_be_drawn_says_so(view, document, monkeypatch):
+    def refuse(*_, **__):
+        raise mb.ModelError("the shape has no surface")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(view.canvas, "draw_system", refuse)
+        document.set(document.system["bar 1"], mass=2.0)
+        view.rebuild_now()
+        view.grab()
+        assert view.message == "The model cannot be drawn: the shape has no surface"
+        document.select(document.system["bar 1"])
+        view.player.seek(1.0)
     document.undo()
     view.rebuild_now()
     assert view.message == ""

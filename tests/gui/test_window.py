@@ -326,11 +326,15 @@ def test_it_fits_on_a_small_screen(window):
 
 
 def test_panels_can_be_hidden_and_shown(window):
+    assert not window._panels_menu.isEnabled()
     window.open_example("four_bar")
     window.docks["run"].close()
     window.show_gallery()
     window.open_example("four_bar")
     assert window.docks["run"].isHidden()
+    (shown,) = [action for action in window._panels_menu.actions() if action.text() == "Run"]
+    shown.trigger()
+    assert window.docks["run"].isVisible()
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

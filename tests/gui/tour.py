@@ -88,9 +88,9 @@ class Tour:
         self.robot.pause(1.2)
         name = self.document.system.bodies[0].name
         assert not np.allclose(self.document.shown_state.position(name), state.position(name))
-        self.look("playing")
         self.robot.click("play_button")
         assert not self.window.player.playing
+        self.look("playing")  # at rest it is drawn at its best
 
     def plot(self) -> None:
         """A quantity found by typing is plotted over time."""
@@ -136,6 +136,8 @@ class Tour:
             self.robot.pause(0.2)
             angles.append(self.document.shown_state.motion("frame").rotation[2, 1])  # sine of the lean
         assert np.ptp(angles) > 1e-3
+        self.robot.click("mode_play")
+        assert not panel.player.playing
         self.look("stability")
 
     def change(self) -> None:

@@ -1,0 +1,101 @@
+"""New bodies: links between two points, and boxes, cylinders, disks, balls and meshes where the user clicks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+import mbframe as mb
+from mbframe.plane import lowered
+
+from . import masses
+from .catalogue import Scale, rounded
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A kind of body: `steps` are what the user clicks."""
+
+    name: str
+    label: str
+    tip: str
+    steps: tuple[str, ...] = ("Click where it goes",)
+
+
+PRESETS: Final = (
+    Preset("link", "Link", "A bar between two points", ("Click one end", "Click the other end")),
+    Preset("box", "Box", "A block"),
+    Preset("cylinder", "Cylinder", "A shaft or a piston"),
+    Preset("disk", "Disk", "A wheel or a flywheel"),
+    Preset("ball", "Ball", "A sphere"),
+    Preset("point mass", "Point mass", "A particle without rotation"),
+    Preset("mesh", "Mesh file…", "A body from a closed surface (STL, OBJ, PLY) and a density"),
+)
+
+
+def made(
+    preset: Preset, name: str, points: list[Array], system: mb.System, density: float, normal: Array, path: str = ""
+) -> mb.Body:
+    """A body of a preset at the points that were clicked, with the mass of its shapes."""
+    length = Scale.of(system).length
+    dimension = system.dimension
+    if preset.name == "point mass":
+        return mb.PointMass(name, mass=1.0, position=points[0], shapes=[mb.Sphere(radius=0.04 * length)])
+    turn = frame(normal)
+    place = points[0]
+    if preset.name == "link":
+        along = points[1] - points[0]
+        place, reach = 0.5 * (points[0] + points[1]), float(np.linalg.norm(along))
+        if not reach > 0.0:
+            raise mb.ModelError("both ends of the link are in the same place; click two points")
+        width = rounded(0.08 * reach)
+        shapes: list[mb.Shape] = [mb.Box(size=(reach, width, width))]
+        turn = _along(along / reach, normal)
+    else:
+        shapes = [_shape(preset.name, length, path)]
+    values: dict[str, Any] = masses.parameters(shapes, density, dimension)
+    if dimension == 2:
+        angle = float(np.arctan2(turn[1, 0], turn[0, 0]))
+        return mb.PlanarBody(name, position=lowered(place, 2), angle=angle, shapes=shapes, **values)
+    return mb.RigidBody(name, position=place, rotation=turn, shapes=shapes, **values)
+
+
+def _shape(name: str, length: float, path: str) -> mb.Shape:
+    if name == "box":
+        return mb.Box(size=(rounded(0.2 * length),) * 3)
+    if name == "cylinder":
+        return mb.Cylinder(radius=rounded(0.05 * length), length=rounded(0.4 * length))
+    if name == "disk":
+        return mb.Cylinder(radius=rounded(0.15 * length), length=rounded(0.03 * length))
+    if name == "ball":
+        return mb.Sphere(radius=rounded(0.1 * length))
+    from mbframe.render.mesh_files import read_surface
+
+    size = float(np.ptp(read_surface(path).vertices, axis=0).max())
+    return mb.Mesh(path=path, scale=1e-3 if size > 20.0 else 1.0)  # larger than 20 m: drawn in millimetres
+
+
+def frame(normal: Array) -> Array:
+    """Axes with z along a normal, the others along global axes where that is possible."""
+    z = np.asarray(normal, float) / np.linalg.norm(normal)
+    if abs(z[2]) > 0.999:
+        return np.eye(3)
+    x = np.array([1.0, 0.0, 0.0]) if abs(z[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    x = x - (x @ z) * z
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def _along(direction: Array, normal: Array) -> Array:
+    """Axes with x along a direction and z as near to a normal as can be."""
+    z = np.asarray(normal, float) - (normal @ direction) * direction
+    if np.linalg.norm(z) < 1e-6:
+        z = np.eye(3)[int(np.argmin(np.abs(direction)))]
+        z = z - (z @ direction) * direction
+    z /= np.linalg.norm(z)
+    return np.column_stack([direction, np.cross(z, direction), z])

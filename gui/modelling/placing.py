@@ -1,0 +1,452 @@
+"""Adding elements in the view: a bar leads from pick to pick, the point under the mouse is shown, Escape ends it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QMouseEvent, QPainter
+from PySide6.QtWidgets import QComboBox, QPushButton
+
+import mbframe as mb
+from mbframe.joints.driven import Drive
+
+from ..document import Document
+from ..tasks import Model
+from ..view import View
+from ..view_tools import ViewTool, facing
+from . import bodies, catalogue, masses
+from .guide import Guide
+from .pointing import Pointed, paint_axis, paint_line, paint_snap, pointed, working_normal
+from .preview_tasks import PreviewTask
+from .snapping import Snap
+
+Array = NDArray[np.float64]
+
+STEPS: Final = {
+    "first body": "Click the first body (beside all: the ground)",
+    "second body": "Click the second body",
+    "body": "Click a body",
+    "point": "Click the point",
+    "first point": "Click a point of the first body",
+    "second point": "Click a point of the second body",
+    "joint": "Click a joint",
+    "first joint": "Click the first joint",
+    "second joint": "Click the second joint",
+    "measure": "Click a measure, or choose it in the tree",
+}
+SHORT: Final = {
+    "first body": "first body",
+    "second body": "second body",
+    "body": "body",
+    "point": "point",
+    "first point": "first point",
+    "second point": "second point",
+    "joint": "joint",
+    "first joint": "first joint",
+    "second joint": "second joint",
+    "measure": "measure",
+    "axis": "axis",
+}
+
+
+class Placing(ViewTool):
+    """Picks what a new element needs, one click after the other, and adds it."""
+
+    changed = Signal()
+    added = Signal(object)
+
+    def __init__(self, document: Document, solver: Any, view: View, guide: Guide) -> None:
+        super().__init__(view)
+        self.document, self.solver, self.guide = document, solver, guide
+        self.kind: catalogue.Kind | None = None
+        self.preset: bodies.Preset | None = None
+        self.material = "Aluminium"
+        self.path = ""
+        self.picked: dict[str, Any] = {}
+        self.points: list[Array] = []
+        self.axis: Array | None = None
+        self._step = 0
+        self._pointed: Pointed | None = None
+        self._last_snap: Snap | None = None
+        self._job: Any = None
+        self._asked: Any = None
+        self._taking = False
+        self._normal = np.array([0.0, 0.0, 1.0])
+        document.replaced.connect(self.cancel)
+        document.selection_changed.connect(self._on_selected)
+
+    @property
+    def active(self) -> bool:
+        return self.kind is not None or self.preset is not None
+
+    @property
+    def system(self) -> mb.System:
+        return self.document.system
+
+    # --- beginning and end --------------------------------------------------------------------------------------------
+
+    def begin(self, kind: catalogue.Kind) -> None:
+        """Add a joint, force, driver or measure."""
+        self._reset()
+        self.kind = kind
+        self._show_described()
+        self._tell()
+        self.changed.emit()
+
+    def begin_body(self, preset: bodies.Preset, path: str = "") -> None:
+        """Add a body."""
+        self._reset()
+        self.preset, self.path = preset, path
+        self._show_described()
+        self._tell()
+        if preset.name != "point mass":
+            self.guide.set_buttons([self._materials()])
+        self.changed.emit()
+
+    def cancel(self) -> None:
+        """Leave everything as it was."""
+        if self.active:
+            self._reset()
+            self.guide.hide()
+            self.view.update()
+            self.changed.emit()
+
+    def _reset(self) -> None:
+        self.kind = self.preset = None
+        self.picked, self.points, self.axis = {}, [], None
+        self._step, self._pointed, self._last_snap, self._job, self._asked = 0, None, None, None, None
+        self.guide.set_buttons([])
+        self.view.setCursor(Qt.CursorShape.ArrowCursor)
+
+    def _show_described(self) -> None:
+        """What is built is the model as it is described, not an instant of a run."""
+        self.document.animation_owner = None
+        self.view.setCursor(Qt.CursorShape.CrossCursor)
+        self.view.setFocus()
+        if self.document.current_run is not None:
+            self.view.hold_camera()
+            self.document.choose_run(None)
+            self.view.rebuild_now()
+
+    def _materials(self) -> QComboBox:
+        choice = QComboBox(self.guide)
+        choice.setObjectName("material")
+        choice.setToolTip("Mass and inertia follow from the shape and this density")
+        for name, density in masses.MATERIALS.items():
+            choice.addItem(f"{name}, {density:g} kg/m³", name)
+        choice.setCurrentIndex(choice.findData(self.material))
+        choice.currentIndexChanged.connect(lambda _: setattr(self, "material", choice.currentData()))
+        return choice
+
+    # --- picking ------------------------------------------------------------------------------------------------------
+
+    @property
+    def pick(self) -> str:
+        """What is picked next: one of `STEPS`, "axis", or "place" of a body."""
+        if self.preset is not None:
+            return "place"
+        assert self.kind is not None
+        return self.kind.picks[self._step] if self._step < len(self.kind.picks) else "axis"
+
+    def _bodies(self) -> list[mb.Body] | None:
+        """Those whose points count."""
+        if self.pick == "point":
+            return [body for key in ("body_i", "body_j") if (body := self.picked.get(key)) is not None]
+        return None
+
+    def hover(self, event: QMouseEvent) -> None:
+        if not self.active or self.view.scene is None or self.pick == "axis":
+            return
+        through = self.points[-1] if self.points else self.picked.get("at_i")
+        self._pointed = pointed(self.view, self.system, event.position(), self._bodies(), through)
+        if self.pick in ("point", "second point") and self._pointed.snap is not None:
+            self._preview(self._pointed.snap)
+        self.view.update()
+
+    def click(self, event: QMouseEvent) -> bool:
+        if not self.active or self.view.scene is None:
+            return False
+        self.hover(event)
+        if self.pick == "axis":
+            self.finish()
+        elif self._pointed is not None:
+            self._take(self._pointed)
+        return True
+
+    def _take(self, found: Pointed) -> None:
+        """Take what was clicked for the present step."""
+        pick = self.pick
+        if pick == "place":
+            if found.snap is not None:
+                self._take_place(found.snap)
+        elif pick in ("joint", "first joint", "second joint", "measure"):
+            self._take_element(found.element)
+        elif pick in ("first body", "second body", "body"):
+            self._take_body(found.element)
+        elif found.snap is not None:
+            self._take_point(found.snap, found.element)
+
+    def _take_place(self, snap: Snap) -> None:
+        assert self.preset is not None
+        if not self.points:
+            self._normal = working_normal(self.view, self.system)
+        self.points.append(snap.point)
+        self._step += 1
+        if len(self.points) == len(self.preset.steps):
+            self._add_body()
+        else:
+            self._tell()
+
+    def _take_body(self, element: Any) -> None:
+        body = element if isinstance(element, mb.Body) else _carrier(element) or self.system.ground
+        other = self.picked.get("body_i")
+        if body is other:
+            self._complain(f"{body.name} is the first body already; click another one.")
+        elif self.pick == "body" and body is self.system.ground:
+            self._complain("The ground does not move; click a body.")
+        else:
+            self.picked["body_i" if self.pick == "first body" else "body_j"] = body
+            self._next()
+
+    def _take_point(self, snap: Snap, element: Any) -> None:
+        self._last_snap = snap
+        if self.pick == "point":
+            self.picked["at"] = snap.point
+        else:
+            first = self.pick == "first point"
+            body = self.system[snap.body] if snap.body is not None and snap.body != self.system.ground.name else None
+            body = body or (element if isinstance(element, mb.Body) else self.system.ground)
+            if not first and body is self.picked["body_i"]:
+                self._complain(f"The point is on {body.name} too; click a point of another body.")
+                return
+            self.picked["body_i" if first else "body_j"] = body
+            self.picked["at_i" if first else "at_j"] = snap.point
+        self._next()
+
+    def _take_element(self, element: Any) -> None:
+        wanted = mb.Measure if self.pick == "measure" else mb.Joint
+        if not isinstance(element, wanted) or isinstance(element, Drive):
+            self._complain(
+                f"That is no {'measure' if wanted is mb.Measure else 'joint'}; click one, or choose it in the tree."
+            )
+            return
+        key = {"first joint": "first", "second joint": "second"}.get(self.pick, self.pick)
+        self.picked[key] = element
+        self._next()
+
+    def _on_selected(self, element: Any) -> None:
+        """The tree is another way to pick bodies, joints and measures."""
+        if not self.active or self._taking or element is None or element is self.system:
+            return
+        if self.pick in ("first body", "second body", "body") and isinstance(element, mb.Body):
+            self._take_body(element)
+        elif self.pick in ("joint", "first joint", "second joint", "measure"):
+            self._take_element(element)
+
+    def _next(self) -> None:
+        assert self.kind is not None
+        self._step += 1
+        if self._step < len(self.kind.picks):
+            self._tell()
+        elif self.kind.needs_axis(self.system.dimension) or "axis_i" in self.kind.cls.parameters():
+            self._propose_axis()
+        else:
+            self.finish()
+
+    def _complain(self, text: str) -> None:
+        self.document.post(text, "warning")
+        self.guide.set_fact(text)
+
+    # --- the axis -----------------------------------------------------------------------------------------------------
+
+    def axes(self) -> list[tuple[str, Array]]:
+        """Directions to choose from, the proposed one first."""
+        planar = self.system.dimension == 2
+        choices = [("x", np.eye(3)[0]), ("y", np.eye(3)[1])] + ([] if planar else [("z", np.eye(3)[2])])
+        towards = facing(self.view)
+        if not planar:
+            choices.sort(key=lambda choice: -abs(float(choice[1] @ towards)))
+        snap = self._last_snap
+        if snap is not None and snap.axis is not None and (not planar or abs(snap.axis[2]) < 1e-6):
+            same = [label for label, axis in choices if abs(abs(float(axis @ snap.axis)) - 1.0) < 1e-9]
+            if same:
+                choices.sort(key=lambda choice: choice[0] != same[0])
+            else:
+                choices.insert(0, (snap.label, snap.axis))
+        ends = [self.picked.get("at_i"), self.picked.get("at_j")]
+        if all(end is not None for end in ends) and np.linalg.norm(ends[1] - ends[0]) > 0.0:
+            choices.insert(0, ("between the points", (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])))
+        if not planar:
+            choices.append(("towards the viewer", towards))
+        return choices
+
+    def _propose_axis(self) -> None:
+        choices = self.axes()
+        self.axis = choices[0][1]
+        choice = QComboBox(self.guide)
+        choice.setObjectName("axis_choice")
+        choice.setToolTip("Direction of the axis")
+        for label, axis in choices:
+            choice.addItem(f"Axis: {label}", axis.tolist())
+        choice.currentIndexChanged.connect(lambda k: self._choose_axis(np.array(choice.itemData(k))))
+        add = QPushButton("Add", self.guide)
+        add.setObjectName("add_element")
+        add.setProperty("primary", True)
+        add.setToolTip("Add it (Enter, or a click into the view)")
+        add.setAutoDefault(True)
+        add.setDefault(True)
+        add.clicked.connect(self.finish)
+        self._tell()
+        self.guide.set_buttons([choice, add])
+        add.setFocus()
+        self._preview(self._last_snap)
+        self.view.update()
+
+    def _choose_axis(self, axis: Array) -> None:
+        self.axis = axis
+        self._preview(self._last_snap)
+        self.view.update()
+
+    # --- adding -------------------------------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Add what was picked: one step to undo."""
+        kind = self.kind
+        if kind is None:
+            return
+        scale = catalogue.Scale.of(self.system)
+        try:
+            references, values = catalogue.called(kind, self.picked, scale, self.system.dimension, self.axis)
+            element = kind.cls(self.document.free_name(kind.label.lower()), *references, **values)
+            self._add(element)
+        except mb.ModelError as error:
+            self.document.post_error(error)
+            self.guide.set_fact(str(error).splitlines()[0])
+            self._step = len(kind.picks)
+
+    def _add_body(self) -> None:
+        preset = self.preset
+        assert preset is not None
+        density = masses.MATERIALS[self.material]
+        name = self.document.free_name("body" if preset.name == "mesh" else preset.name)
+        try:
+            made = bodies.made(preset, name, self.points, self.system, density, self._normal, self.path)
+            self._add(made)
+        except (mb.MbframeError, OSError) as error:
+            self.document.post(f"The body cannot be made: {error}", "error")
+            self.points, self._step = [], 0
+            self._tell()
+
+    def _add(self, element: Any) -> None:
+        if len(self.system.bodies):  # the first body is brought into view, others are placed where one looks
+            self.view.hold_camera()
+        self._taking = True
+        try:
+            self.document.add(element)
+        finally:
+            self._taking = False
+        self._reset()
+        self.guide.hide()
+        self.changed.emit()
+        self.added.emit(element)
+
+    # --- what is told and shown ---------------------------------------------------------------------------------------
+
+    def _tell(self) -> None:
+        self.guide.set_buttons([]) if self.preset is None else None
+        if self.preset is not None:
+            self.guide.tell("body", list(self.preset.steps), self._step)
+            return
+        assert self.kind is not None
+        steps = list(self.kind.picks)
+        if self.kind.needs_axis(self.system.dimension) or "axis_i" in self.kind.cls.parameters():
+            steps.append("axis")
+        shown = [
+            STEPS.get(step, "Axis: click into the view, or Add") if k == self._step else SHORT[step]
+            for k, step in enumerate(steps)
+        ]
+        icon = {"Joints": "joint", "Drivers": "driver", "Measures": "measure"}.get(self.kind.group, "force")
+        self.guide.tell(icon, shown, self._step)
+
+    def _preview(self, snap: Snap | None) -> None:
+        """Ask which freedoms would be left; only joints and drivers take any."""
+        if self.kind is None or self.kind.group not in ("Joints", "Drivers"):
+            return
+        picked = dict(self.picked)
+        if snap is not None and self.pick == "point":
+            picked["at"] = snap.point
+        elif snap is not None and self.pick == "second point":
+            body = self.system[snap.body] if snap.body else self.system.ground
+            picked |= {"at_j": snap.point, "body_j": body}
+        asked = (
+            self.kind.name,
+            tuple(np.round(np.ravel(picked.get("at", 0.0)), 6)),
+            None if self.axis is None else tuple(self.axis),
+        )
+        if asked == self._asked:
+            return
+        self._asked = asked
+        axis = (
+            self.axis if self.axis is not None else (snap.axis if snap is not None and snap.axis is not None else None)
+        )
+        if axis is None:
+            axis = np.array([1.0, 0.0, 0.0]) if self.system.dimension == 2 else facing(self.view)
+        try:
+            scale = catalogue.Scale.of(self.system)
+            references, values = catalogue.called(self.kind, picked, scale, self.system.dimension, axis)
+            task = PreviewTask(Model.of(self.system), self.kind.cls, tuple(r.name for r in references), values)
+        except (mb.ModelError, KeyError):
+            return
+        self._job = job = self.solver.submit(task)
+        job.finished.connect(partial(self._show_freedom, job))
+
+    def _show_freedom(self, job: Any, freedom: mb.Freedom) -> None:
+        if job is not self._job or not self.active:
+            return
+        left = "1 freedom" if freedom.count == 1 else f"{freedom.count} freedoms"
+        text = f"remaining: {left}"
+        if freedom.redundant:
+            text += f", {freedom.redundant} redundant equation{'' if freedom.redundant == 1 else 's'}"
+        self.guide.set_fact(text)
+
+    def paint(self, painter: QPainter) -> None:
+        if not self.active or self.view.scene is None:
+            return
+        length = 0.25 * catalogue.Scale.of(self.system).length
+        snap = self._pointed.snap if self._pointed is not None else None
+        if self.pick == "axis" and self.axis is not None:
+            ends = [self.picked.get(key) for key in ("at", "at_j", "at_i")]
+            point = next((end for end in ends if end is not None), None)
+            if point is not None:
+                paint_axis(self.view, painter, point, self.axis, length)
+            return
+        if snap is None or self.pick in (
+            "first body",
+            "second body",
+            "body",
+            "joint",
+            "first joint",
+            "second joint",
+            "measure",
+        ):
+            return
+        begin = self.points[-1] if self.points else self.picked.get("at_i")
+        if begin is not None:
+            paint_line(self.view, painter, begin, snap.point)
+        if (
+            self.pick == "point"
+            and snap.axis is not None
+            and self.kind is not None
+            and self.kind.needs_axis(self.system.dimension)
+        ):
+            paint_axis(self.view, painter, snap.point, snap.axis, length)
+        paint_snap(self.view, painter, snap)
+
+
+def _carrier(element: Any) -> mb.Body | None:
+    """The body of a joint or force that was clicked in the place of the body below it."""
+    return getattr(element, "body_j", None)

@@ -1,0 +1,142 @@
+"""Where the mouse points while something is placed: the snapped point, the body under it, and the plane worked in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+
+import mbframe as mb
+
+from .. import navigation as nav
+from .. import theme
+from ..view import View
+from ..view_tools import facing, on_plane, pixels
+from .snapping import Snap, candidates, grid_step, on_grid
+
+Array = NDArray[np.float64]
+
+REACH: Final = 13.0
+"""Pixels within which the mouse snaps."""
+
+
+@dataclass(frozen=True)
+class Pointed:
+    """What the mouse points at: an element (None beside all), and a point with what it is."""
+
+    element: Any
+    snap: Snap | None
+
+
+def working_normal(view: View, system: mb.System) -> Array:
+    """The normal of the plane in which free points lie: the global axis that looks most at the camera."""
+    if system.dimension == 2:
+        return np.array([0.0, 0.0, 1.0])
+    towards = facing(view)
+    axis = int(np.argmax(np.abs(towards)))
+    return np.eye(3)[axis]
+
+
+def pointed(
+    view: View, system: mb.System, place: QPointF, bodies: list[mb.Body] | None = None, through: Array | None = None
+) -> Pointed:
+    """What is under a pixel; points are those of some bodies, or of all.
+
+    The nearest point within reach wins; else the surface of a body; else a point of the working plane through
+    `through` (by default the origin), on a grid.
+    """
+    found = view._pick(place)
+    element = found.element if found is not None else None
+    near = nearest(view, place, candidates(system, bodies))
+    if near is not None:
+        return Pointed(element, near)
+    if found is not None and isinstance(element, mb.Body) and (bodies is None or element in bodies):
+        point = np.array(found.point)
+        if system.dimension == 2:
+            point[2] = 0.0
+        return Pointed(element, Snap(point, "surface", element.name))
+    normal = working_normal(view, system)
+    point = on_plane(view, place, np.zeros(3) if through is None else through, normal)
+    if point is None or view.canvas is None:
+        return Pointed(element, None)
+    step = grid_step(nav.Pose.of(view.canvas.plotter.camera).metres_per_pixel(view.height()))
+    return Pointed(element, Snap(on_grid(point, normal, step), "grid", None))
+
+
+def nearest(view: View, place: QPointF, snaps: list[Snap]) -> Snap | None:
+    """The point nearest to a pixel, within reach; of equal ones the first."""
+    if not snaps:
+        return None
+    spots = pixels(view, [snap.point for snap in snaps])
+    best, least = None, REACH
+    for snap, spot in zip(snaps, spots, strict=True):
+        if spot is None:
+            continue
+        away = float(np.hypot(spot.x() - place.x(), spot.y() - place.y()))
+        if away < least - 0.5:
+            best, least = snap, away
+    return best
+
+
+# ---- Painting -------------------------------------------------------------------------------------------------------
+
+
+def paint_snap(view: View, painter: QPainter, snap: Snap) -> None:
+    """A ring and a cross at the point, and what it is."""
+    (spot,) = pixels(view, [snap.point])
+    if spot is None:
+        return
+    look = theme.current()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    for color, width in ((QColor(look.surface), 5.0), (look.color("accent"), 2.2)):
+        painter.setPen(QPen(color, width))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(spot, 8.0, 8.0)
+        painter.drawLine(spot - QPointF(4.0, 0.0), spot + QPointF(4.0, 0.0))
+        painter.drawLine(spot - QPointF(0.0, 4.0), spot + QPointF(0.0, 4.0))
+    text = snap.label if snap.body is None else f"{snap.label} · {snap.body}"
+    paint_label(painter, spot + QPointF(14.0, -10.0), text)
+
+
+def paint_label(painter: QPainter, place: QPointF, text: str) -> None:
+    """Text on a soft background, to the right of a place."""
+    look = theme.current()
+    metrics = QFontMetricsF(painter.font())
+    box = metrics.boundingRect(text).adjusted(-5.0, -2.0, 5.0, 2.0)
+    right = painter.window().right()
+    box.moveLeft(min(place.x(), right - box.width() - 4.0))
+    box.moveBottom(place.y() + 4.0)
+    back = look.color("surface")
+    back.setAlpha(215)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(back)
+    painter.drawRoundedRect(box, 4.0, 4.0)
+    painter.setPen(look.color("text"))
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+
+
+def paint_line(
+    view: View, painter: QPainter, start: Array, end: Array, color: str = "accent", width: float = 3.0
+) -> None:
+    """A line in space."""
+    a, b = pixels(view, [start, end])
+    if a is not None and b is not None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(theme.current().color(color), width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+        painter.drawLine(a, b)
+
+
+def paint_axis(view: View, painter: QPainter, point: Array, axis: Array, length: float) -> None:
+    """An axis through a point: the preview of a joint."""
+    direction = np.asarray(axis, float) / np.linalg.norm(axis)
+    paint_line(view, painter, point - 0.5 * length * direction, point + 0.5 * length * direction, width=3.5)
+    a, b = pixels(view, [point, point + 0.5 * length * direction])
+    if a is None or b is None:
+        return
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.current().color("accent"))
+    painter.drawEllipse(b, 4.5, 4.5)

@@ -1,0 +1,300 @@
+"""Building models by hand: catalogue and defaults, snapping, masses, and a slider-crank from nothing with the mouse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+import mbframe as mb
+from gui.modelling import bodies, catalogue, masses
+from gui.modelling.snapping import candidates, features, grid_step, on_grid
+
+from .builder import Builder, slider_crank
+from .modelling_window import opened, window  # noqa: F401
+
+# ---- Catalogue ------------------------------------------------------------------------------------------------------
+
+
+def playground(dimension: int) -> tuple[mb.System, dict]:
+    """A system with two bodies, joints and a measure to refer to, and what the user would pick."""
+    system = mb.System("playground", dimension=dimension)
+    vector = lambda *x: x[:dimension]  # noqa: E731
+    if dimension == 3:
+        one = system.add(mb.RigidBody("one", mass=1.0, inertia=(1.0, 1.0, 1.0), shapes=[mb.Sphere(radius=0.2)]))
+        two = system.add(mb.RigidBody("two", mass=2.0, inertia=(1.0, 1.0, 1.0), position=(1.0, 0.0, 0.0)))
+    else:
+        one = system.add(mb.PlanarBody("one", mass=1.0, inertia=1.0))
+        two = system.add(mb.PlanarBody("two", mass=2.0, inertia=1.0, position=(1.0, 0.0)))
+    hinge = system.add(mb.RevoluteJoint("hinge", system.ground, one, at=vector(0.0, 0.0, 0.0)))
+    other = system.add(mb.RevoluteJoint("other", one, two, at=vector(0.5, 0.0, 0.0)))
+    slide = system.add(
+        mb.TranslationalJoint("slide", system.ground, two, at=vector(1.0, 0.0, 0.0), axis=vector(1.0, 0.0, 0.0))
+    )
+    length = system.add(mb.Distance("length", one, two))
+    return system, {"one": one, "two": two, "hinge": hinge, "other": other, "slide": slide, "length": length}
+
+
+def picks(kind: catalogue.Kind, there: dict) -> dict:
+    picked = {}
+    for pick in kind.picks:
+        picked |= {
+            "first body": {"body_i": there["one"]},
+            "second body": {"body_j": there["two"]},
+            "body": {"body_j": there["two"]},
+            "point": {"at": np.array([0.5, 0.0, 0.0])},
+            "first point": {"body_i": there["one"], "at_i": np.zeros(3)},
+            "second point": {"body_j": there["two"], "at_j": np.array([1.0, 0.0, 0.0])},
+            "joint": {"joint": there["hinge"]},
+            "first joint": {"first": there["hinge"]},
+            "second joint": {"second": there["slide"] if "Rack" in kind.name else there["other"]},
+            "measure": {"measure": there["length"]},
+        }[pick]
+    return picked
+
+
+KINDS = list(catalogue.kinds())
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_every_class_is_made_from_what_is_picked(kind, dimension):
+    if not kind.fits(dimension):
+        pytest.skip("has no meaning in the plane")
+    system, there = playground(dimension)
+    axis = (0.0, 1.0, 0.0)
+    references, values = catalogue.called(kind, picks(kind, there), catalogue.Scale.of(system), dimension, axis)
+    added = system.add(kind.cls("new", *references, **values))
+    assert added in system
+    assert mb.to_python(system)
+
+
+def test_the_catalogue_has_every_exported_class_that_connects_bodies():
+    found = {kind.name for kind in KINDS}
+    for name in mb.__all__:
+        cls = getattr(mb, name)
+        if isinstance(cls, type) and issubclass(cls, mb.Joint | mb.ForceElement | mb.Measure):
+            assert name in found or cls in catalogue.BASES
+
+
+def test_a_spring_begins_without_tension_and_sizes_follow_the_model():
+    system, there = playground(3)
+    kind = next(kind for kind in KINDS if kind.name == "SpringDamper")
+    _, values = catalogue.called(kind, picks(kind, there), catalogue.Scale.of(system), 3)
+    assert values["free_length"] == pytest.approx(1.0)
+    large = catalogue.defaults(kind, picks(kind, there), catalogue.Scale(10.0, 30.0), 3)
+    assert large["stiffness"] == pytest.approx(300.0)  # ten weights of 30 kg over 10 m, to one digit
+
+
+@pytest.mark.parametrize(("value", "expected"), [(0.0, 0.0), (0.0867, 0.09), (1234.0, 1000.0), (-0.25, -0.2)])
+def test_defaults_have_one_digit(value, expected):
+    assert catalogue.rounded(value) == expected
+
+
+# ---- Snapping -------------------------------------------------------------------------------------------------------
+
+
+def test_a_box_offers_corners_faces_and_edges():
+    shape = mb.Box(size=(2.0, 4.0, 6.0), position=(1.0, 0.0, 0.0))
+    found = list(features(shape))
+    corners = {tuple(point) for point, label, _ in found if label == "corner"}
+    assert corners == {(x, y, z) for x in (0.0, 2.0) for y in (-2.0, 2.0) for z in (-3.0, 3.0)}
+    faces = {tuple(point): axis for point, label, axis in found if label == "centre of a face"}
+    assert len(faces) == 6
+    assert np.allclose(faces[(1.0, 2.0, 0.0)], (0.0, 1.0, 0.0))
+    assert sum(label == "middle of an edge" for _, label, _ in found) == 12
+
+
+def test_points_turn_with_their_body_and_markers_come_first():
+    system = mb.System("turned")
+    quarter = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    rod = mb.RigidBody("rod", mass=1.0, inertia=(1, 1, 1), position=(1.0, 1.0, 0.0), rotation=quarter)
+    rod.shapes = [mb.Cylinder(radius=0.1, length=2.0, rotation=[[0, 0, 1], [1, 0, 0], [0, 1, 0]])]
+    system.add(rod)
+    system.add(mb.SphericalJoint("ball", system.ground, rod, at=(1.0, 0.0, 0.0)))
+    found = {(snap.body, tuple(np.round(snap.point, 9))): snap for snap in candidates(system)}
+    assert found["rod", (1.0, 0.0, 0.0)].label == "point of ball"
+    end = found["rod", (1.0, 2.0, 0.0)]
+    assert end.label == "centre of the end"
+    assert np.allclose(np.abs(end.axis), (0.0, 1.0, 0.0))
+    assert found["ground", (0.0, 0.0, 0.0)].label == "origin"
+
+
+def test_the_grid_is_round_and_keeps_the_plane():
+    assert grid_step(0.001) == pytest.approx(0.02)
+    assert grid_step(0.0004) == pytest.approx(0.005)
+    point = on_grid(np.array([0.1234, 0.777, 5.4321]), np.array([0.0, 0.0, 1.0]), 0.05)
+    assert point == pytest.approx([0.1, 0.8, 5.4321])
+
+
+# ---- Masses ---------------------------------------------------------------------------------------------------------
+
+
+def test_masses_of_shapes_have_their_closed_forms():
+    mass, center, inertia = masses.solid(mb.Cone(radius=0.3, length=0.8), 1000.0)
+    assert mass == pytest.approx(1000.0 * np.pi * 0.3**2 * 0.8 / 3.0)
+    assert center[2] == pytest.approx(0.2)
+    assert inertia[2, 2] == pytest.approx(0.3 * mass * 0.3**2)
+    assert inertia[0, 0] == pytest.approx(mass * (3.0 / 20.0 * 0.3**2 + 3.0 / 80.0 * 0.8**2))
+    two = [mb.Sphere(radius=0.1, position=(x, 0.0, 0.0)) for x in (-0.5, 0.5)]
+    total, middle, tensor = masses.of_shapes(two, 500.0)
+    one = 500.0 * 4.0 / 3.0 * np.pi * 1e-3
+    assert total == pytest.approx(2.0 * one)
+    assert middle == pytest.approx([0.0, 0.0, 0.0])
+    assert tensor[2, 2] == pytest.approx(2.0 * (0.4 * one * 0.01 + one * 0.25))
+    assert tensor[0, 0] == pytest.approx(0.8 * one * 0.01)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("preset", bodies.PRESETS[:5], ids=lambda preset: preset.name)
+def test_every_preset_makes_a_body(preset, dimension):
+    system = mb.System("new", dimension=dimension)
+    points = [np.zeros(3), np.array([0.3, 0.4, 0.0])][: len(preset.steps)]
+    body = system.add(bodies.made(preset, preset.name, points, system, 1000.0, np.array([0.0, 0.0, 1.0])))
+    assert body.mass > 0.0
+    if preset.name == "link":
+        assert body.mass == pytest.approx(1000.0 * 0.5 * 0.04**2)
+        state = mb.State(0.0, {body.name: body.motion}, {}, dimension)
+        end = state.position(body, (0.25, 0.0, 0.0)[:dimension])
+        assert end == pytest.approx(points[1][:dimension])
+
+
+def test_a_link_without_length_is_refused():
+    system = mb.System("new")
+    with pytest.raises(mb.ModelError, match="same place"):
+        bodies.made(bodies.PRESETS[0], "link", [np.zeros(3)] * 2, system, 1.0, np.array([0.0, 0.0, 1.0]))
+
+
+# ---- In the window --------------------------------------------------------------------------------------------------
+
+
+def new_model(window, qtbot, dimension: int) -> Builder:  # noqa: F811
+    window.files.new(dimension)
+    qtbot.waitUntil(lambda: window.view.scene is not None, timeout=60_000)
+    window.hint.hide()
+    return Builder(window)
+
+
+@pytest.mark.timeout(300)
+def test_a_slider_crank_from_nothing_and_back(window, qtbot):  # noqa: F811
+    builder = new_model(window, qtbot, 2)
+    document = window.document
+    empty = document.model_text()
+    slider_crank(builder)
+    system = document.system
+    assert [body.name for body in system.bodies] == ["link", "link 2", "box"]
+    assert np.allclose(system["crank"].at if "crank" in system else system["revolute joint"].at, (0.0, 0.0))
+    assert {type(joint).__name__ for joint in system.joints} == {"RevoluteJoint", "TranslationalJoint"}
+    assert mb.degrees_of_freedom(system).count == 1
+    crank = system["link"]
+    assert np.allclose(crank.position, (0.1, 0.1), atol=1e-9)
+    built = document.model_text()
+    steps = document.undo_stack.count()
+    while document.undo_stack.canUndo():
+        document.undo()
+    assert document.model_text() == empty
+    while document.undo_stack.canRedo():
+        document.redo()
+    assert document.model_text() == built
+    assert document.undo_stack.count() == steps == 7
+    document.run_settings = document.run_settings.changed(t_end=0.2)
+    window.run()
+    qtbot.waitUntil(lambda: bool(document.runs) and document.runs[-1].complete, timeout=120_000)
+    result = document.runs[-1].result
+    box = result.position("box")
+    assert np.allclose(box[:, 1], 0.0, atol=1e-6)  # it slides along x
+
+
+def test_escape_cancels_and_the_bar_leads(window, qtbot):  # noqa: F811
+    builder = new_model(window, qtbot, 3)
+    guide, placing = window.modelling.guide, window.modelling.placing
+    assert not window.actions_["add_RevoluteJoint"].isEnabled()
+    window.actions_["add_link"].trigger()
+    assert guide.isVisible()
+    assert "one end" in guide.text.text()
+    builder.click((0.0, 0.0, 0.0))
+    assert placing.points
+    window.actions_["deselect"].trigger()
+    assert not placing.active
+    assert not guide.isVisible()
+    assert window.document.undo_stack.count() == 0
+
+
+def test_freedoms_are_shown_before_a_joint_is_added(window, qtbot):  # noqa: F811
+    opened(window, "simple_pendulum", qtbot)
+    builder = Builder(window)
+    guide, placing = window.modelling.guide, window.modelling.placing
+    builder.start("FixedJoint")
+    window.document.select(window.document.system.ground)  # bodies can be taken in the tree
+    window.document.select(window.document.system["mass"])
+    assert placing.pick == "point"
+    builder.click((-1.0, 0.0))
+    qtbot.waitUntil(lambda: not placing.active or "remaining" in guide.fact.text(), timeout=60_000)
+    if placing.active:
+        placing.finish()
+    assert isinstance(window.document.selection, mb.FixedJoint)
+
+
+def test_a_wrong_pick_is_explained(window, qtbot):  # noqa: F811
+    opened(window, "four_bar", qtbot)
+    placing, document = window.modelling.placing, window.document
+    window.actions_["add_RevoluteJoint"].trigger()
+    document.select(document.system["bar 1"])
+    document.select(None)
+    document.select(document.system["bar 1"])
+    assert placing.pick == "second body"
+    assert "already" in window.modelling.guide.fact.text()
+    placing.cancel()
+    window.actions_["add_Driver"].trigger()
+    document.select(document.system["spring"])
+    assert placing.active
+    document.select(document.system["A"])
+    assert isinstance(document.selection, mb.Driver)
+    assert str(document.selection.angle.source if hasattr(document.selection.angle, "source") else "2*t")
+
+
+def test_deleting_asks_when_more_goes_along(window, qtbot):  # noqa: F811
+    opened(window, "four_bar", qtbot)
+    document = window.document
+    before = document.model_text()
+    document.select(document.system["bar 1"])
+    shown = []
+
+    def answer(button) -> None:
+        box = QApplication.activeModalWidget()
+        if not isinstance(box, QMessageBox):
+            QTimer.singleShot(50, lambda: answer(button))
+            return
+        shown.append(box.informativeText())
+        box.button(button).click()
+
+    QTimer.singleShot(50, lambda: answer(QMessageBox.StandardButton.Cancel))
+    window.actions_["delete"].trigger()
+    assert document.model_text() == before
+    assert all(name in shown[0] for name in ("A", "B", "spring"))
+    QTimer.singleShot(50, lambda: answer(QMessageBox.StandardButton.Ok))
+    window.actions_["delete"].trigger()
+    assert "bar 1" not in document.system
+    document.undo()
+    assert document.model_text() == before
+
+
+def test_hide_isolate_and_colour(window, qtbot):  # noqa: F811
+    opened(window, "four_bar", qtbot)
+    document, view, modelling = window.document, window.view, window.modelling
+    document.select(document.system["bar 2"])
+    window.actions_["hide"].trigger()
+    view.rebuild_now()
+    assert view.hidden == {"bar 2"}
+    window.actions_["show_all"].trigger()
+    document.select(document.system["bar 1"])
+    window.actions_["isolate"].trigger()
+    view.rebuild_now()
+    assert "bar 3" in view.hidden
+    assert "A" not in view.hidden
+    modelling.show_all()
+    modelling.paint(document.system["bar 1"], "#123456")
+    assert document.system["bar 1"].shapes[0].color == "#123456"
+    document.undo()
+    assert document.system["bar 1"].shapes[0].color is None
