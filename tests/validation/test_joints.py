@@ -263,7 +263,7 @@ def test_screw_advances_by_its_pitch(pitch: float, spin: float, formulation: mb.
     assert_near(result.angular_velocity("nut"), spin * OBLIQUE, 1e-9)
 
 
-# Each step errs by rtol of a rate of up to 125 rad/s, where rates of coordinates are velocities (`EulerParameters`), and
+# Each step errs by rtol of a rate of up to 125 rad/s, where rates of coordinates are velocities (`EulerParameters`);
 # the angle carries that over up to 6 s. Of 1,700 steps with errors of either sign sqrt(1700) rtol 125 6 = 3e-9 rad is
 # left; it falls with rtol, at 1e-12 it is ten times that.
 COUNTING = {"integrator": mb.DormandPrince(rtol=1e-13), "stabilization": mb.DirectCorrection()}
