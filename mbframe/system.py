@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import difflib
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -94,12 +95,22 @@ class System(Displayed, Element):
 
     def _adopt(self, element: Element) -> None:
         self._elements[element.name] = element
-        element.observe(self._renamed)
+        self._watch(element)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         for element in self:
-            element.observe(self._renamed)
+            self._watch(element)
+
+    def _watch(self, element: Element) -> None:
+        """Be told of another name; an element does not keep its system in memory."""
+        reference = weakref.ref(self)
+
+        def renamed(element: Element, field: str, old: str, new: str) -> None:
+            if (system := reference()) is not None:
+                system._renamed(element, field, old, new)
+
+        element.observe(renamed)
 
     def _check_free(self, element: Element, name: str, remedy: str = "choose another name") -> None:
         taken = self._elements.get(name)

@@ -41,6 +41,9 @@ def state_space(r: Reduction, e: LinearEquations, inputs: Inputs, outputs: Outpu
     S_1 w' with S_0 = (G V)^+ W X, S_1 = (G V)^+ G X. The equations of motion contain w and w' alone, because X w'' does
     no work on admissible motions; accelerations and reactions contain w'' too.
     """
+    if not inputs.names and not outputs.names:
+        n = len(r.A)
+        return StateSpace(r.A, np.zeros((n, 0)), np.zeros((0, n)), np.zeros((0, 0)), [], [])
     X = _driven(r, e, inputs)
     n, drivers = len(r.A), X.shape[1]
     slip = np.linalg.pinv(e.nonholonomic @ r.V, rcond=1e-9)

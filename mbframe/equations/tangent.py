@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -79,7 +80,8 @@ class TangentAssembly:
     """Blocks, tables and stages of the tangent of some equations; made when the first tangent is taken."""
 
     def __init__(self, eq: Equations) -> None:
-        self.eq = eq
+        # It belongs to the equations, and a cycle would keep the memory of both until it is looked for.
+        self.eq: Equations = weakref.proxy(eq)
         tables = eq.tables
         if reactive := [f.force for f in tables.forces if f.force.reactive]:
             raise AnalysisError(
