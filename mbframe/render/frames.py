@@ -93,7 +93,7 @@ class Frames:
     @cached_property
     def poses(self) -> Poses:
         """The poses of the bodies at all frames."""
-        return Poses({name: motion[:2] for name, motion in self._motions.items()})
+        return Poses({name: (motion[0], motion[1]) for name, motion in self._motions.items()})
 
     def __iter__(self) -> Iterator[State]:
         """The states, one per frame. Own states of elements are interpolated linearly."""
