@@ -53,7 +53,7 @@ def motion(system: mb.System, t_end: float = 2 * STEP, dt: float = STEP) -> Any:
 @pytest.mark.parametrize("name", mb.examples.names())
 def test_examples_survive_file_and_script_and_move_the_same(name: str) -> None:
     system = getattr(mb.examples, name)()
-    step = min(SHORT_STEP, 1e-3 * mb.examples.DURATIONS.get(name, 5.0))
+    step = min(SHORT_STEP, 1e-4 * mb.examples.DURATIONS.get(name, 5.0))
     moved = motion(system, 50 * step, step)
     assert isinstance(moved, tuple)
     for twin in (read_back(system), run_as_script(system)):
