@@ -112,6 +112,7 @@ _PLACES = {
     ],
     "solvers.integrators": [
         "AdamsBashforth",
+        "BDF",
         "DormandPrince",
         "GeneralizedAlpha",
         "Integrator",
