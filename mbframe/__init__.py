@@ -115,6 +115,7 @@ _PLACES = {
     ],
     "solvers.integrators": [
         "AdamsBashforth",
+        "BDF",
         "DormandPrince",
         "GeneralizedAlpha",
         "Integrator",

@@ -138,8 +138,6 @@ class System(Displayed, Element):
             message = f"cannot be removed; remove first what is attached: {', '.join(users)}"
             raise ModelError([found.problem("", message)])
         del self._elements[found.name]
-        if self._renamed in found._observers:
-            found._observers.remove(self._renamed)
 
     def _users(self, element: Element) -> list[Element]:
         return [c for c in self if isinstance(c, Connection) and any(v is element for v in c.values().values())]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
@@ -177,7 +178,8 @@ def test_energy_is_kept_without_numerical_damping_and_falls_with_it() -> None:
 
 # --- what is in a model -----------------------------------------------------------------------------------------------
 
-IMPLICIT = [mb.GeneralizedAlpha(), mb.RadauIIA()]
+IMPLICIT: list[Any] = [mb.GeneralizedAlpha(), mb.RadauIIA()]
+WITH_BDF = IMPLICIT if find_spec("sksundae") is None else [*IMPLICIT, mb.BDF()]  # it comes with the extra "bdf"
 
 
 @pytest.mark.parametrize("integrator", IMPLICIT, ids=repr)
@@ -233,7 +235,7 @@ def controlled() -> mb.System:
     return system
 
 
-@pytest.mark.parametrize("integrator", IMPLICIT, ids=repr)
+@pytest.mark.parametrize("integrator", WITH_BDF, ids=repr)
 def test_own_states_and_users_forces(integrator: mb.Integrator) -> None:
     expected = mb.simulate(controlled(), 0.5, integrator=mb.DormandPrince(rtol=1e-10))
     result = mb.simulate(controlled(), 0.5, dt=2e-3, integrator=integrator)
@@ -244,7 +246,7 @@ def test_own_states_and_users_forces(integrator: mb.Integrator) -> None:
 # --- refusals ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("integrator", IMPLICIT, ids=repr)
+@pytest.mark.parametrize("integrator", WITH_BDF, ids=repr)
 def test_strategies_that_would_not_be_used_are_refused(integrator: mb.Integrator) -> None:
     system = triple_pendulum()
     with pytest.raises(mb.ModelError, match="solves for accelerations and multipliers itself"):

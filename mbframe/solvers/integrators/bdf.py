@@ -1,0 +1,145 @@
+"""Backward differentiation formulas, by IDA of SUNDIALS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...equations.equations import Equations, Strategy
+from ...errors import ModelError, SimulationError
+from ...kernels.compile import PythonStage
+from ...parameters import parameter
+from .base import Integrator
+
+Array = NDArray[np.float64]
+
+RANK_LOST = 1e-9  # relative to the largest, size of what is left of a row of J that depends on others
+UNCONTROLLED = 1e20  # absolute tolerance of multipliers: of index 2, they would fail every error test
+
+
+class BDF(Integrator):
+    """Implicit adaptive multistep method of variable order, one to five: IDA of SUNDIALS [Hindmarsh2005].
+
+    Solves the stabilized equations of index 2 for (q, v, z, lambda, eta),
+
+        q' = T (v - J^T eta),    M v' = Q - J^T lambda,    z' = ...,    J v + C_t = 0, D = 0,    C = 0,
+
+    so that states satisfy the constraints at both levels to the tolerance. Equations that depend on others where the
+    run starts are left out; which ones does not change during the run. Residuals are evaluated from Python and
+    differentiated by differences, so a step costs hundreds of times one of `RadauIIA`: it is here to compare with.
+
+    Needs scikit-sundae: `pip install "mbframe[bdf]"`. `dt` of `simulate`, if given, is the first step tried.
+    """
+
+    rtol = parameter(1e-6, above=0.0, help="relative tolerance of a step")
+    atol = parameter(None, kind="number", above=0.0, help="absolute tolerance of a step; rtol / 1000 by default")
+
+    order = 5
+    adaptive = True
+    implicit = True
+
+    def stage(self, eq: Equations) -> Strategy:
+        if reactive := [f.force for f in eq.tables.forces if f.force.reactive]:
+            raise ModelError(
+                f"{reactive[0]}: implicit integrators do not take friction that depends on reactions; use an explicit "
+                "one such as DormandPrince()"
+            )
+        solver = _solver()
+        self._solution = solution = _Solution(eq, solver, self.rtol, self.atol or 1e-3 * self.rtol, self._end, self._dt)
+        python = PythonStage(solution.step)
+        return Strategy(python.address, python=python, label=type(self).__name__)
+
+    def interpolation(self, eq: Equations) -> Strategy:
+        python = PythonStage(self._solution.interpolate)
+        return Strategy(python.address, python=python, label=type(self).__name__)
+
+
+def _solver() -> Callable[..., Any]:
+    try:
+        from sksundae.ida import IDA
+    except ImportError:
+        raise ModelError('BDF needs the package scikit-sundae; install it with: pip install "mbframe[bdf]"') from None
+    return IDA
+
+
+class _Solution:
+    """A run of IDA: its unknowns are (q, v, z, lambda, eta), the multipliers those of independent rows."""
+
+    def __init__(
+        self, eq: Equations, solver: Callable[..., Any], rtol: float, atol: float, t_end: float, dt: float | None
+    ) -> None:
+        self.eq, self.solver, self.t_end, self.dt = eq, solver, t_end, dt
+        self.rtol, self.atol = rtol, atol
+        self.n_y = eq.n_q + eq.n_v + eq.n_z
+        self.ida: Any = None
+
+    def start(self, t: float) -> None:
+        """Consistent values of all unknowns and their rates at the current state."""
+        eq, work = self.eq, self.eq.work
+        y = work.y.copy()
+        q, v, z = eq.split(y)
+        jacobian = eq.evaluate(t, q, v, z, dense=True).jacobian
+        holonomic = eq.tables.n_holonomic
+        self.rows, self.closing = independent(jacobian), independent(jacobian[:holonomic])
+        _, multipliers = eq.accelerate(t, q, v, z)
+        n_lambda, n_eta = len(self.rows), len(self.closing)
+        if n_lambda < eq.n_rows:  # those that exert the same load without the rows left out
+            load = jacobian.T @ multipliers
+            multipliers = np.zeros(eq.n_rows)
+            multipliers[self.rows] = np.linalg.lstsq(jacobian[self.rows].T, load, rcond=None)[0]
+        whole = np.concatenate([y, multipliers[self.rows], np.zeros(n_eta)])
+        rates = np.concatenate([work.rates, np.zeros(n_lambda + n_eta)])
+        tolerances = np.concatenate([np.full(self.n_y, self.atol), np.full(n_lambda + n_eta, UNCONTROLLED)])
+        options = {"first_step": self.dt} if self.dt else {}
+        self.ida = self.solver(
+            self.residual,
+            rtol=self.rtol,
+            atol=tolerances,
+            algebraic_idx=np.arange(self.n_y, len(whole)) if n_lambda + n_eta else None,
+            **options,
+        )
+        self.ida.init_step(t, whole, rates)
+
+    def residual(self, t: float, y: Array, rates: Array, out: Array) -> None:
+        """What vanishes along a solution."""
+        eq = self.eq
+        n_q, n_v, n_y = eq.n_q, eq.n_v, self.n_y
+        q, v, z = eq.split(y[:n_y])
+        multipliers, closing = np.split(y[n_y:], [len(self.rows)])
+        e = eq.evaluate(t, q, v, z, dense=True)
+        drift = v - e.jacobian[self.closing].T @ closing
+        out[:n_q] = rates[:n_q] - eq.coordinate_rates(q, drift)
+        out[n_q : n_q + n_v] = e.mass @ rates[n_q : n_q + n_v] - e.force + e.jacobian[self.rows].T @ multipliers
+        out[n_q + n_v : n_y] = rates[n_q + n_v : n_y] - eq.work.z_rate
+        out[n_y:] = np.concatenate([e.constraint_rate[self.rows], e.residual[self.closing]])
+
+    def step(self, t: float, n: int) -> None:
+        if self.ida is None:
+            self.start(t)
+        work = self.eq.work
+        self.take(self.ida.step(self.t_end, method="onestep", tstop=self.t_end), t)
+        work["steps"] = work["steps"] + 1
+
+    def interpolate(self, t: float, n: int) -> None:
+        """The state at an instant within the last step."""
+        self.take(self.ida.step(t), t)
+
+    def take(self, result: Any, t: float) -> None:
+        if not result.success:
+            raise SimulationError(f"IDA cannot go on: {result.message}; increase rtol", t, "BDF")
+        self.eq.set_state(*self.eq.split(np.asarray(result.y)[: self.n_y]))
+        self.eq.work["t"] = float(result.t)
+
+
+def independent(jacobian: Array) -> NDArray[np.intp]:
+    """Rows of J of which none depends on the others, by a QR decomposition with pivoting."""
+    from scipy.linalg import qr
+
+    if not len(jacobian):
+        return np.zeros(0, np.intp)
+    triangle, order = qr(jacobian.T, mode="r", pivoting=True)
+    sizes = np.abs(np.diag(triangle))
+    return np.sort(order[: int(np.count_nonzero(sizes > RANK_LOST * sizes[0]))])

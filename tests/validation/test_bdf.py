@@ -1,0 +1,61 @@
+"""Backward differentiation formulas by SUNDIALS against an explicit method of order eight; see also test_implicit."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import mbframe as mb
+
+
+def test_without_the_package_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sksundae.ida", None)
+    with pytest.raises(mb.ModelError, match=r'pip install "mbframe\[bdf\]"'):
+        mb.simulate(mb.examples.triple_pendulum(), 0.1, integrator=mb.BDF())
+
+
+@pytest.mark.parametrize("formulation", [mb.NewtonEuler(), mb.EulerParameters()], ids=repr)
+def test_error_falls_with_the_tolerance_also_between_steps(formulation: mb.Formulation) -> None:
+    pytest.importorskip("sksundae", reason="needs the extra 'bdf'")
+    system, t = mb.examples.triple_pendulum(), np.linspace(0.0, 0.5, 21)
+
+    def run(integrator: mb.Integrator) -> mb.Result:
+        return mb.simulate(
+            system, 0.5, integrator=integrator, formulation=formulation, stabilization=mb.NoStabilization(), t_eval=t
+        )
+
+    expected = run(mb.DormandPrince(rtol=1e-12))
+    tolerances = (1e-4, 1e-6)
+    results = [run(mb.BDF(rtol=rtol)) for rtol in tolerances]
+    errors = [np.abs(result.q - expected.q).max() for result in results]
+    for result, rtol, error in zip(results, tolerances, errors, strict=True):
+        assert error < 20.0 * rtol
+        assert result.violation.position.max() < rtol  # the constraints are solved for: nothing else corrects them
+    assert errors[0] > 10.0 * errors[1]
+
+
+def test_stiff_forces_do_not_limit_the_step() -> None:
+    """A mass on a spring with a natural period of 0.02 ms, critically damped, that follows a slow force."""
+    pytest.importorskip("sksundae", reason="needs the extra 'bdf'")
+    system = mb.System("stiff", gravity=(0.0, 0.0, -9.81))
+    mass = system.add(mb.PointMass("mass", mass=1.0, position=(0.0, 0.0, -9.81e-11)))
+    held = np.diag([1e11, 1e11, 1e11, 0.0, 0.0, 0.0])
+    damping = np.diag([6e5, 6e5, 6e5, 0.0, 0.0, 0.0])
+    system.add(mb.Bushing("spring", system.ground, mass, at=(0.0, 0.0, 0.0), stiffness=held, damping=damping))
+    result = mb.simulate(system, 1.0, integrator=mb.BDF(rtol=1e-6))
+    assert result.info.steps < 200  # an explicit method needs one for each 5 microseconds
+    assert abs(result.position("mass")[-1, 2]) < 1e-9
+
+
+@pytest.mark.parametrize("model", ["bricard", "rolling_disk", "chaplygin_sleigh", "screw_jack"])
+def test_redundant_and_nonholonomic_constraints_and_turns(model: str) -> None:
+    pytest.importorskip("sksundae", reason="needs the extra 'bdf'")
+    system = getattr(mb.examples, model)()
+    expected = mb.simulate(system, 0.2, integrator=mb.DormandPrince(rtol=1e-10))
+    result = mb.simulate(system, 0.2, integrator=mb.BDF())
+    scale = max(1.0, np.abs(expected.v[-1]).max())
+    np.testing.assert_allclose(result.q[-1], expected.q[-1], atol=2e-4)
+    np.testing.assert_allclose(result.v[-1], expected.v[-1], atol=1e-3 * scale)
+    assert result.violation.position.max() < 1e-9
