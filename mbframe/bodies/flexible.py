@@ -76,13 +76,13 @@ class FlexibleBody(Body):
         """The modes as the floating frame sees them."""
         if self.frame is None and self.modes.reference is not None:
             return self.modes
-        return self._kept("shapes", (id(self.modes), self.frame), lambda: self.modes.relative_to(self.frame or "mean"))
+        return self._kept("shapes", (self.modes, self.frame), lambda: self.modes.relative_to(self.frame or "mean"))
 
     def formulation_for(self, wanted: Formulation | None) -> FloatingFrame:
         from ..flexible.integrals import ModalInertia
 
         ratios = tuple(np.atleast_1d(self.damping_ratios).tolist())
-        key = (id(self.modes), self.frame, ratios, self.geometric_stiffening)
+        key = (self.modes, self.frame, ratios, self.geometric_stiffening)
         return self._kept(
             "formulation",
             key,
@@ -114,8 +114,12 @@ class FlexibleBody(Body):
         """Lowest frequency of its shapes while a node is held, rad/s."""
         from scipy.linalg import eigh
 
-        held = self.modes.relative_to("node", node)
-        return float(np.sqrt(max(eigh(held.stiffness, held.mass, eigvals_only=True, subset_by_index=(0, 0))[0], 0.0)))
+        def lowest() -> float:
+            held = self.modes.relative_to("node", node)
+            square = eigh(held.stiffness, held.mass, eigvals_only=True, subset_by_index=(0, 0))[0]
+            return float(np.sqrt(max(square, 0.0)))
+
+        return self._kept(f"frequency {node}", (self.modes,), lowest)
 
     def remarks(self, markers: Sequence[Marker], angular_velocity: Array) -> list[str]:
         """A warning if it turned nearly as fast as it bends, held at one of its markers, without stiffening.
