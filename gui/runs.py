@@ -128,7 +128,7 @@ def load(path: Path, system: mb.System | None = None) -> mb.Result:
             return self._together[name][:, columns]
 
         @cached_property
-        def described(self) -> mb.System:  # type: ignore[override]
+        def described(self) -> mb.System:
             return super().described
 
     states = ReadTogether(path, system=system)
