@@ -42,6 +42,8 @@ class Step(QUndoCommand):
     def __init__(self, document: Document, text: str) -> None:
         super().__init__(text)
         self.document = document
+        self.python = ""
+        """What does the same in a script; written by who shows it."""
         self._taken = True
 
     def redo(self) -> None:
@@ -109,14 +111,14 @@ class Structure(Step):
         before: Sequence[str] = (),
     ) -> None:
         super().__init__(document, text)
-        self._added, self._removed = list(added), list(removed)
+        self.added, self.removed = list(added), list(removed)
         self._before, self._after = list(before), [element.name for element in document.system]
 
     def forward(self) -> None:
-        self._exchange(self._removed, self._added, self._after)
+        self._exchange(self.removed, self.added, self._after)
 
     def backward(self) -> None:
-        self._exchange(list(reversed(self._added)), list(reversed(self._removed)), self._before)
+        self._exchange(list(reversed(self.added)), list(reversed(self.removed)), self._before)
 
     def _exchange(self, out: list[mb.Element], into: list[mb.Element], order: list[str]) -> None:
         system = self.document.system
@@ -135,13 +137,13 @@ class Rename(Step):
 
     def __init__(self, document: Document, element: mb.Element, old: str, new: str) -> None:
         super().__init__(document, f"Rename {old} to {new}")
-        self._element, self._old, self._new = element, old, new
+        self._element, self.old, self.new = element, old, new
 
     def forward(self) -> None:
-        self._element.name = self._new
+        self._element.name = self.new
 
     def backward(self) -> None:
-        self._element.name = self._old
+        self._element.name = self.old
 
     def notify(self) -> None:
         self.document.report_structure()

@@ -135,7 +135,7 @@ class Document(QObject):
         result = load(place)
         settings = RunSettings.from_stored(result._states.settings)
         # The result keeps a system of its own, so that it stays as it is when the document changes.
-        self._reset(result._states.described, None, None, settings)
+        self._reset(model_files.system_from(result._states.content.model), None, None, settings)
         self._append_run(self._stored_run(result, place, place.stem))
 
     def _stored_run(self, result: mb.Result, place: Path, name: str) -> Run:

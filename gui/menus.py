@@ -213,10 +213,12 @@ def analysis_menu(window: MainWindow) -> Iterator[Entry]:
             ("plots", "&Plots", "Quantities over time"),
             ("stability", "&Stability", "Roots and modes of the linearized model"),
             ("messages", "&Messages", "What happened so far"),
+            ("checks", "&Check", "What is wrong with the model"),
+            ("script", "S&cript", "Every step as Python"),
         ),
         1,
     ):
-        sign = {"plots": "plot"}.get(name, name)
+        sign = {"plots": "plot", "checks": "good"}.get(name, name)
         yield model(name, menu, text, partial(window.show_tab, name), (f"Ctrl+{number}",), sign, tip)
 
 

@@ -127,9 +127,9 @@ def load(path: Path, system: mb.System | None = None) -> mb.Result:
         def part(self, name: str, columns: slice = slice(None)) -> Any:
             return self._together[name][:, columns]
 
-        @cached_property
-        def described(self) -> mb.System:  # type: ignore[override]
-            return super().described
+        @property
+        def described(self) -> mb.System:
+            return self.system  # which nobody changes here, so that it need not be built twice
 
     states = ReadTogether(path, system=system)
     wide = sum(map(len, states.columns.values()))

@@ -26,7 +26,7 @@ from .fields.base import sentence
 from .icons import icon
 from .kinds import GROUPS, group_of, icon_name
 from .quantity_names import split
-from .run_controls import details, dot
+from .results_list import details, dot
 from .runs import Run
 from .theme import changed as theme_changed
 from .theme import current as current_theme

@@ -160,6 +160,9 @@ class MainWindow(QMainWindow):
         yield "plots", made("plots", "PlotsPanel", document, solver), partial(docks.add_tab, title="Plots")
         stability = made("stability.panel", "StabilityPanel", document, solver)
         yield "stability", stability, partial(docks.add_tab, title="Stability")
+        checks = made("modelling.check_panel", "ChecksPanel", document, solver, self.modelling)
+        yield "checks", checks, partial(docks.add_tab, title="Check")
+        yield "script", made("modelling.script_panel", "ScriptPanel", document), partial(docks.add_tab, title="Script")
         yield "messages", made("messages", "MessagesPanel", document), partial(docks.add_tab, title="Messages")
 
     def _panels_made(self) -> None:

@@ -31,15 +31,18 @@ def keep(system: mb.System, state: mb.State) -> Changes:
     """
     moved: dict[str, tuple[Any, Any]] = {}
     changes: Changes = []
+    moving = any(np.any(body.motion.velocity) or np.any(body.motion.angular_velocity) for body in system.bodies)
     for body in system.bodies:
         motion, before = state.motions[body.name], body.motion
-        if _same(motion.position, before.position) and _same(motion.rotation, before.rotation):
-            continue
-        turn = motion.rotation @ before.rotation.T
-        moved[body.name] = (turn, motion.position - turn @ before.position)
-        changes.append((body, _pose(body, motion)))
-    if not moved:
-        return []
+        values: dict[str, Any] = {}
+        if not (_same(motion.position, before.position) and _same(motion.rotation, before.rotation)):
+            turn = motion.rotation @ before.rotation.T
+            moved[body.name] = (turn, motion.position - turn @ before.position)
+            values |= _pose(body, motion)
+        if moving:
+            values |= _twist(body, motion)
+        if values:
+            changes.append((body, values))
     for element in system:
         values = _carried(element, moved)
         if values:
@@ -57,11 +60,17 @@ def _pose(body: mb.Body, motion: Any) -> dict[str, Any]:
         values["angle"] = float(angle_of(motion.rotation))
     elif "rotation" in body.parameters():
         values["rotation"] = motion.rotation
-    if np.any(body.velocity) or np.any(body.angular_velocity):
+    return values
+
+
+def _twist(body: mb.Body, motion: Any) -> dict[str, Any]:
+    """The velocities, where they differ from those of the description."""
+    values: dict[str, Any] = {}
+    if not _same(motion.velocity, body.motion.velocity):
         values["velocity"] = lowered(motion.velocity, body.dimension)
-        if "angular_velocity" in body.parameters():
-            omega = motion.angular_velocity
-            values["angular_velocity"] = float(omega[2]) if body.dimension == 2 else omega
+    omega = motion.angular_velocity
+    if "angular_velocity" in body.parameters() and not _same(omega, body.motion.angular_velocity):
+        values["angular_velocity"] = float(omega[2]) if body.dimension == 2 else omega
     return values
 
 

@@ -139,6 +139,8 @@ class ModePlayer(QObject):
         if self._timer.isActive():
             self._timer.stop()
             self.playing_changed.emit(False)
+        if self.document.animation_owner is self:  # the view is now at rest, and drawn at its best
+            self.document.animation_owner = None
 
     def toggle(self) -> None:
         self.stop() if self.playing else self.play()

@@ -7,13 +7,14 @@ import keyword
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Final
 
 from ..bodies.base import Ground
 from ..errors import ModelError, Problem
+from ..functions import Function
 from ..parameters import Parameter
 from ..shapes import Shape
 from ..system import System
@@ -39,6 +40,46 @@ def to_python(system: System, *, simulation: Mapping[str, Any] | None = None) ->
     strategies = [type(s) for s in (simulation or {}).values() if hasattr(s, "parameters") or hasattr(s, "n_q")]
     classes = [*used_classes(system), *(cls for cls in strategies if name_of(cls) != cls.__name__)]
     return _Writer(Catalogue(classes), classes).script(document(system, simulation))
+
+
+def element_to_python(system: System, name: str) -> str:
+    """Python that adds an element to a system bound to the name `system`; others are found there by name."""
+    writer, content = _writer_within(system)
+    data = next(entry for entry in content["elements"] if entry["name"] == name)
+    return "\n".join(writer._element(data, set()))
+
+
+def assignment_to_python(system: System, name: str, parameters: Iterable[str]) -> str:
+    """Python that gives parameters of an element (of the system itself for "") the values that they have now."""
+    writer, content = _writer_within(system)
+    owner: Any
+    if name == "":
+        owner, place, data = system, "system", content
+    elif name == system.ground.name:
+        owner, place, data = system.ground, "system.ground", content.get("ground", {})
+    else:
+        owner, place = system[name], writer._variables[name]
+        data = next(entry for entry in content["elements"] if entry["name"] == name)
+    known = fields(type(owner))
+    given = {key: writer._value(known[key], data[key]) if key in data else _default(owner, key) for key in parameters}
+    return "\n".join(_call(f"{place}.update", **given).lines("", 0))
+
+
+def _writer_within(system: System) -> tuple[_Writer, dict[str, Any]]:
+    """A writer of lines that go on with a system that is there already, and the content of its file."""
+    classes = used_classes(system)
+    writer, content = _Writer(Catalogue(classes), classes), document(system)
+    writer._variables = {entry["name"]: f"system[{_text(entry['name'])}]" for entry in content["elements"]}
+    writer._variables[system.ground.name] = "system.ground"
+    return writer, content
+
+
+def _default(owner: Any, key: str) -> str | Group:
+    """A value that a file leaves out because it is the default."""
+    value = getattr(owner, key)
+    if isinstance(value, Function):
+        return repr(float(value(*([0.0] * len(value.variables)))))  # defaults are constants
+    return _literal(value.tolist() if hasattr(value, "tolist") else list(value) if isinstance(value, tuple) else value)
 
 
 # ---- Layout -------------------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QMenu, QPushButton, QToolButton
 
 import mbframe as mb
 from gui.document import Document
-from gui.run_controls import NAME, RUN, STATUS, RunControls
+from gui.results_list import NAME, RUN, STATUS
+from gui.run_controls import RunControls
 from gui.runner import duration
 from gui.runs import Run, RunSettings
 from gui.solver_process import Failure

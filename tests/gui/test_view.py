@@ -18,6 +18,8 @@ from gui.view_cube import ViewCube
 
 pytestmark = pytest.mark.skipif(not mb.render.can_draw(), reason="nothing can be drawn here")
 
+SLOWLY = View._animate
+
 
 @pytest.fixture(scope="module")
 def shared_canvas():
@@ -31,6 +33,7 @@ def shared_canvas():
 @pytest.fixture
 def view(document, qtbot, shared_canvas, monkeypatch):
     monkeypatch.setattr(mb.render, "Canvas", lambda size: shared_canvas)
+    monkeypatch.setattr(View, "_animate", lambda self, start, end: self._give_at_once(end))  # without a delay
     document.open_example("four_bar")
     view = View(document, Player(document))
     qtbot.addWidget(view)
@@ -315,14 +318,12 @@ def test_fitting_keeps_the_direction(view):
     view._orbit(70.0, -20.0)
     before = pose(view).towards
     view._give(pose(view).moved((100.0, 0.0, 0.0)))
-    view._frame_time = 1.0  # so slow that nothing is animated
     view.fit()
     np.testing.assert_allclose(pose(view).towards, before, atol=1e-9)
     assert np.linalg.norm(pose(view).focus) < 20.0
 
 
 def test_a_fitted_view_stays_so_when_it_is_resized(view, qtbot):
-    view._frame_time = 1.0
     view.fit()
     distance = pose(view).distance
     view.resize(240, 320)
@@ -336,6 +337,7 @@ def test_a_fitted_view_stays_so_when_it_is_resized(view, qtbot):
 
 
 def test_preset_views_turn_smoothly(view, qtbot, monkeypatch):
+    monkeypatch.setattr(View, "_animate", SLOWLY)
     monkeypatch.setattr(view_module, "SLOW", 1e9)
     view.look("front")
     qtbot.waitUntil(lambda: pose(view).towards @ np.array([0.0, 0.0, 1.0]) > 0.999999, timeout=5000)
@@ -352,7 +354,6 @@ def test_the_camera_is_given_as_exports_take_it(view):
 
 def test_a_double_click_makes_its_point_the_middle(view, qtbot):
     view.look("front")
-    view._frame_time = 1.0
     at = mb.render.Poses.described(view.document.system).of("bar 3")[0] + np.array([0.0, 0.0, 0.2])
     qtbot.mouseDClick(view, Qt.MouseButton.LeftButton, pos=place_of(view, at))
     np.testing.assert_allclose(pose(view).focus[:2], at[:2], atol=0.1)
@@ -497,7 +498,6 @@ def test_clicks_on_the_cube_choose_faces_edges_and_corners(cube, qtbot):
 
 
 def test_a_face_of_the_cube_shows_that_side(view):
-    view._frame_time = 1.0
     for zone, direction in (((1, 0, 0), (1, 0, 0)), ((0, 0, 1), (0, 1, 0)), ((0, 1, 0), (0, 0, 1))):
         view.cube.chosen.emit(zone)
         np.testing.assert_allclose(pose(view).towards, direction, atol=1e-9)  # y is up in the plane

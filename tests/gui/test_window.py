@@ -130,7 +130,7 @@ def test_new_models(window):
 def test_all_panels_are_there(window):
     assert set(window.panels) == {"tree", "run", "inspector", "plots", "stability", "messages"}
     titles = [window.docks.tabs.tabText(k) for k in range(window.docks.tabs.count())]
-    assert titles == ["Plots", "Stability", "Messages"]
+    assert titles == ["Plots", "Stability", "Check", "Script", "Messages"]
     window.open_example("slider_crank")
     for name in ("messages", "stability", "plots"):
         window.actions_[name].trigger()

@@ -1,0 +1,212 @@
+"""The Check tab: what is wrong with the model, found while it is built, with Select and Fix; gaps are drawn in red."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from PySide6.QtCore import QPointF, Qt, QTimer
+from PySide6.QtGui import QPainter, QPen
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+import mbframe as mb
+
+from .. import theme
+from ..document import Document
+from ..icons import icon
+from ..messages import ICONS
+from ..tasks import Model
+from ..view import View
+from ..view_tools import ViewTool, pixels
+from .check_tasks import CheckTask, Findings
+from .checks import Check, Gap, gaps, listed, started_at_zero
+from .pointing import paint_label
+from .workbench import Modelling
+
+PAUSE: Final = 350
+"""Milliseconds after the last change before the model is checked again."""
+FIXES: Final = {"assemble": "Assemble", "start at zero": "Begin with zero", "explain": "Explain"}
+
+
+class ChecksPanel(QWidget):
+    """Lists what is wrong. `checks` are the sentences, `findings` what the solver found."""
+
+    def __init__(self, document: Document, solver: Any, modelling: Modelling, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("checks_panel")
+        self.document, self.solver, self.modelling = document, solver, modelling
+        self.checks: list[Check] = []
+        self.findings: Findings | None = None
+        self.rows: list[CheckRow] = []
+        self._job: Any = None
+        self.gaps = GapTool(modelling.view)
+        modelling.view.tools.append(self.gaps)
+        self.summary = QLabel(self)
+        self.summary.setObjectName("check_summary")
+        self.summary.setProperty("role", "muted")
+        self.summary.setContentsMargins(12, 8, 12, 4)
+        page = QWidget(self)
+        page.setObjectName("checks_page")
+        self._list = QVBoxLayout(page)
+        self._list.setContentsMargins(8, 0, 8, 4)
+        self._list.setSpacing(0)
+        self._list.addStretch(1)
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.summary)
+        layout.addWidget(scroll, 1)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.check)
+        for signal in (document.replaced, document.structure_changed, document.element_changed):
+            signal.connect(self._changed)
+        document.units_changed.connect(self._show)
+        theme.changed().connect(self._show)
+        self._changed()
+
+    def _changed(self, *_: object) -> None:
+        self._timer.start(PAUSE)
+
+    def check(self) -> None:
+        """Ask the solver process what is wrong."""
+        if not len(self.document.system.bodies):
+            self._job = None
+            self._found(None, Findings())
+            return
+        try:
+            task = CheckTask(Model.of(self.document.system))
+        except mb.ModelError as error:
+            self.summary.setText(str(error).splitlines()[0])
+            return
+        self._job = job = self.solver.submit(task)
+        job.finished.connect(lambda found: self._found(job, found))
+        job.failed.connect(lambda failure: self._failed(job, failure))
+
+    def _failed(self, job: Any, failure: Any) -> None:
+        if job is self._job:
+            self._job = None
+            self.findings, self.checks = None, [Check(failure.message, "error")]
+            self._show()
+
+    def _found(self, job: Any, findings: Findings) -> None:
+        if job is self._job:
+            self._job = None
+            self.findings = findings
+            self._show()
+
+    def _show(self, *_: object) -> None:
+        system, units = self.document.system, self.document.units
+        if self.findings is not None:
+            self.checks = listed(self.findings, system, units)
+            self.gaps.set(gaps(self.findings, system, units))
+        for row in self.rows:
+            self._list.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        self.rows = [CheckRow(check, self) for check in self.checks]
+        for number, row in enumerate(self.rows):
+            self._list.insertWidget(number, row)
+            row.show()
+        self.summary.setText(self._summary())
+
+    def _summary(self) -> str:
+        if not len(self.document.system.bodies):
+            return "Add a body to begin. What is wrong with the model will be listed here."
+        freedom = self.findings.freedom if self.findings is not None else None
+        free = "" if freedom is None else f" {'1 freedom' if freedom.count == 1 else f'{freedom.count} freedoms'}."
+        serious = [check for check in self.checks if check.level != "info"]
+        return f"{'Nothing is wrong.' if not serious else f'{len(serious)} to look at.'}{free}"
+
+    def fix(self, check: Check) -> None:
+        """Do what a check proposes."""
+        if check.fix == "assemble":
+            self.modelling.assemble()
+        elif check.fix == "start at zero":
+            try:
+                values = started_at_zero(self.document.system, check.element)
+                if values:
+                    self.document.set(check.element, **values)
+            except mb.ModelError as error:
+                self.document.post_error(error)
+
+
+class CheckRow(QFrame):
+    """A sentence with its buttons."""
+
+    def __init__(self, check: Check, panel: ChecksPanel) -> None:
+        super().__init__(panel)
+        self.setObjectName("check")
+        self.check, self.panel = check, panel
+        sign = QLabel(self)
+        name, color = ICONS[check.level]
+        sign.setPixmap(icon(name, color).pixmap(18, 18))
+        sign.setAccessibleName(check.level)
+        self.text = QLabel(check.text, self)
+        self.text.setObjectName("check_text")
+        self.text.setWordWrap(True)
+        self.detail = QLabel(check.detail, self)
+        self.detail.setObjectName("check_detail")
+        self.detail.setProperty("role", "muted")
+        self.detail.setWordWrap(True)
+        self.detail.hide()
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.text)
+        words.addWidget(self.detail)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(2, 3, 2, 3)
+        layout.setSpacing(8)
+        layout.addWidget(sign, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addLayout(words, 1)
+        self.select = QPushButton("Select", self)
+        self.select.setObjectName("check_select")
+        self.select.setVisible(check.element is not None)
+        self.select.clicked.connect(lambda: panel.document.select(check.element))
+        self.fix = QPushButton(FIXES.get(check.fix, ""), self)
+        self.fix.setObjectName("check_fix")
+        self.fix.setVisible(bool(check.fix))
+        self.fix.clicked.connect(self._fix)
+        layout.addWidget(self.select, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(self.fix, 0, Qt.AlignmentFlag.AlignTop)
+
+    def _fix(self) -> None:
+        if self.check.fix == "explain":
+            self.detail.setVisible(self.detail.isHidden())
+        else:
+            self.panel.fix(self.check)
+
+
+class GapTool(ViewTool):
+    """Draws open joints in red over the picture, where the model is described."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__(view)
+        self.gaps: list[Gap] = []
+
+    def set(self, found: list[Gap]) -> None:
+        """Draw these."""
+        self.gaps = found
+        self.view.update()
+
+    def paint(self, painter: QPainter) -> None:
+        if not self.gaps or self.view.document.current_run is not None:
+            return
+        red = theme.current().color("bad")
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for gap in self.gaps:
+            start, end = pixels(self.view, np.array([gap.start, gap.end]))
+            if start is None or end is None:
+                continue
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(red, 3.0, Qt.PenStyle.DashLine))
+            painter.drawLine(start, end)
+            painter.setPen(QPen(red, 2.5))
+            for spot in {(start.x(), start.y()), (end.x(), end.y())}:
+                painter.drawEllipse(QPointF(*spot), 7.0, 7.0)
+            paint_label(painter, end + QPointF(12.0, -12.0), gap.text)
