@@ -143,7 +143,7 @@ class MainWindow(QMainWindow):
             panel = make()
             self.panels[name] = panel
             place(panel)
-            QTimer.singleShot(0, next_one)
+            QTimer.singleShot(0, self, next_one)  # not if the window is gone by then
 
         next_one()
 
