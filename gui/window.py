@@ -160,6 +160,8 @@ class MainWindow(QMainWindow):
         yield "plots", made("plots", "PlotsPanel", document, solver), partial(docks.add_tab, title="Plots")
         stability = made("stability.panel", "StabilityPanel", document, solver)
         yield "stability", stability, partial(docks.add_tab, title="Stability")
+        compare = made("compare_panel", "ComparePanel", document, solver)
+        yield "compare", compare, partial(docks.add_tab, title="Compare")
         checks = made("modelling.check_panel", "ChecksPanel", document, solver, self.modelling)
         yield "checks", checks, partial(docks.add_tab, title="Check")
         yield "script", made("modelling.script_panel", "ScriptPanel", document), partial(docks.add_tab, title="Script")
