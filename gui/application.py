@@ -181,6 +181,8 @@ class Application:
 
     def close(self) -> None:
         """End everything, in an order in which nobody misses what is gone."""
+        from PySide6.QtCore import QEvent
+
         self.solver.close()
         if self.autosave is not None:
             self.autosave.close(keep=not self._asked)
@@ -189,6 +191,7 @@ class Application:
             self.window.deleteLater()
             self.window = None
         self.qt.processEvents()
+        self.qt.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # which the former leaves for a loop
 
 
 class _EndOnSignals:

@@ -215,6 +215,7 @@ def analysis_menu(window: MainWindow) -> Iterator[Entry]:
             ("messages", "&Messages", "What happened so far"),
             ("checks", "&Check", "What is wrong with the model"),
             ("script", "S&cript", "Every step as Python"),
+            ("compare", "&Compare", "Methods side by side on this model"),
         ),
         1,
     ):

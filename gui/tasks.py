@@ -139,6 +139,19 @@ class CompareTask:
         return mb.compare(self.model.system(), self.t_end, **self.keywords, **progress)
 
 
+@dataclass(frozen=True)
+class ReportTask:
+    """Write a comparison as a page (`Comparison.report`)."""
+
+    comparison: Any
+    path: str
+    slot: ClassVar[str] = "export"
+
+    def run(self, report: Report) -> list[Path]:
+        self.comparison.report(self.path)
+        return [Path(self.path)]
+
+
 # ---- States -------------------------------------------------------------------------------------------------------
 
 

@@ -143,7 +143,7 @@ class MainWindow(QMainWindow):
             panel = make()
             self.panels[name] = panel
             place(panel)
-            QTimer.singleShot(0, next_one)
+            QTimer.singleShot(0, self, next_one)  # not if the window is gone by then
 
         next_one()
 
@@ -160,6 +160,8 @@ class MainWindow(QMainWindow):
         yield "plots", made("plots", "PlotsPanel", document, solver), partial(docks.add_tab, title="Plots")
         stability = made("stability.panel", "StabilityPanel", document, solver)
         yield "stability", stability, partial(docks.add_tab, title="Stability")
+        compare = made("compare_panel", "ComparePanel", document, solver)
+        yield "compare", compare, partial(docks.add_tab, title="Compare")
         checks = made("modelling.check_panel", "ChecksPanel", document, solver, self.modelling)
         yield "checks", checks, partial(docks.add_tab, title="Check")
         yield "script", made("modelling.script_panel", "ScriptPanel", document), partial(docks.add_tab, title="Script")

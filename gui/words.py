@@ -37,6 +37,8 @@ _CLASSES: Final = {
     "PIDActuator": "PID actuator",
     "UdwadiaKalaba": "Udwadia-Kalaba",
     "NewtonEuler": "Newton-Euler",
+    "AugmentedLagrangian": "Augmented Lagrangian",
+    "PlanarEulerParameters": "Planar Euler parameters",
     "PlanarGround": "Ground",
     "SpringDamper": "Spring-damper",
     "TorsionalSpringDamper": "Torsional spring-damper",

@@ -42,13 +42,13 @@ class Assembling(QObject):
             self.document.post_error(error)
             return
         self._text = self.document.model_text()
-        self._job = job = self.solver.submit(task)
-        job.finished.connect(lambda found: self._found(job, found))
-        job.failed.connect(lambda failure: self._failed(job, failure))
-        job.cancelled.connect(lambda: self._failed(job, None))
+        self._job = self.solver.submit(task)
+        self._job.finished.connect(self._found)
+        self._job.failed.connect(self._failed)
+        self._job.cancelled.connect(self._failed)
 
-    def _failed(self, job: Any, failure: Any) -> None:
-        if job is not self._job:
+    def _failed(self, failure: Any = None) -> None:
+        if self.sender() is not self._job:
             return
         self._job = None
         if failure is not None:
@@ -56,8 +56,8 @@ class Assembling(QObject):
             self.document.post(f"Assemble: {failure.message}", "error", named[0] if named else None)
         self.done.emit(None)
 
-    def _found(self, job: Any, assembly: mb.Assembly) -> None:
-        if job is not self._job:
+    def _found(self, assembly: Any) -> None:
+        if self.sender() is not self._job:
             return
         self._job = None
         if self._text != self.document.model_text():  # it was changed meanwhile

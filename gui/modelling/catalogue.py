@@ -27,6 +27,10 @@ Array = NDArray[np.float64]
 
 BASES: Final = (mb.Joint, mb.ForceElement, mb.Measure, mb.Contact)
 GRAVITY: Final = 9.81
+COMMON: Final = (
+    *("RevoluteJoint", "TranslationalJoint", "SphericalJoint", "CylindricalJoint", "FixedJoint", "UniversalJoint"),
+    *("DistanceJoint", "SpringDamper", "TorsionalSpringDamper", "PointForce", "Torque", "Driver", "Distance"),
+)
 
 
 @dataclass(frozen=True)
@@ -71,10 +75,15 @@ def kinds() -> Iterator[Kind]:
     """All that connects bodies, in the order of the menus."""
     # Only these modules: to look at all that is exported would load the solver, which takes a second.
     for module in (joints, forces, measures):
-        for name in sorted(set(mb.__all__) & set(vars(module))):
+        for name in sorted(set(mb.__all__) & set(vars(module)), key=_rank):
             cls = getattr(mb, name)
             if isinstance(cls, type) and issubclass(cls, (mb.Joint, mb.ForceElement, mb.Measure)) and cls not in BASES:
                 yield Kind(cls, _group(cls), _picks(cls))
+
+
+def _rank(name: str) -> tuple[int, str]:
+    """What is needed most stands first, the rest by name."""
+    return (COMMON.index(name) if name in COMMON else len(COMMON), name)
 
 
 def _group(cls: type) -> str:

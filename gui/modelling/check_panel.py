@@ -77,25 +77,26 @@ class ChecksPanel(QWidget):
         """Ask the solver process what is wrong."""
         if not len(self.document.system.bodies):
             self._job = None
-            self._found(None, Findings())
+            self.findings = Findings()
+            self._show()
             return
         try:
             task = CheckTask(Model.of(self.document.system))
         except mb.ModelError as error:
             self.summary.setText(str(error).splitlines()[0])
             return
-        self._job = job = self.solver.submit(task)
-        job.finished.connect(lambda found: self._found(job, found))
-        job.failed.connect(lambda failure: self._failed(job, failure))
+        self._job = self.solver.submit(task)
+        self._job.finished.connect(self._found)
+        self._job.failed.connect(self._failed)
 
-    def _failed(self, job: Any, failure: Any) -> None:
-        if job is self._job:
+    def _failed(self, failure: Any) -> None:
+        if self.sender() is self._job:
             self._job = None
             self.findings, self.checks = None, [Check(failure.message, "error")]
             self._show()
 
-    def _found(self, job: Any, findings: Findings) -> None:
-        if job is self._job:
+    def _found(self, findings: Any) -> None:
+        if self.sender() is self._job:
             self._job = None
             self.findings = findings
             self._show()

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QSize, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
+from .. import theme
 from ..icons import set_icon
+
+CUBE: Final = 120
+"""Pixels that the cube of the view takes on the right."""
 
 
 class Guide(QFrame):
@@ -19,6 +24,8 @@ class Guide(QFrame):
         super().__init__(over)
         self.setObjectName("guide")
         self._over = over
+        self._steps: list[str] = []
+        self._present = 0
         over.installEventFilter(self)
         self.sign = QToolButton(self)
         self.sign.setEnabled(True)
@@ -49,12 +56,7 @@ class Guide(QFrame):
     def tell(self, icon: str, steps: Sequence[str], present: int = 0, fact: str = "") -> None:
         """Show steps with the present one in bold; those before are done."""
         set_icon(self.sign, icon, "accent")
-        parts = []
-        for number, step in enumerate(steps):
-            shown = f"{number + 1}&nbsp;{step}" if len(steps) > 1 else step
-            shown = f"<b>{shown}</b>" if number == present else f"<span style='color:gray'>{shown}</span>"
-            parts.append(shown)
-        self.text.setText("&nbsp; – &nbsp;".join(parts))
+        self._steps, self._present = list(steps), present
         self.set_fact(fact)
         self.show()
         self._place()
@@ -76,10 +78,29 @@ class Guide(QFrame):
             button.show()
         self._place()
 
+    def _write(self, only_present: bool) -> None:
+        muted = theme.current().muted
+        parts = []
+        for number, step in enumerate(self._steps):
+            shown = f"{number + 1}&nbsp;{step}" if len(self._steps) > 1 else step
+            if number == self._present:
+                parts.append(f"<b>{shown}</b>")
+            elif not only_present:
+                parts.append(f"<span style='color:{muted}'>{shown}</span>")
+        self.text.setText("&nbsp; – &nbsp;".join(parts))
+
     def _place(self) -> None:
-        self.layout().activate()
-        width = min(self.sizeHint().width(), self._over.width() - 24)
-        self.setGeometry((self._over.width() - width) // 2, 10, width, self.sizeHint().height())
+        """In the middle of the upper edge, beside the cube; where there is little room, the present step only."""
+        room = self._over.width() - 2 * CUBE
+        for only_present in (False, True):
+            self._write(only_present)
+            self.layout().activate()
+            width = self.sizeHint().width()
+            if width <= room:
+                break
+        width = min(width, self._over.width() - CUBE - 24)
+        left = max(12, min((self._over.width() - width) // 2, self._over.width() - CUBE - width))
+        self.setGeometry(left, 10, width, self.sizeHint().height())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and self.isVisible():

@@ -7,6 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ..actions import Entry
+from .bodies import PRESETS
+from .catalogue import kinds
 
 if TYPE_CHECKING:
     from ..window import MainWindow
@@ -21,12 +23,12 @@ def model_menu(window: MainWindow) -> Iterator[Entry]:
     """What builds and changes a model."""
     modelling, menu = window.modelling, "&Model"
     add = f"{menu}/&Add"
-    for preset in modelling.presets:
+    for preset in PRESETS:
         name, keys = f"add_{preset.name}", KEYS.get(preset.name, ())
         call = partial(modelling.add_body, preset)
         yield model(name, f"{add}/&Body", preset.label, call, keys, "body", f"Add a body: {_lower(preset.tip)}")
     for group, icon in GROUPS.items():
-        for kind in modelling.kinds.values():
+        for kind in kinds():
             if kind.group == group:
                 keys = KEYS.get(kind.name, ())
                 name, call = f"add_{kind.name}", partial(modelling.add, kind)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -401,11 +400,11 @@ class Placing(ViewTool):
             task = PreviewTask(Model.of(self.system), self.kind.cls, tuple(r.name for r in references), values)
         except (mb.ModelError, KeyError):
             return
-        self._job = job = self.solver.submit(task)
-        job.finished.connect(partial(self._show_freedom, job))
+        self._job = self.solver.submit(task)
+        self._job.finished.connect(self._show_freedom)
 
-    def _show_freedom(self, job: Any, freedom: mb.Freedom) -> None:
-        if job is not self._job or not self.active:
+    def _show_freedom(self, freedom: Any) -> None:
+        if self.sender() is not self._job or not self.active:
             return
         left = "1 freedom" if freedom.count == 1 else f"{freedom.count} freedoms"
         text = f"remaining: {left}"

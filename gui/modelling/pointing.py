@@ -51,7 +51,7 @@ def pointed(
     """
     found = view._pick(place)
     element = found.element if found is not None else None
-    near = nearest(view, place, candidates(system, bodies))
+    near = nearest(view, place, candidates(system, bodies), element)
     if near is not None:
         return Pointed(element, near)
     if found is not None and isinstance(element, mb.Body) and (bodies is None or element in bodies):
@@ -67,10 +67,12 @@ def pointed(
     return Pointed(element, Snap(on_grid(point, normal, step), "grid", None))
 
 
-def nearest(view: View, place: QPointF, snaps: list[Snap]) -> Snap | None:
-    """The point nearest to a pixel, within reach; of equal ones the first."""
+def nearest(view: View, place: QPointF, snaps: list[Snap], under: Any = None) -> Snap | None:
+    """The point nearest to a pixel, within reach; of equal ones that of the body under it, else the first."""
     if not snaps:
         return None
+    if isinstance(under, mb.Body):
+        snaps = sorted(snaps, key=lambda snap: snap.body != under.name)
     spots = pixels(view, [snap.point for snap in snaps])
     best, least = None, REACH
     for snap, spot in zip(snaps, spots, strict=True):

@@ -166,15 +166,15 @@ class Pull(ViewTool):
                 tuple(lowered(self._point, dimension)),
                 tuple(lowered(self._target, dimension)),
             )
-            self._job = job = self.solver.submit(task)
-            job.finished.connect(lambda state: self._found(job, state))
-            job.failed.connect(lambda failure: self._failed(job, failure))
-            job.cancelled.connect(lambda: self._failed(job, None))
+            self._job = self.solver.submit(task)
+            self._job.finished.connect(self._found)
+            self._job.failed.connect(self._failed)
+            self._job.cancelled.connect(self._failed)
         elif self._releasing:
             self._keep()
 
-    def _found(self, job: Any, state: mb.State) -> None:
-        if job is not self._job:
+    def _found(self, state: Any) -> None:
+        if self.sender() is not self._job:
             return
         self._job = None
         self.reached = state
@@ -182,8 +182,8 @@ class Pull(ViewTool):
         self.updated.emit(state)
         self._next()
 
-    def _failed(self, job: Any, failure: Any) -> None:
-        if job is not self._job:
+    def _failed(self, failure: Any = None) -> None:
+        if self.sender() is not self._job:
             return
         self._job = None
         if failure is not None:

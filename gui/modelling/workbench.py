@@ -17,7 +17,7 @@ from ..document import Document
 from ..icons import icon, set_icon
 from ..view import View
 from .assembling import Assembling
-from .bodies import PRESETS, Preset
+from .bodies import Preset
 from .catalogue import Kind, kinds
 from .guide import Guide
 from .placing import Placing
@@ -188,8 +188,3 @@ class Modelling(QObject):
             menu.addSeparator()
         if self.view.hidden:
             menu.addAction(icon("eye"), "Show all", self.show_all)
-
-    @property
-    def presets(self) -> tuple[Preset, ...]:
-        """The kinds of bodies."""
-        return PRESETS

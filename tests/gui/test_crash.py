@@ -76,7 +76,9 @@ def test_the_report_can_be_copied(qtbot, tmp_path):
 
 
 def test_ctrl_c_ends_the_loop(reporter, qapp):
-    QTimer.singleShot(10, lambda: reporter._catch(KeyboardInterrupt, KeyboardInterrupt(), None))
+    soon = QTimer(singleShot=True, interval=50)
+    soon.timeout.connect(lambda: reporter._catch(KeyboardInterrupt, KeyboardInterrupt(), None))
+    soon.start()
     late = QTimer(singleShot=True, interval=10_000)
     late.timeout.connect(lambda: qapp.exit(1))
     late.start()

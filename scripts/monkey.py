@@ -1,0 +1,83 @@
+"""Lets a monkey use the application, in a virtual display, and tells exceptions, pauses and the growth of memory.
+
+scripts/monkey [actions [seed]]
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+LONGEST_PAUSE = 1.0  # s
+MOST_GROWTH = 50.0  # MB, after the first tenth of the actions
+
+
+def memory() -> float:
+    """Resident memory of this process, MB."""
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def in_display(arguments: list[str]) -> int:
+    """Run this file again in a virtual display with settings of its own."""
+    if shutil.which("xvfb-run") is None:
+        print("xvfb-run not found: install xvfb", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory(prefix="mbframe-monkey-") as folder:
+        homes = {f"XDG_{kind}_HOME": str(Path(folder) / kind.lower()) for kind in ("CONFIG", "DATA")}
+        own = {"QT_API": "pyside6", "LIBGL_ALWAYS_SOFTWARE": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+        screen = "-screen 0 1400x900x24 -nolisten tcp"
+        command = ["xvfb-run", "-a", "-s", screen, sys.executable, __file__, "--inside", *arguments]
+        return subprocess.run(command, env={**os.environ, **own, **homes}, cwd=ROOT).returncode
+
+
+def inside(actions: int, seed: int) -> int:
+    """Act, and tell what was found; 1 if anything was."""
+    from PySide6.QtTest import QTest
+
+    from gui.application import Application
+    from tests.gui.monkey import Monkey
+
+    errors: list[str] = []
+    sys.excepthook = lambda *error: errors.append("".join(traceback.format_exception(*error)))
+    application = Application([], warm=False)
+    ready: list[bool] = []
+    application.open()
+    window: Any = application.window
+    window.panels_ready.connect(lambda: ready.append(True))
+    while not ready or window.view.canvas is None:
+        QTest.qWait(20)
+    window.open_example("four_bar")
+    monkey = Monkey(window, seed)
+    sys.excepthook = lambda *error: errors.append("".join(traceback.format_exception(*error)))
+    warm = max(1, actions // 10)
+    monkey.act(warm)
+    before, began = memory(), time.monotonic()
+    monkey.act(actions - warm)
+    grown, longest = memory() - before, max(monkey.pauses)
+    print(f"{actions} actions with seed {seed} in {time.monotonic() - began:.0f} s")
+    print(f"longest pause {longest:.2f} s, memory grew by {grown:.0f} MB, {len(errors)} exceptions")
+    for error in errors[:3]:
+        print(error)
+    if errors:
+        print("last actions:", ", ".join(monkey.log[-20:]))
+    window.document.undo_stack.setClean()
+    window.close()
+    application.close()
+    return int(bool(errors) or longest > LONGEST_PAUSE or grown > MOST_GROWTH)
+
+
+if __name__ == "__main__":
+    given = sys.argv[1:]
+    if "--inside" in given:
+        numbers = [int(text) for text in given if text != "--inside"]
+        sys.exit(inside(*(numbers + [2000, 1][len(numbers) :])))
+    sys.exit(in_display(given))
