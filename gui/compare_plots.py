@@ -64,6 +64,7 @@ class ComparePlot(Plot):
         self.label("bottom", below)
         self.label("left", beside)
         self.getPlotItem().setLogMode(x=self.kind == "work", y=True)
+        self.getPlotItem().getAxis("bottom").setStyle(maxTextLevel=0 if self.kind == "work" else 2)  # decades have room
         if self.comparison is None:
             return
         for number, group in enumerate(self.comparison.families().values()):

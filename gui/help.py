@@ -51,6 +51,7 @@ TOPICS: Final = {
     "timeline": "playing",
     "plots_panel": "plots",
     "stability_panel": "stability",
+    "constraints_panel": "constraints",
     "compare_panel": "compare",
     "export_dialog": "exporting",
     "messages_panel": "troubleshooting",

@@ -215,7 +215,8 @@ def analysis_menu(window: MainWindow) -> Iterator[Entry]:
             ("messages", "&Messages", "What happened so far"),
             ("checks", "&Check", "What is wrong with the model"),
             ("script", "S&cript", "Every step as Python"),
-            ("compare", "&Compare", "Methods side by side on this model"),
+            ("compare", "C&ompare", "Methods side by side on this model"),
+            ("constraints", "Co&nstraints", "Freedoms, free motions and dependencies of joints"),
         ),
         1,
     ):

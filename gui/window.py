@@ -160,6 +160,8 @@ class MainWindow(QMainWindow):
         yield "plots", made("plots", "PlotsPanel", document, solver), partial(docks.add_tab, title="Plots")
         stability = made("stability.panel", "StabilityPanel", document, solver)
         yield "stability", stability, partial(docks.add_tab, title="Stability")
+        constraints = made("constraints_panel", "ConstraintsPanel", document, solver)
+        yield "constraints", constraints, partial(docks.add_tab, title="Constraints")
         compare = made("compare_panel", "ComparePanel", document, solver)
         yield "compare", compare, partial(docks.add_tab, title="Compare")
         checks = made("modelling.check_panel", "ChecksPanel", document, solver, self.modelling)

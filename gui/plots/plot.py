@@ -217,7 +217,8 @@ class Plot(QWidget):
                 continue
             remove = f'<a style="color:{look.muted}; text-decoration:none" href="{html.escape(name)}">×</a>'
             parts.append(
-                f"{_dash(mine[0])} {_escaped(mine[0].label)}{f' {remove}' if links and self.names[1:] else ''}"
+                f"{_dash(mine[0])}&nbsp;{_escaped(mine[0].label)}"
+                f"{f'&nbsp;{remove}' if links and self.names[1:] else ''}"
             )
         remarks = [f'<span style="color:{look.muted}">{html.escape(r)}</span>' for r in dict.fromkeys(self._remarks)]
         return GAP.join(parts + remarks)

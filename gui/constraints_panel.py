@@ -1,0 +1,339 @@
+"""The constraints tab: freedoms and the motions they allow, dependencies, violation and energy of the run."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QPushButton,
+    QScrollArea,
+    QSlider,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+import mbframe as mb
+
+from . import icons, theme
+from .constraints_words import details, verdict
+from .document import Document
+from .history_plots import HistoryPlot
+from .plots.curves import Curves
+from .stability.banner import Banner
+from .stability.labels import ElidedLabel
+from .stability.latest import Latest
+from .tasks import Model
+from .wiggle import WigglePlayer
+from .wiggle_tasks import ConstraintsFound, ConstraintsTask, FreeMotion, WiggleTask
+
+PAUSE: Final = 250
+"""Milliseconds after a change, when freedoms are counted again."""
+INFINITESIMAL: Final = "The mechanism cannot be moved along this motion: it is free for infinitely small steps only."
+VIOLATION, ENERGY = "violation.position", "energy.total"
+
+
+class ConstraintsPanel(QWidget):
+    """What the constraints of the document's model leave free, at the state that is shown."""
+
+    counted = Signal(object)
+    """The `ConstraintsFound` that is shown now."""
+
+    def __init__(self, document: Document, solver: Any, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("constraints_panel")
+        self.document = document
+        self.found: ConstraintsFound | None = None
+        self._model: Model | None = None
+        self._fresh = False
+        self.counting, self.swinging = Latest(solver, self), Latest(solver, self)
+        self.curves = Curves(document, solver, self)
+        self.player = WigglePlayer(document, self)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(PAUSE)
+        self._soon.timeout.connect(self.count)
+        self._build()
+        self._connect()
+
+    # --- widgets -----------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.banner = Banner("constraints_banner")
+        self.verdict = ElidedLabel()
+        self.verdict.setObjectName("constraints_verdict")
+        self.verdict.setContentsMargins(10, 5, 8, 3)
+        self.details = QLabel()
+        self.details.setObjectName("constraints_details")
+        self.details.setWordWrap(True)
+        self.details.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.details.setContentsMargins(10, 0, 8, 4)
+        self.details.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        area = QScrollArea()
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setWidget(self.details)
+        for ground in (area.viewport(), self.details):
+            ground.setAutoFillBackground(False)
+        self.violation = HistoryPlot("violation_plot", "violation |C|", logarithmic=True)
+        self.energy = HistoryPlot("energy_plot", "change of energy, J", from_start=True)
+        for plot in (self.violation, self.energy):
+            plot.setMinimumSize(QSize(120, 60))
+        self.splitter = QSplitter(Qt.Orientation.Horizontal)
+        for widget in (self._motions(), area, _column(self.violation, self.energy)):
+            self.splitter.addWidget(widget)
+        for number, share in enumerate((3, 3, 4)):
+            self.splitter.setStretchFactor(number, share)
+        self.splitter.setSizes([3000, 3000, 4000])
+        self.splitter.setChildrenCollapsible(False)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.banner)
+        column.addWidget(self.verdict)
+        column.addWidget(self.splitter, 1)
+
+    def _motions(self) -> QWidget:
+        self.levels = QButtonGroup(self)
+        self.level_row = QWidget()
+        row = QHBoxLayout(self.level_row)
+        row.setContentsMargins(8, 0, 8, 2)
+        row.setSpacing(2)
+        for name, words in (("positions", "Where it can get to"), ("velocities", "How it can move without slip")):
+            button = QPushButton()
+            button.setObjectName(f"level_{name}")
+            button.setProperty("role", "segment")
+            button.setToolTip(words)
+            button.setCheckable(True)
+            button.clicked.connect(self._show_motions)
+            self.levels.addButton(button)
+            row.addWidget(button)
+        self.list = QListWidget()
+        self.list.setObjectName("free_motions")
+        self.list.setAccessibleName("Free motions")
+        self.list.setMinimumSize(QSize(140, 60))
+        self.list.setWordWrap(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setSpacing(2)
+        self.play = QToolButton()
+        self.play.setObjectName("wiggle")
+        self.play.setText("Wiggle")
+        self.play.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.play.setToolTip("Let the mechanism swing along the chosen free motion, with closed joints")
+        icons.set_icon(self.play, "play")
+        self.size = QSlider(Qt.Orientation.Horizontal)
+        self.size.setObjectName("wiggle_size")
+        self.size.setAccessibleName("How far the bodies move")
+        self.size.setToolTip("How far the bodies move")
+        self.size.setRange(10, 300)
+        self.size.setValue(100)
+        controls = QHBoxLayout()
+        controls.setContentsMargins(8, 2, 8, 4)
+        for widget in (self.play, QLabel("Size"), self.size):
+            controls.addWidget(widget)
+        box = _column(self.level_row, self.list)
+        layout = box.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.addLayout(controls)
+        return box
+
+    def _connect(self) -> None:
+        document = self.document
+        document.replaced.connect(self._renew)
+        document.structure_changed.connect(self._model_changed)
+        document.element_changed.connect(self._model_changed)
+        document.time_changed.connect(self._outdated)
+        document.current_run_changed.connect(self._run_changed)
+        document.animation_owner_changed.connect(self._outdated)
+        self.counting.finished.connect(self._counted)
+        self.counting.failed.connect(self._failed)
+        self.swinging.finished.connect(self._swing_found)
+        self.swinging.failed.connect(lambda failure: self.banner.say(str(failure), "error"))
+        self.curves.changed.connect(lambda *_: self._show_history())
+        self.list.currentRowChanged.connect(self._motion_chosen)
+        self.list.itemClicked.connect(lambda _: self.wiggle())
+        self.list.itemActivated.connect(lambda _: self.wiggle())
+        self.play.clicked.connect(self.toggle)
+        self.size.sliderReleased.connect(self._resized)
+        self.player.playing_changed.connect(self._show_playing)
+        self.details.linkActivated.connect(self._select)
+        theme.changed().connect(self._show_details)
+        self._motion_chosen(-1)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Freedoms are counted when somebody looks here."""
+        super().showEvent(event)
+        self._show_history()
+        if not self._fresh:
+            self._soon.start(0)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.player.stop()
+
+    # --- the model ---------------------------------------------------------------------------------------------------
+
+    def _renew(self) -> None:
+        """There is another model: nothing is known of it."""
+        self.counting.drop()
+        self.found = None
+        self.list.clear()
+        self.verdict.clear()
+        self.details.clear()
+        self.banner.say("")
+        self._run_changed()
+        self._model_changed()
+
+    def _model_changed(self, *_: object) -> None:
+        self._model = None
+        self.swinging.drop()
+        self.player.stop()
+        self._outdated()
+
+    def _run_changed(self, *_: object) -> None:
+        if self.isVisible():
+            self._show_history()
+        self._outdated()
+
+    def _outdated(self, *_: object) -> None:
+        """Freedoms belong to a state; while bodies move there is no point in counting."""
+        self._fresh = False
+        if self.isVisible() and self.document.animation_owner is None:
+            self._soon.start(PAUSE)
+
+    def _shown_state(self) -> Any:
+        """The stored state nearest to the time of the document; None (the described state) without a run."""
+        run = self.document.current_run
+        if run is None or run.result is None or run.stale or not len(run.result):
+            return None
+        return run.result.state(int(np.argmin(np.abs(run.result.t - self.document.time))))
+
+    def count(self) -> None:
+        """Count freedoms at the state that is shown."""
+        self._fresh = True
+        if not self.document.system.bodies:
+            self._show(None)
+            self.verdict.setText("There are no bodies yet.")
+            return
+        try:
+            if self._model is None:
+                self._model = Model.of(self.document.system)
+            self.counting.ask(ConstraintsTask(self._model, self._shown_state()))
+        except mb.ModelError as error:
+            self._failed(error)
+
+    def _counted(self, found: ConstraintsFound) -> None:
+        self.banner.say("")
+        self._show(found)
+        self.counted.emit(found)
+
+    def _failed(self, failure: Any) -> None:
+        self._show(None)
+        self.banner.say(str(failure), "error")
+
+    def _show(self, found: ConstraintsFound | None) -> None:
+        self.found = found
+        text = "" if found is None else verdict(found)
+        self.verdict.setText(text)
+        self.verdict.setToolTip(text)
+        self._show_details()
+        self.level_row.setVisible(found is not None and found.nonholonomic)
+        if found is not None:
+            positions, velocities = self.levels.buttons()
+            positions.setText(f"Positions ({len(found.positions)})")
+            velocities.setText(f"Velocities ({len(found.velocities)})")
+            if not (found.nonholonomic and positions.isChecked()):
+                velocities.setChecked(True)
+        self._show_motions()
+
+    def _show_details(self, *_: object) -> None:
+        self.details.setText("" if self.found is None else details(self.found, theme.current().accent))
+
+    # --- free motions ------------------------------------------------------------------------------------------------
+
+    @property
+    def slipping(self) -> bool:
+        """Whether motions of the level of positions are shown."""
+        return self.levels.buttons()[0].isChecked()
+
+    def motions(self) -> list[FreeMotion]:
+        """The free motions that are listed."""
+        if self.found is None:
+            return []
+        return self.found.positions if self.slipping else self.found.velocities
+
+    def _show_motions(self, *_: object) -> None:
+        row = max(self.list.currentRow(), 0)
+        self.swinging.drop()
+        self.player.stop()
+        self.list.clear()
+        for motion in self.motions():
+            self.list.addItem(motion.words)
+            self.list.item(self.list.count() - 1).setToolTip(motion.words)
+        self.list.setCurrentRow(min(row, self.list.count() - 1))
+
+    def _motion_chosen(self, row: int) -> None:
+        self.play.setEnabled(row >= 0)
+        self.size.setEnabled(row >= 0)
+        if row >= 0 and self.player.playing:
+            self.wiggle()
+
+    def toggle(self) -> None:
+        """Begin to swing, or stop."""
+        self.player.stop() if self.player.playing else self.wiggle()
+
+    def wiggle(self) -> None:
+        """Let the mechanism swing along the chosen motion."""
+        row = self.list.currentRow()
+        if self.found is None or self._model is None or not 0 <= row < len(self.motions()):
+            return
+        task = WiggleTask(self._model, self.found.state, self.motions()[row], self.slipping, self.size.value() / 100.0)
+        self.swinging.ask(task)
+
+    def _swing_found(self, states: list[Any]) -> None:
+        if len(states) < 2:
+            self.banner.say(
+                "The mechanism cannot be moved along this motion: it is free for infinitely small steps only."
+            )
+            return
+        if self.found is not None and self.isVisible():
+            self.banner.say("")
+            self.player.play(states, self.found.state)
+
+    def _resized(self) -> None:
+        if self.player.playing:
+            self.wiggle()
+
+    def _show_playing(self, playing: bool) -> None:
+        self.play.setText("Stop" if playing else "Wiggle")
+        icons.set_icon(self.play, "pause" if playing else "play")
+
+    # --- run and joints ----------------------------------------------------------------------------------------------
+
+    def _show_history(self) -> None:
+        run = self.document.current_run
+        for plot, name in ((self.violation, VIOLATION), (self.energy, ENERGY)):
+            plot.show_curve(None if run is None else self.curves.get(run, name))
+
+    def _select(self, name: str) -> None:
+        if name in {element.name for element in self.document.system}:
+            self.document.select(self.document.system[name])
+
+
+def _column(*widgets: QWidget) -> QWidget:
+    box = QWidget()
+    column = QVBoxLayout(box)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    for widget in widgets:
+        column.addWidget(widget)
+    return box

@@ -1,0 +1,62 @@
+"""Small plots of a run over time: how far joints are open, and the energy."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtWidgets import QWidget
+
+from . import theme
+from .plots.curves import Curve
+from .stability.plane import Plot
+
+SMALLEST: Final = 1e-17
+"""Floor of logarithmic axes, so that an exact zero can be drawn."""
+
+
+class HistoryPlot(Plot):
+    """One quantity of a run over time; `from_start` shows how it differs from its first value."""
+
+    def __init__(
+        self,
+        name: str,
+        words: str,
+        logarithmic: bool = False,
+        from_start: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setAccessibleName(words)
+        self.words, self.logarithmic, self.from_start = words, logarithmic, from_start
+        self.curve: Curve | None = None
+        self._line: Any = None
+        self.getPlotItem().setLogMode(y=logarithmic)
+        self._dress()
+
+    def show_curve(self, curve: Curve | None) -> None:
+        """Show another curve, or none."""
+        self.curve = curve
+        self.redraw()
+        self.fit()
+
+    def fit(self) -> None:
+        self.getPlotItem().vb.autoRange(padding=0.06)
+
+    def redraw(self) -> None:
+        if self._line is not None:
+            self.removeItem(self._line)
+            self._line = None
+        there = self.curve is not None and len(self.curve.t) > 0
+        self.label("left", self.words if there else f"{self.words}: appears after a run")
+        self.label("bottom", "time, s" if there else "")
+        if self.curve is None or not there:
+            return
+        values = self.curve.values - (self.curve.values[0] if self.from_start else 0.0)
+        if self.logarithmic:
+            values = np.maximum(np.abs(values), SMALLEST)
+        self._line = pg.PlotDataItem(self.curve.t, values, pen=pg.mkPen(theme.current().accent, width=1.5))
+        self._line.setDownsampling(auto=True, method="peak")
+        self.addItem(self._line)
