@@ -158,6 +158,7 @@ class ConstraintsPanel(QWidget):
         self.counting.failed.connect(self._failed)
         self.swinging.finished.connect(self._swing_found)
         self.swinging.failed.connect(lambda failure: self.banner.say(str(failure), "error"))
+        self.swinging.busy_changed.connect(lambda _: self._show_playing(self.player.playing))
         self.curves.changed.connect(lambda *_: self._show_history())
         self.list.currentRowChanged.connect(self._motion_chosen)
         self.list.itemClicked.connect(lambda _: self.wiggle())
@@ -314,7 +315,7 @@ class ConstraintsPanel(QWidget):
             self.wiggle()
 
     def _show_playing(self, playing: bool) -> None:
-        self.play.setText("Stop" if playing else "Wiggle")
+        self.play.setText("Stop" if playing else "Preparing…" if self.swinging.busy else "Wiggle")
         icons.set_icon(self.play, "pause" if playing else "play")
 
     # --- run and joints ----------------------------------------------------------------------------------------------

@@ -468,8 +468,10 @@ class View(QWidget):
         if self._dirty and self.canvas is not None and self.scene is not None:
             self._draw(COARSE if self._moving and self._frame_time > SLOW else 1.0)
         painter = QPainter(self)
-        self._paint(painter)
-        painter.end()
+        try:
+            self._paint(painter)
+        finally:  # a painter that is left open takes the process down
+            painter.end()
         if self._first and self._image is not None:
             self._first = False
             self.first_shown.emit()

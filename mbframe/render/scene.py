@@ -362,7 +362,9 @@ class Scene:
 
     def _label_spots(self) -> list[tuple[list[str], str | None, Array]]:
         """Names to write, and the body and its point where; names that would cover each other are written together."""
-        spots = [(b.name, b.name, self.sketch.center_of_mass(b)) for b in self.system.bodies]
+        # A body that was added since is not drawn yet.
+        there = [b for b in self.system.bodies if b.name in self.sketch.described.bodies]
+        spots = [(b.name, b.name, self.sketch.center_of_mass(b)) for b in there]
         spots += [(name, j.body, j.point) for name, (_, j) in self.sketch.ports.items()]
         found: list[tuple[list[str], str | None, Array]] = []
         for name, body, point in spots:

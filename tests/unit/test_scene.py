@@ -337,3 +337,10 @@ def test_without_pyvista_the_remedy_is_named():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode == 1
     assert "pip install 'mbframe[render]'" in run.stderr
+
+
+def test_names_are_written_while_a_new_body_waits_to_be_drawn():
+    system = mb.examples.four_bar()
+    with mb.render.Scene(system, size=(80, 60)) as scene:
+        system.add(mb.PlanarBody("late", mass=1.0, inertia=1.0))
+        assert not any("late" in text for text, _ in scene.label_positions())
