@@ -19,7 +19,8 @@ from mbframe.files.catalogue import ADDED, arguments, built_in, fields, settings
 from mbframe.files.reader import STRATEGY_SETTINGS
 from mbframe.parameters import Parameter
 
-BODIES = list(built_in(mb.Body).values())
+# Joints attach to nodes of flexible bodies, and random points are none.
+BODIES = [cls for cls in built_in(mb.Body).values() if cls is not mb.FlexibleBody]
 CONNECTIONS = [cls for base in ADDED if base is not mb.Body for cls in built_in(base).values()]
 IN_PLANE = [cls for cls in CONNECTIONS if cls.planar]
 SHAPES = list(built_in(mb.Shape).values())
