@@ -38,6 +38,7 @@ class ChecksPanel(QWidget):
         self.checks: list[Check] = []
         self.findings: Findings | None = None
         self.rows: list[CheckRow] = []
+        self._theme = theme.current()
         self._job: Any = None
         self.gaps = GapTool(modelling.view)
         modelling.view.tools.append(self.gaps)
@@ -106,6 +107,10 @@ class ChecksPanel(QWidget):
         if self.findings is not None:
             self.checks = listed(self.findings, system, units)
             self.gaps.set(gaps(self.findings, system, units))
+        self.summary.setText(self._summary())
+        if [row.check for row in self.rows] == self.checks and theme.current() is self._theme:
+            return  # rows are as they have to be; making widgets anew at every change would cost memory
+        self._theme = theme.current()
         for row in self.rows:
             self._list.removeWidget(row)
             row.hide()
@@ -114,7 +119,6 @@ class ChecksPanel(QWidget):
         for number, row in enumerate(self.rows):
             self._list.insertWidget(number, row)
             row.show()
-        self.summary.setText(self._summary())
 
     def _summary(self) -> str:
         if not len(self.document.system.bodies):
