@@ -9,7 +9,7 @@ from mbframe.parameters import Parameter
 from .base import PLAIN, Field, Surroundings, same
 from .choices import ChoiceField, FlagField, ReferenceField
 from .functions import FunctionField
-from .literal import ListField
+from .literal import ListField, ModesField
 from .numbers import IntegerField, NumberField, NumbersField
 from .rotation import RotationField
 from .shapes import ShapesField
@@ -38,6 +38,7 @@ _BY_KIND: dict[str, type[Field]] = {
     "reference": ReferenceField,
     "shapes": ShapesField,
     "list": ListField,
+    "modes": ModesField,
 }
 
 LARGEST_GRID = 36

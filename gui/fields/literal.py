@@ -1,4 +1,4 @@
-"""The field for lists of anything that can be written down, as Python literals."""
+"""Fields for what is written as text: lists of anything, as Python literals; component modes, only to be read."""
 
 from __future__ import annotations
 
@@ -34,13 +34,16 @@ class ListField(Field):
         return [self.edit]
 
     def _display(self, value: Any) -> None:
-        text = "" if value is None else repr(list(value))
+        text = "" if value is None else self._text(value)
         self.edit.show_text(text)
         try:
             ast.literal_eval(text or "None")
             self.edit.setReadOnly(False)
         except (ValueError, SyntaxError):
             self.edit.setReadOnly(True)
+
+    def _text(self, value: Any) -> str:
+        return repr(list(value))
 
     def _read(self) -> Any:
         text = self.edit.text().strip()
@@ -51,3 +54,11 @@ class ListField(Field):
         except (ValueError, SyntaxError):
             raise ValueError("this is not a list; write one such as [1, 2, 3]") from None
         return tuple(found) if isinstance(found, list | tuple) else (found,)
+
+
+class ModesField(ListField):
+    """Component modes of a flexible body, in a few words; they are made in Python or come with a file."""
+
+    def _text(self, value: Any) -> str:
+        part = value.component
+        return f"{value.count} modes of {len(part.nodes):,} nodes, up to {max(value.frequencies):.4g} Hz"

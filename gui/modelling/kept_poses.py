@@ -27,8 +27,16 @@ def described(system: mb.System) -> mb.State:
 def keep(system: mb.System, state: mb.State) -> Changes:
     """The assignments that describe the system in a state, with the points of joints and forces where they are then.
 
-    Velocities go along where there are any.
+    Velocities go along where there are any. A state in which a flexible body is bent otherwise is refused: joints are
+    described at the nodes of bodies as they are then, and would not be where they were.
     """
+    bent = [
+        body.problem("", "is bent in this state, and a model is not described so; let it come to rest, or simulate it")
+        for body in system.bodies
+        if not _same(state.motions[body.name].modal_coordinates, body.motion.modal_coordinates)
+    ]
+    if bent:
+        raise mb.ModelError(bent)
     moved: dict[str, tuple[Any, Any]] = {}
     changes: Changes = []
     moving = any(np.any(body.motion.velocity) or np.any(body.motion.angular_velocity) for body in system.bodies)

@@ -196,17 +196,17 @@ class Pull(ViewTool):
         self._end()
         if name is None or state is None:
             return
-        changes = keep(self.document.system, state)
-        if not changes:
-            self._return()
-            return
-        bodies = [element.name for element, _ in changes if isinstance(element, mb.Body)]
         try:
+            changes = keep(self.document.system, state)
+            if not changes:
+                self._return()
+                return
             self.document.set_many(changes, text=f"Pull {name}")
         except mb.ModelError as error:
             self._return()
             self.document.post_error(error)
             return
+        bodies = [element.name for element, _ in changes if isinstance(element, mb.Body)]
         if (counted := counted_from_here(self.document.system, bodies)) and len(changes):
             listed = ", ".join(counted[:3]) + (", …" if len(counted) > 3 else "")
             self.document.post(f"{listed}: angles and displacements count from the new position now.", "info")
