@@ -41,6 +41,7 @@ from ..results import PARTS, Columns, EventRecord, Info, NamedColumns, Result, S
 from ..state import Motion, State
 from ..system import System
 from .atomic import FilePath, refused, replacing, unwritten, writable
+from .hdf5 import Completed, Superblock
 from .json_text import dumps, parse
 from .model import document, settings_from, system_from
 
@@ -504,21 +505,17 @@ def _opened(path: Path) -> Iterator[h5py.File]:
     if not path.is_file():
         raise refused(path, "there is no such file; check its name and folder")
     try:
-        file = h5py.File(path, "r", swmr=_is_being_written(path))
-    except (OSError, RuntimeError) as error:
+        head = Superblock.of(path)
+        if head.being_written:
+            file = h5py.File(path, "r", swmr=True)
+        elif head.missing > 0:
+            file = h5py.File(Completed(path, head.missing), "r")
+        else:
+            file = h5py.File(path, "r")
+    except (OSError, RuntimeError, ValueError) as error:
         raise refused(path, f"cannot be read: {error}; give a file that result.save(...) wrote") from error
     with file:
         yield file
-
-
-def _is_being_written(path: Path) -> bool:
-    """Whether a run writes the file, or was killed while it did (File Format Specification of HDF5, superblock 3).
-
-    Only such files are opened with a reader's patience: it takes damage for a write under way, and waits for minutes.
-    """
-    with path.open("rb") as file:
-        head = file.read(12)
-    return len(head) == 12 and head[8] >= 3 and bool(head[11] & 0b101)
 
 
 @contextmanager

@@ -346,6 +346,18 @@ def test_a_disk_that_refuses_to_write_leaves_a_readable_file(tmp_path):
     assert np.allclose(loaded.position("stone")[:, 0], loaded.t)
 
 
+def test_a_file_without_its_end_keeps_what_is_there(tmp_path):
+    """As a full disk leaves it, which did not take the last bytes of a file that was closed."""
+    whole = mb.simulate(mb.examples.simple_pendulum(), 0.1, dt=1e-3)
+    whole.save(tmp_path / "run.h5")
+    content = (tmp_path / "run.h5").read_bytes()
+    (tmp_path / "run.h5").write_bytes(content[:-64])
+    assert np.array_equal(mb.load_result(tmp_path / "run.h5").t, whole.t)
+    (tmp_path / "run.h5").write_bytes(content[:3000])
+    with pytest.raises(mb.ModelError, match=r"is damaged|cannot be read"):
+        mb.load_result(tmp_path / "run.h5")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_memory_and_reading_stay_bounded(tmp_path):
     """300,000 rows of a point: the file is larger than what a run may add to the memory it started with."""
