@@ -12,7 +12,7 @@ from typing import Any
 class Superblock:
     """What the first bytes say of a file (File Format Specification of HDF5, superblock of version 3).
 
-    being_written: a run writes it, or was killed while it did. Only then it is opened as a file that grows: such a reader
+    being_written: a run writes it, or was killed while it did. Only then it is opened as a file that grows: its reader
     takes damage for a write under way, and waits for minutes. missing: bytes at its end that a full disk did not take.
     """
 
