@@ -502,7 +502,7 @@ def test_the_window_is_visible_before_anything_heavy_is_imported(tmp_path):
         "w = window()\n"
         "w.show()\n"
         "heavy = ('vtkmodules', 'pyvista', 'pyqtgraph', 'numba', 'h5py', 'matplotlib', 'scipy.optimize')\n"
-        "print([name for name in heavy if name in sys.modules])\n"
+        "print([name for name in heavy if name in sys.modules], flush=True)\n"
         "import os; os._exit(0)\n"
     )
     done = run_python(program, tmp_path)
