@@ -29,7 +29,7 @@ from .availability import check_drawing
 from .geometry import parts_of
 from .merging import MergedPart, merged
 from .parts import Sketch, swept, unit_vector
-from .placement import Placements, Poses
+from .placement import Placements, Poses, point3
 from .style import ARROWS, SELECTED, THEMES, Color
 from .surfaces import arrow, frame_with_axis
 from .surfaces import detail as surface_detail
@@ -202,11 +202,14 @@ class Scene:
                 actor.paint(SELECTED if part.element == self._selected else part.color)
 
     def trail(self, body: Any, points: ArrayLike | None, color: Color | None = None) -> None:
-        """Draw the path (n, 3) of a point of a body, fading towards its beginning; None takes it away."""
+        """Draw the path (n, 3), in the plane (n, 2), of a point of a body, fading towards its beginning.
+
+        None takes it away.
+        """
         name = self._named(body)
         if (old := self._trails.pop(name, None)) is not None:
             self.plotter.remove_actor(old, render=False)
-        path = np.empty((0, 3)) if points is None else np.asarray(points, float)
+        path = np.empty((0, 3)) if points is None else point3(points)
         if len(path) < 2:
             return
         shade = color or self.sketch.color(name)

@@ -208,6 +208,13 @@ def test_picked_actors_lead_to_elements(pendulum: Scene):
     assert pendulum.element_of(object()) is None
 
 
+def test_a_trail_in_the_plane_has_two_components():
+    with Scene(mb.examples.four_bar(), **PLAIN) as scene:
+        before = scene.image()
+        scene.trail("bar 2", np.array([[0.0, -3.0], [3.0, -3.0], [6.0, -3.0]]), color=(1.0, 0.0, 0.0))
+        assert np.abs(scene.image().astype(int) - before).max() > 100
+
+
 def test_trails_are_replaced_and_removed(pendulum: Scene):
     count = len(pendulum.plotter.actors)
     plain = pendulum.image()
