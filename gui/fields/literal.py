@@ -5,33 +5,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from PySide6.QtWidgets import QHBoxLayout, QWidget
-
-from mbframe.parameters import Parameter
-
-from .base import PLAIN, Field, Surroundings
-from .numbers import TextEdit
+from .numbers import TextField
 
 
-class ListField(Field):
+class ListField(TextField):
     """A list such as [1, 2, "three"]; what cannot be written as text is shown and left alone."""
 
     wide = True
-
-    def __init__(self, parameter: Parameter, surroundings: Surroundings = PLAIN, parent: QWidget | None = None) -> None:
-        super().__init__(parameter, surroundings, parent)
-        self.edit = TextEdit(self)
-        self.edit.setObjectName(f"{parameter.name}_edit")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.edit)
-        self.setFocusProxy(self.edit)
-        self.edit.typed.connect(self.validate)
-        self.edit.confirmed.connect(self.commit)
-        self.edit.escaped.connect(self.restore)
-
-    def editors(self) -> list[QWidget]:
-        return [self.edit]
 
     def _display(self, value: Any) -> None:
         text = "" if value is None else self._text(value)

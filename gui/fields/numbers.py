@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -255,17 +256,26 @@ class IntegerField(NumberField):
         return number
 
 
-class NumbersField(Field):
-    """A number or a list of them, separated by commas: what may differ from row to row."""
+class TextField(Field):
+    """One line of text; subclasses say how a value is written and read."""
 
-    def __init__(self, parameter: Parameter, surroundings: Surroundings = PLAIN, parent: QWidget | None = None) -> None:
-        super().__init__(parameter, surroundings, parent)
+    placeholder = ""
+
+    def __init__(
+        self,
+        parameter: Parameter,
+        surroundings: Surroundings = PLAIN,
+        parent: QWidget | None = None,
+        convert: Callable[[Any], Any] | None = None,
+    ) -> None:
+        super().__init__(parameter, surroundings, parent, convert)
         self.edit = TextEdit(self)
         self.edit.setObjectName(f"{parameter.name}_edit")
-        self.edit.setPlaceholderText("a number, or several with commas")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.edit)
+        self.edit.setPlaceholderText(self.placeholder)
+        self.line = QHBoxLayout(self)
+        self.line.setContentsMargins(0, 0, 0, 0)
+        self.line.setSpacing(4)
+        self.line.addWidget(self.edit, 1)
         self.setFocusProxy(self.edit)
         self.edit.typed.connect(self.validate)
         self.edit.confirmed.connect(self.commit)
@@ -273,6 +283,12 @@ class NumbersField(Field):
 
     def editors(self) -> list[QWidget]:
         return [self.edit]
+
+
+class NumbersField(TextField):
+    """A number or a list of them, separated by commas: what may differ from row to row."""
+
+    placeholder = "a number, or several with commas"
 
     def _text(self, value: Any) -> str:
         if value is None:

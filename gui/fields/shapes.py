@@ -28,7 +28,7 @@ from mbframe.parameters import Parameter, parameter
 from ..icons import set_icon
 from ..words import class_label, parameter_label, unit_label
 from .base import PLAIN, Field, Surroundings
-from .numbers import TextEdit, short
+from .numbers import TextField, short
 
 FIRST_SIZES = {"size": (0.1, 0.1, 0.1), "radius": 0.05, "length": 0.2}
 """What a shape begins with, m."""
@@ -61,31 +61,19 @@ def summary(shape: mb.Shape, units: Any) -> str:
     return f"{class_label(type(shape))}, {', '.join(parts)}" if parts else class_label(type(shape))
 
 
-class ColorField(Field):
+class ColorField(TextField):
     """A colour by name or code; empty leaves the choice to the viewer."""
+
+    placeholder = "automatic"
 
     def __init__(self, parameter: Parameter, surroundings: Surroundings, parent: QWidget, convert: Any) -> None:
         super().__init__(parameter, surroundings, parent, convert)
-        self.edit = TextEdit(self)
-        self.edit.setObjectName(f"{parameter.name}_edit")
-        self.edit.setPlaceholderText("automatic")
         self.button = QToolButton(self)
         self.button.setObjectName(f"{parameter.name}_choose")
         self.button.setText("…")
         self.button.setToolTip("Choose a colour")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.edit, 1)
-        layout.addWidget(self.button)
-        self.setFocusProxy(self.edit)
-        self.edit.typed.connect(self.validate)
-        self.edit.confirmed.connect(self.commit)
-        self.edit.escaped.connect(self.restore)
+        self.line.addWidget(self.button)
         self.button.clicked.connect(self._choose)
-
-    def editors(self) -> list[QWidget]:
-        return [self.edit]
 
     def _display(self, value: Any) -> None:
         self.edit.show_text(color_text(value))
@@ -114,29 +102,16 @@ def color_text(value: Any) -> str:
     return value if isinstance(value, str) else QColor.fromRgbF(*value).name()
 
 
-class PathField(Field):
+class PathField(TextField):
     """The path of a mesh file."""
 
     def __init__(self, parameter: Parameter, surroundings: Surroundings, parent: QWidget, convert: Any) -> None:
         super().__init__(parameter, surroundings, parent, convert)
-        self.edit = TextEdit(self)
-        self.edit.setObjectName(f"{parameter.name}_edit")
         self.button = QToolButton(self)
         self.button.setText("…")
         self.button.setToolTip("Choose a file")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.edit, 1)
-        layout.addWidget(self.button)
-        self.setFocusProxy(self.edit)
-        self.edit.typed.connect(self.validate)
-        self.edit.confirmed.connect(self.commit)
-        self.edit.escaped.connect(self.restore)
+        self.line.addWidget(self.button)
         self.button.clicked.connect(self._choose)
-
-    def editors(self) -> list[QWidget]:
-        return [self.edit]
 
     def _display(self, value: str | None) -> None:
         self.edit.show_text(value or "")

@@ -14,14 +14,13 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from mbframe.parameters import Parameter
 
 from .base import PLAIN, Field, Surroundings
-from .numbers import NumberEdit, TextEdit, exact, read_number
+from .numbers import NumberEdit, TextField, exact, read_number
 
 COMPONENTS = "xyz"
 
@@ -274,26 +273,11 @@ def _without_forms(message: str) -> str:
     return message.rsplit("; ", 1)[-1] if message.startswith("found") else message
 
 
-class ArrayField(Field):
+class ArrayField(TextField):
     """An array of any length: rows are lines or separated by semicolons, numbers by commas or blanks."""
 
     wide = True
-
-    def __init__(self, parameter: Parameter, surroundings: Surroundings = PLAIN, parent: QWidget | None = None) -> None:
-        super().__init__(parameter, surroundings, parent)
-        self.edit = TextEdit(self)
-        self.edit.setObjectName(f"{parameter.name}_edit")
-        self.edit.setPlaceholderText("numbers with commas; rows with semicolons")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.edit)
-        self.setFocusProxy(self.edit)
-        self.edit.typed.connect(self.validate)
-        self.edit.confirmed.connect(self.commit)
-        self.edit.escaped.connect(self.restore)
-
-    def editors(self) -> list[QWidget]:
-        return [self.edit]
+    placeholder = "numbers with commas; rows with semicolons"
 
     def _text(self, value: Any) -> str:
         if value is None:
