@@ -50,7 +50,7 @@ class System(Displayed, Element):
         help="acceleration of gravity, global",
     )
 
-    def __init__(self, name: str = "system", **values) -> None:
+    def __init__(self, name: str = "system", **values: Any) -> None:
         super().__init__(name, **values)
         self._elements: dict[str, Element] = {}
         self.ground: Body = Ground("ground") if self.dimension == 3 else PlanarGround("ground")

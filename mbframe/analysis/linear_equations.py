@@ -98,7 +98,9 @@ def collected(places: Mapping[str, slice], parts: Mapping[str, tuple[Array, ...]
     return whole
 
 
-def on_bodies(places: Mapping[str, slice], motion: NDArray) -> dict[str, tuple[NDArray, NDArray, NDArray]]:
+def on_bodies(
+    places: Mapping[str, slice], motion: NDArray[Any]
+) -> dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
     """dr, phi and changes of modal coordinates of each body, from the small motions of all."""
     return {
         name: (

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +109,7 @@ def _spins(point: OperatingPoint, e: LinearEquations) -> Iterator[Candidate]:
             yield Candidate(f"spin: turn of {name!r} about its own axis", place.start + np.arange(6), orders)
 
 
-def explanation(point: OperatingPoint, e: LinearEquations, motion: NDArray, displacements: bool = False) -> str:
+def explanation(point: OperatingPoint, e: LinearEquations, motion: NDArray[Any], displacements: bool = False) -> str:
     """Why a motion of a large system is ignorable, in words; empty if it is no displacement, turn or spin.
 
     With `displacements` only those of the whole are considered.

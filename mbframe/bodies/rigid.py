@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +26,7 @@ class RigidBody(Body):
     inertia = parameter(kind="inertia", unit="kg m^2", help="about the centre of mass, in body axes")
     center_of_mass = parameter((0.0, 0.0, 0.0), kind="vector", unit="m", help="in body axes")
 
-    def __init__(self, name: str, *, formulation: Formulation | None = None, **values) -> None:
+    def __init__(self, name: str, *, formulation: Formulation | None = None, **values: Any) -> None:
         self.formulation = formulation
         super().__init__(name, **values)
 

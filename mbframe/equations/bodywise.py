@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,7 @@ def bodywise_record(tables: Tables) -> Record:
     touches = np.array([(t.equations, t.row, t.entries, s) for t, s in zip(found, solved, strict=False)], TOUCH)
     counts = np.bincount([t.body for t in found], minlength=len(n_v))
     first = np.cumsum(counts) - counts
-    bodies: NDArray = np.array(
+    bodies: NDArray[Any] = np.array(
         [(n, b.v, b.mass_block, f, c) for n, b, f, c in zip(n_v, tables.bodies, first, counts, strict=True)],
         BODY,
     )

@@ -440,7 +440,9 @@ class Tables:
             "row": rows[0],
         }
 
-    def _rows(self, kind: Any, own: list[tuple], elements: list[Any], links: list[dict[str, int]]) -> np.recarray:
+    def _rows(
+        self, kind: Any, own: list[tuple[Any, ...]], elements: list[Any], links: list[dict[str, int]]
+    ) -> np.recarray:
         """The rows of a type: the fields of the link, then the declared parameters."""
         declared = kind.parameters()
         parameters = [
@@ -525,9 +527,9 @@ class Tables:
         gradients: list[NDArray[np.bool_]],
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """The pattern from those of the mass blocks, of the markers' B and of the constraints' derivatives."""
-        rows: list[NDArray] = []
-        columns: list[NDArray] = []
-        sources: list[NDArray] = []
+        rows: list[NDArray[np.int64]] = []
+        columns: list[NDArray[np.int64]] = []
+        sources: list[NDArray[np.int64]] = []
 
         def take(mask: NDArray[np.bool_], first_row: int, first_column: int, offset: int) -> None:
             r, c = np.nonzero(mask)

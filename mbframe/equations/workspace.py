@@ -39,7 +39,7 @@ class Record:
             value = value.ctypes.data
         self._array[field] = value
 
-    def array(self, field: str) -> NDArray:
+    def array(self, field: str) -> NDArray[Any]:
         """The array behind a field."""
         return self._kept[field]
 
@@ -72,7 +72,7 @@ class Workspace(Record):
         n_rows: int,
         n_holonomic: int,
         n_entries: int,
-        markers: NDArray,
+        markers: NDArray[Any],
         n_jacobians: int,
         n_scratch: int = 0,
     ) -> None:

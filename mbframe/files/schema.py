@@ -125,14 +125,14 @@ def _properties(cls: Any) -> dict[str, Any]:
 def _property(p: Parameter, in_plane: Parameter | None = None) -> dict[str, Any]:
     """What a parameter allows, with its help, unit and default; another form in the plane has a default of its own."""
     both = (p, in_plane or p)
-    forms = [dict(_KINDS.get(one.kind, lambda p: {})(one)) for one in both]
+    forms = [dict(_KINDS[one.kind](one)) if one.kind in _KINDS else {} for one in both]
     defaults = [{} if one.default is REQUIRED else {"default": encoded(one, one.default)} for one in both]
     if defaults[0] != defaults[1]:
         forms = [form | default for form, default in zip(forms, defaults, strict=True)]
     forms = forms[:1] if forms[0] == forms[1] else forms
     if p.optional:
         forms.append({"type": "null"})
-    found = forms[0] if len(forms) == 1 else {"anyOf": forms}
+    found: dict[str, Any] = forms[0] if len(forms) == 1 else {"anyOf": forms}
     words = f"{p.help}{f' ({p.unit})' if p.unit else ''}".strip()
     if words:
         found["description"] = words

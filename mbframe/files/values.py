@@ -27,7 +27,8 @@ MAX_POINTS: Final = 100_000
 
 def encoded(p: Parameter, value: Any) -> Any:
     """The JSON value of a parameter's value; a `ValueError` says why there is none."""
-    return None if value is None else _ENCODERS.get(p.kind, _plain)(p, value)
+    encode: Callable[[Any, Any], Any] = _ENCODERS.get(p.kind, _plain)
+    return None if value is None else encode(p, value)
 
 
 def is_default(p: Parameter, value: Any) -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .. import forces, joints
 from ..forces import ForceElement
+from ..rotations import frame_with_axis
 from . import surfaces as s
 from .glyphs import at_port, between, distance, glyph_parts, motor, sides
 from .parts import Part, Sketch, unit_vector
@@ -105,7 +106,7 @@ def _load(element: Any, sketch: Sketch, functions: Any, surface: s.Surface, name
     direction = unit_vector(_start_value(functions), -sketch.up)
     turns = getattr(element, "axes", "global") == "body"
     _, rotation = sketch.described.of(j.body)
-    axes = s.frame_with_axis(rotation.T @ direction if turns else direction)
+    axes = frame_with_axis(rotation.T @ direction if turns else direction)
     placed = Fixed(j.anchor, axes, turns)
     return [Part(f"{element.name}/{name}", element.name, surface, placed, ARROWS["force"], role="force")]
 

@@ -11,6 +11,7 @@ from ..connections import Connection
 from ..constraints import BasicConstraint
 from ..joints import Joint
 from ..measures import Distance
+from ..rotations import frame_with_axis
 from ..shapes import Cylinder
 from . import surfaces as s
 from .glyphs import at_port, between, distance, glyph_parts, held, motor, sides, towards_body
@@ -86,7 +87,7 @@ def _(element: joints.RevoluteJoint, sketch: Sketch) -> list[Part]:
 @glyph_parts.register
 def _(element: joints.SphericalJoint, sketch: Sketch) -> list[Part]:
     i, j, r = sides(element, sketch)
-    cup = s.bowl(1.5 * r, 0.22 * r).moved(axes=s.frame_with_axis(-towards_body(i, sketch)))
+    cup = s.bowl(1.5 * r, 0.22 * r).moved(axes=frame_with_axis(-towards_body(i, sketch)))
     parts = [at_port(j, s.sphere(1.45 * r, 40), STEEL, "ball")]
     if i.body is not None:
         parts.append(at_port(i, cup, IRON, "cup", np.eye(3)))

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import ModelError, Problem
 from ..parameters import Element
 from ..results import Result
+from ..rotations import frame_with_axis
 from ..state import State
 from . import camera as cam
 from .actors import (
@@ -31,7 +32,7 @@ from .merging import MergedPart, merged
 from .parts import Sketch, swept, unit_vector
 from .placement import Placements, Poses, point3
 from .style import ARROWS, SELECTED, THEMES, Color
-from .surfaces import arrow, frame_with_axis
+from .surfaces import arrow
 from .surfaces import detail as surface_detail
 from .surroundings import AXIS_COLORS, Floor, floor_of, nice_spacing
 

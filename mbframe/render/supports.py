@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..rotations import frame_with_axis
 from . import surfaces as s
 from .parts import Part, Port, Sketch, unit_vector
 from .placement import Fixed
@@ -37,14 +38,14 @@ def pedestal(port: Port, other: Port, sketch: Sketch, size: float) -> Part:
     post = s.revolved(
         [(0.0, 0.9 * size), (0.75 * size, 0.9 * size), (0.85 * size, 0.6 * height), (1.6 * size, height), (0, height)]
     )
-    axes = s.frame_with_axis(away)
+    axes = frame_with_axis(away)
     pieces = [post, foot(2.6 * size, 2.6 * size, 0.25 * size).moved((0.0, 0.0, height))]
     return _on_ground(port, s.joined(pieces).moved(axes=axes), "support")
 
 
 def anchor_foot(port: Port, direction: Array, size: float) -> Part:
     """A hatched foot at a point, seen against `direction`."""
-    axes = s.frame_with_axis(unit_vector(direction, (0.0, 0.0, -1.0)))
+    axes = frame_with_axis(unit_vector(direction, (0.0, 0.0, -1.0)))
     return _on_ground(port, foot(2.2 * size, 1.6 * size, 0.25 * size).moved(axes=axes), "support", "force")
 
 

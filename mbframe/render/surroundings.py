@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..joints import KnifeEdge, PlanarJoint
-from . import surfaces as s
+from ..rotations import frame_with_axis
 from .parts import Sketch
 from .style import Color, rgb
 
@@ -32,7 +32,7 @@ class Floor:
 
     def shadow_matrix(self, lift: float) -> Array:
         """Projects along the light onto the plane, lifted a little: x -> x - l n.(x - o)/(n.l)."""
-        right, back = s.frame_with_axis(self.normal).T[:2]
+        right, back = frame_with_axis(self.normal).T[:2]
         light = self.light[0] * right + self.light[1] * back + self.light[2] * self.normal
         matrix = np.eye(4)
         matrix[:3, :3] -= np.outer(light, self.normal) / (light @ self.normal)
@@ -41,7 +41,7 @@ class Floor:
 
     def grid(self, center: Array, radius: float, spacing: float) -> tuple[Array, NDArray[np.int64], Array, Array]:
         """Lines of a grid in a disk: points, lines as (2, start, end) rows, fading 0 to 1 and strong lines by point."""
-        axes = s.frame_with_axis(self.normal)
+        axes = frame_with_axis(self.normal)
         middle = axes[:, :2].T @ (center - self.point)
         first = np.round(middle / spacing) * spacing
         count = int(np.ceil(radius / spacing))

@@ -5,7 +5,7 @@ own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..equations.equations import Equations, Strategy
 from ..kernels.compile import PythonStage
@@ -21,7 +21,7 @@ class SolverStrategy(Element):
 
     method: ClassVar[str]
 
-    def __init__(self, **values) -> None:
+    def __init__(self, **values: Any) -> None:
         super().__init__(type(self).__name__, **values)
 
     def __str__(self) -> str:

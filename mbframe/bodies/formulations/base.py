@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ..base import Body
 
 Array = NDArray[np.float64]
+Pattern = NDArray[np.bool_]
+"""Which entries of a matrix can differ from zero."""
 
 # Fields of a body's row that every formulation of a rigid body reads.
 RIGID_FIELDS = [
@@ -82,7 +84,7 @@ class Formulation:
     dimension: ClassVar[int] = 3  # of the systems whose bodies it describes
     n_frame: ClassVar[int] = 3
     sized_by_body: ClassVar[bool] = False  # True: bodies differ in size; their rows have n_q, n_v and n_frame
-    fields: ClassVar[list[tuple]] = RIGID_FIELDS
+    fields: ClassVar[list[tuple[Any, ...]]] = RIGID_FIELDS
     q_names: ClassVar[Names] = ()
     v_names: ClassVar[Names] = ()
     """Name and unit of each coordinate and velocity, for files; left out they are numbered. The origin's position and
@@ -109,7 +111,7 @@ class Formulation:
         """The mass block; entries that the kernel `inertia` rewrites may have any value."""
         raise NotImplementedError
 
-    def mass_pattern(self, row: Any) -> NDArray[np.bool_]:
+    def mass_pattern(self, row: Any) -> Pattern:
         """Which entries of the mass block can differ from zero."""
         raise NotImplementedError
 
@@ -117,11 +119,11 @@ class Formulation:
         """B of a marker (12 x n_v); entries that the kernel `place` rewrites may have any value."""
         raise NotImplementedError
 
-    def jacobian_pattern(self, marker: Any) -> NDArray[np.bool_]:
+    def jacobian_pattern(self, marker: Any) -> Pattern:
         """Which entries of B can differ from zero."""
         raise NotImplementedError
 
-    def intrinsic_pattern(self) -> NDArray[np.bool_]:
+    def intrinsic_pattern(self) -> Pattern:
         """Which entries of the intrinsic constraint rows can differ from zero."""
         return np.ones((self.n_intrinsic, self.n_v), bool)
 

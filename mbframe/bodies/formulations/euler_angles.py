@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ...errors import ModelError, Problem
 from ...markers import AXES, converted
 from ...vectors import column, cross, dot, plus, times
-from .base import RIGID_FIELDS, Formulation, Variation, beside, named
+from .base import RIGID_FIELDS, Array, Formulation, Pattern, Variation, beside, named
 from .marker_numbers import body_vector, number
+
+if TYPE_CHECKING:
+    from ..base import Body
 
 SEQUENCES = ["".join(s) for s in product("XYZ", repeat=3) if s[0] != s[1] != s[2]]
 NEAR = 1e-2  # of the determinant of the three axes, which is 1 where they are perpendicular and 0 in a singular pose
@@ -73,30 +76,32 @@ class EulerAngles(Formulation):
         """n_1 . (n_2 x n_3) is this times cos(middle angle), or times sin(middle angle) in sequences like ZXZ."""
         return -1.0 if self.sequence[0] == self.sequence[2] else float(np.linalg.det(np.eye(3)[:, self._axes]))
 
-    def row(self, body, gravity):
+    def row(self, body: Body, gravity: Array) -> dict[str, Any]:
         own = {"axes": self._axes, "offset": self._offset, "handedness": self._handedness}
         return super().row(body, gravity) | own
 
-    def constant_mass(self, row):
+    def constant_mass(self, row: Any) -> Array:
         return np.diag([row.mass] * 3 + [0.0] * 3)
 
-    def mass_pattern(self, row):
+    def mass_pattern(self, row: Any) -> Pattern:
         coupled = np.full((3, 3), bool(np.any(row.center != 0.0)))
         return np.block([[np.eye(3, dtype=bool), coupled], [coupled, np.ones((3, 3), bool)]])
 
-    def constant_jacobian(self, marker):
+    def constant_jacobian(self, marker: Any) -> Array:
         b = np.zeros((12, 6))
         b[:3, :3] = np.eye(3)
         return b
 
-    def jacobian_pattern(self, marker):
+    def jacobian_pattern(self, marker: Any) -> Pattern:
         b = np.zeros((12, 6), bool)
         b[:3, :3] = np.eye(3)
         b[:3, 3:] = bool(np.any(marker.point != 0.0))
         b[3:, 3:] = True
         return b
 
-    def coordinates(self, position, rotation, velocity, angular_velocity):
+    def coordinates(
+        self, position: Array, rotation: Array, velocity: Array, angular_velocity: Array
+    ) -> tuple[Array, Array]:
         """The middle angle is chosen between -90 and 90 degrees, or between 0 and 180 in sequences like ZXZ."""
         i, j, k = self._axes
         turned = rotation @ self._offset.T
@@ -113,7 +118,7 @@ class EulerAngles(Formulation):
         rates = np.linalg.solve(np.column_stack([n_1, n_2, n_3]), angular_velocity)
         return np.concatenate([position, angles]), np.concatenate([velocity, rates])
 
-    def singular_pose(self, rotation):
+    def singular_pose(self, rotation: Array) -> str:
         # Without an offset n_1 . n_3 is an entry of the rotation matrix, for every sequence.
         best = min(SEQUENCES, key=lambda s: abs(rotation["XYZ".index(s[0]), "XYZ".index(s[2])]))
         return (
@@ -130,20 +135,20 @@ class EulerAngles(Formulation):
         start = np.broadcast_to(np.eye(3)[i], (len(q), 3))
         return both @ third @ self._offset, np.stack([start, first[:, :, j], both[:, :, k]], axis=-1)
 
-    def poses(self, q):
+    def poses(self, q: Array) -> tuple[Array, Array]:
         return q[:, :3], self._frames(q)[0]
 
-    def twists(self, q, v):
+    def twists(self, q: Array, v: Array) -> tuple[Array, Array]:
         return v[:, :3], np.einsum("nij,nj->ni", self._frames(q)[1], v[:, 3:])
 
-    def accelerations(self, q, v, v_rate):
+    def accelerations(self, q: Array, v: Array, v_rate: Array) -> tuple[Array, Array]:
         n = np.moveaxis(self._frames(q)[1], 2, 0)
         alpha = self.twists(q, v_rate)[1]
         for a, b in ((0, 1), (0, 2), (1, 2)):
             alpha = alpha + np.cross(n[a], n[b]) * v[:, 3 + a, None] * v[:, 3 + b, None]
         return v_rate[:, :3], alpha
 
-    def variation(self, q, v, v_rate):
+    def variation(self, q: Array, v: Array, v_rate: Array) -> Variation:
         # phi = H du with the axes n_a as the columns of H, so N = H^-1 and N' = -N H' N; H' as H'' by n_b' = w_b x n_b,
         # w_b being the angular velocity by the turns before.
         H = self._frames(q)[1]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...rotations import matrix_from_quaternion, quaternion_from_matrix, skew
 from ...vectors import times
-from .base import Formulation, Variation, beside, named
+from .base import Array, Formulation, Pattern, Variation, beside, named
 from .marker_numbers import body_vector, number
 
 
@@ -37,44 +37,46 @@ class EulerParameters(Formulation):
     q_names: ClassVar = [*named("position", "m"), *named("euler_parameter", "", "0123")]
     v_names: ClassVar = [*named("velocity", "m/s"), *named("euler_parameter_rate", "1/s", "0123")]
 
-    def constant_mass(self, row):
+    def constant_mass(self, row: Any) -> Array:
         return np.diag([row.mass] * 3 + [0.0] * 4)
 
-    def mass_pattern(self, row):
+    def mass_pattern(self, row: Any) -> Pattern:
         coupled = np.full((3, 4), bool(np.any(row.center != 0.0)))
         return np.block([[np.eye(3, dtype=bool), coupled], [coupled.T, np.ones((4, 4), bool)]])
 
-    def constant_jacobian(self, marker):
+    def constant_jacobian(self, marker: Any) -> Array:
         b = np.zeros((12, 7))
         b[:3, :3] = np.eye(3)
         return b
 
-    def jacobian_pattern(self, marker):
+    def jacobian_pattern(self, marker: Any) -> Pattern:
         b = np.zeros((12, 7), bool)
         b[:3, :3] = np.eye(3)
         b[:3, 3:] = bool(np.any(marker.point != 0.0))
         b[3:, 3:] = True
         return b
 
-    def intrinsic_pattern(self):
+    def intrinsic_pattern(self) -> Pattern:
         return np.array([[False] * 3 + [True] * 4])
 
-    def coordinates(self, position, rotation, velocity, angular_velocity):
+    def coordinates(
+        self, position: Array, rotation: Array, velocity: Array, angular_velocity: Array
+    ) -> tuple[Array, Array]:
         p = quaternion_from_matrix(rotation)
         p_rate = [-angular_velocity @ p[1:], *(p[0] * angular_velocity + np.cross(angular_velocity, p[1:]))]
         return np.concatenate([position, p]), np.concatenate([velocity, 0.5 * np.array(p_rate)])
 
-    def poses(self, q):
+    def poses(self, q: Array) -> tuple[Array, Array]:
         return q[:, :3], matrix_from_quaternion(q[:, 3:])
 
-    def twists(self, q, v):
+    def twists(self, q: Array, v: Array) -> tuple[Array, Array]:
         scalar, e = q[:, 3:4], q[:, 4:]
         return v[:, :3], 2.0 * (scalar * v[:, 4:] - v[:, 3:4] * e + np.cross(e, v[:, 4:]))
 
-    def accelerations(self, q, v, v_rate):
+    def accelerations(self, q: Array, v: Array, v_rate: Array) -> tuple[Array, Array]:
         return self.twists(q, v_rate)  # omega = G(p) p' with a G that is linear in p, and G(p') p' = 0
 
-    def variation(self, q, v, v_rate):
+    def variation(self, q: Array, v: Array, v_rate: Array) -> Variation:
         return Variation.of_rates(*(beside(t, self._turning(x)) for t, x in ((1.0, q), (0.0, v), (0.0, v_rate))))
 
     @staticmethod

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from ...kernels.arrays import numbers
 from ...rotations import matrix_from_quaternion, quaternion_from_matrix, skew
 from ...vectors import column, cross, dot, plus, scaled, seen, times, triple, unit
-from .base import Formulation, Variation
+from .base import Array, Formulation, MassProperties, Pattern, Variation
 from .newton_euler import NewtonEuler
 from .node_rotation import coefficients, turn, twist, twist_change, untwist, untwist_change
 
 if TYPE_CHECKING:
     from ...flexible.integrals import ModalInertia
+    from ...markers import Marker
+    from ...state import Motion
+    from ..base import Body
+    from ..flexible import FlexibleBody
 
 rigid_frame, rigid_rates = NewtonEuler.prepare, NewtonEuler.rates
 
@@ -90,7 +95,7 @@ class FloatingFrame(Formulation):
 
     # --- described once ----------------------------------------------------------------------------------------------
 
-    def row(self, body, gravity):
+    def row(self, body: Body, gravity: Array) -> dict[str, Any]:
         sizes = {"n_q": self.n_q, "n_v": self.n_v, "n_frame": self.n_frame, "n_modes": self.n_modes, "gravity": gravity}
         data = self.inertia_data
         if data is None:
@@ -99,10 +104,10 @@ class FloatingFrame(Formulation):
             return sizes | {"mass": rigid["mass"], "moment": moment, "inertia": rigid["inertia"]}
         return sizes | {"mass": data.mass, "moment": data.moment, "inertia": data.inertia} | data.addresses()
 
-    def marker_shape(self, marker):
-        return None if self.inertia_data is None else marker.body.shape_at(marker.at)
+    def marker_shape(self, marker: Marker) -> Array | None:
+        return None if self.inertia_data is None else cast("FlexibleBody", marker.body).shape_at(marker.at)
 
-    def constant_mass(self, row):
+    def constant_mass(self, row: Any) -> Array:
         mass = np.zeros((self.n_v, self.n_v))
         mass[:3, :3] = row.mass * np.eye(3)
         mass[3:6, 3:6] = row.inertia
@@ -112,7 +117,7 @@ class FloatingFrame(Formulation):
             mass[6:, 6:] = self.inertia_data.modal_mass
         return mass
 
-    def mass_pattern(self, row):
+    def mass_pattern(self, row: Any) -> Pattern:
         data = self.inertia_data
         pattern = np.zeros((self.n_v, self.n_v), bool)
         pattern[:3, :3] = np.eye(3)
@@ -130,12 +135,12 @@ class FloatingFrame(Formulation):
             pattern[6:, 6:] = (data.modal_mass != 0.0) | np.eye(self.n_modes, dtype=bool)
         return pattern
 
-    def constant_jacobian(self, marker):
+    def constant_jacobian(self, marker: Any) -> Array:
         b = np.zeros((12, self.n_v))
         b[:3, :3] = np.eye(3)
         return b
 
-    def jacobian_pattern(self, marker):
+    def jacobian_pattern(self, marker: Any) -> Pattern:
         shape = numbers(marker.node_shape, 6, self.n_modes)
         b = np.zeros((12, self.n_v), bool)
         b[:3, :3] = np.eye(3)
@@ -147,7 +152,15 @@ class FloatingFrame(Formulation):
 
     # --- coordinates and motions -------------------------------------------------------------------------------------
 
-    def coordinates(self, position, rotation, velocity, angular_velocity, modal_coordinates=(), modal_velocities=()):
+    def coordinates(
+        self,
+        position: Array,
+        rotation: Array,
+        velocity: Array,
+        angular_velocity: Array,
+        modal_coordinates: Sequence[float] | Array = (),
+        modal_velocities: Sequence[float] | Array = (),
+    ) -> tuple[Array, Array]:
         q, v = np.zeros(self.n_q), np.zeros(self.n_v)
         q[:3], q[3:7] = position, quaternion_from_matrix(rotation)
         v[:3], v[3:6] = velocity, rotation.T @ angular_velocity
@@ -158,7 +171,7 @@ class FloatingFrame(Formulation):
             target[:] = given if len(given) else 0.0
         return q, v
 
-    def coordinates_of(self, motion):
+    def coordinates_of(self, motion: Motion) -> tuple[Array, Array]:
         return self.coordinates(
             motion.position,
             motion.rotation,
@@ -168,16 +181,16 @@ class FloatingFrame(Formulation):
             motion.modal_velocities,
         )
 
-    def poses(self, q):
+    def poses(self, q: Array) -> tuple[Array, Array]:
         return q[:, :3], matrix_from_quaternion(q[:, 3:7])
 
-    def twists(self, q, v):
+    def twists(self, q: Array, v: Array) -> tuple[Array, Array]:
         return v[:, :3], np.einsum("nij,nj->ni", matrix_from_quaternion(q[:, 3:7]), v[:, 3:6])
 
-    def accelerations(self, q, v, v_rate):
+    def accelerations(self, q: Array, v: Array, v_rate: Array) -> tuple[Array, Array]:
         return self.twists(q, v_rate)
 
-    def energies(self, q, v, properties, gravity):
+    def energies(self, q: Array, v: Array, properties: MassProperties, gravity: Array) -> tuple[Array, Array]:
         if (data := self.inertia_data) is None:
             return super().energies(q, v, properties, gravity)
         linear, angular, s, rotation = self._momenta(q, v)
@@ -189,13 +202,13 @@ class FloatingFrame(Formulation):
         center = data.mass * q[:, :3] + np.einsum("nij,nj->ni", rotation, s)
         return kinetic, 0.5 * np.einsum("nk,kl,nl->n", q[:, 7:], data.stiffness, q[:, 7:]) - center @ gravity
 
-    def momenta(self, q, v, properties):
+    def momenta(self, q: Array, v: Array, properties: MassProperties) -> tuple[Array, Array]:
         if self.inertia_data is None:
             return super().momenta(q, v, properties)
         linear, angular, _, rotation = self._momenta(q, v)
         return linear, np.cross(q[:, :3], linear) + np.einsum("nij,nj->ni", rotation, angular)
 
-    def _momenta(self, q, v):
+    def _momenta(self, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
         """dT/dr' (global), dT/dw (in the axes of the frame), first moment and rotation; (n, 3) and (n, 3, 3)."""
         data, m = self.inertia_data, self.n_modes
         assert data is not None
@@ -211,10 +224,10 @@ class FloatingFrame(Formulation):
         angular = np.cross(s, np.einsum("nji,nj->ni", rotation, v[:, :3])) + np.einsum("nij,nj->ni", inertia, omega)
         return linear, angular + np.einsum("ncl,nl->nc", spins, rate), s, rotation
 
-    def deformations(self, q, v):
+    def deformations(self, q: Array, v: Array) -> tuple[Array, Array]:
         return q[:, 7:], v[:, 6:]
 
-    def variation(self, q, v, v_rate):
+    def variation(self, q: Array, v: Array, v_rate: Array) -> Variation:
         # As in NewtonEuler; small motions of a flexible body go on with the changes of its modal coordinates.
         back = np.swapaxes(matrix_from_quaternion(q[:, 3:7]), 1, 2)
         P, P_rate = np.zeros((2, len(q), self.n_v, self.n_v))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ...rotations import skew
-from .base import RIGID_FIELDS, Formulation, Variation, beside, named
+from .base import RIGID_FIELDS, Array, Formulation, Pattern, Variation, beside, named
+
+if TYPE_CHECKING:
+    from ..base import Body
 
 # The axes whose product each intrinsic constraint fixes.
 FIRST = np.array([0, 1, 2, 0, 0, 1])
@@ -44,24 +47,24 @@ class NaturalAbsolute(Formulation):
     v_names: ClassVar = [*named("velocity", "m/s"), *(name for k in "xyz" for name in named(f"axis_{k}_rate", "1/s"))]
     fields: ClassVar = [*RIGID_FIELDS, ("alpha", "f8")]
 
-    def row(self, body, gravity):
+    def row(self, body: Body, gravity: Array) -> dict[str, Any]:
         inertia = body.mass_properties()[2]
         moments = 0.5 * np.trace(inertia) - np.linalg.eigvalsh(inertia)
         thin = moments.min() < THIN * moments.max()
         return super().row(body, gravity) | {"alpha": moments.mean() if thin else 0.0}
 
-    def constant_mass(self, row):
+    def constant_mass(self, row: Any) -> Array:
         second = 0.5 * np.trace(row.inertia) * np.eye(3) - row.inertia
         first = row.mass * row.center
         moments = np.block([[np.full((1, 1), row.mass), first[None, :]], [first[:, None], second]])
         return np.kron(moments, np.eye(3))
 
-    def mass_pattern(self, row):
+    def mass_pattern(self, row: Any) -> Pattern:
         pattern = (self.constant_mass(row) != 0.0) | np.eye(12, dtype=bool)
         pattern[3:, 3:] |= row.alpha != 0.0
         return pattern
 
-    def constant_jacobian(self, marker):
+    def constant_jacobian(self, marker: Any) -> Array:
         b = np.zeros((12, 12))
         for r in range(3):
             b[r, r] = 1.0
@@ -70,30 +73,32 @@ class NaturalAbsolute(Formulation):
                 b[3 + 3 * r : 6 + 3 * r, 3 + 3 * k + r] = marker.frame[k]
         return b
 
-    def jacobian_pattern(self, marker):
+    def jacobian_pattern(self, marker: Any) -> Pattern:
         return self.constant_jacobian(marker) != 0.0
 
-    def intrinsic_pattern(self):
+    def intrinsic_pattern(self) -> Pattern:
         j = np.zeros((6, 12))
         q = np.arange(1.0, 13.0)
         self.intrinsic(q, q, np.empty(6), np.empty(6), np.empty(6), j, 1)
         return j != 0.0
 
-    def coordinates(self, position, rotation, velocity, angular_velocity):
+    def coordinates(
+        self, position: Array, rotation: Array, velocity: Array, angular_velocity: Array
+    ) -> tuple[Array, Array]:
         q = np.concatenate([position, rotation.T.ravel()])
         return q, np.concatenate([velocity, np.cross(angular_velocity, rotation.T).ravel()])
 
-    def poses(self, q):
+    def poses(self, q: Array) -> tuple[Array, Array]:
         return q[:, :3], self._axes(q)
 
-    def twists(self, q, v):
+    def twists(self, q: Array, v: Array) -> tuple[Array, Array]:
         return v[:, :3], 0.5 * np.cross(self._axes(q), self._axes(v), axis=1).sum(axis=2)
 
-    def accelerations(self, q, v, v_rate):
+    def accelerations(self, q: Array, v: Array, v_rate: Array) -> tuple[Array, Array]:
         # omega' = 1/2 sum d_k x d_k'', because d_k' x d_k' = 0
         return self.twists(q, v_rate)
 
-    def variation(self, q, v, v_rate):
+    def variation(self, q: Array, v: Array, v_rate: Array) -> Variation:
         return Variation.of_rates(*(beside(t, self._turning(x)) for t, x in ((1.0, q), (0.0, v), (0.0, v_rate))))
 
     @staticmethod

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...rotations import matrix_from_quaternion, quaternion_from_matrix, skew
-from .base import Formulation, Variation, beside, named
+from .base import Array, Formulation, Pattern, Variation, beside, named
 
 
 class NewtonEuler(Formulation):
@@ -28,7 +28,7 @@ class NewtonEuler(Formulation):
     q_names: ClassVar = [*named("position", "m"), *named("euler_parameter", "", "0123")]
     v_names: ClassVar = [*named("velocity", "m/s"), *named("local_angular_velocity", "rad/s")]
 
-    def constant_mass(self, row):
+    def constant_mass(self, row: Any) -> Array:
         mass = np.zeros((6, 6))
         mass[[0, 1, 2], [0, 1, 2]] = row.mass
         mass[3:, :3] = row.mass * skew(row.center)
@@ -36,37 +36,39 @@ class NewtonEuler(Formulation):
         mass[3:, 3:] = row.inertia
         return mass
 
-    def mass_pattern(self, row):
+    def mass_pattern(self, row: Any) -> Pattern:
         pattern = np.eye(6, dtype=bool)
         pattern[:3, 3:] = pattern[3:, :3] = row.center.any()
         pattern[3:, 3:] |= row.inertia != 0.0
         return pattern
 
-    def constant_jacobian(self, marker):
+    def constant_jacobian(self, marker: Any) -> Array:
         b = np.zeros((12, 6))
         b[[0, 1, 2], [0, 1, 2]] = 1.0
         return b
 
-    def jacobian_pattern(self, marker):
+    def jacobian_pattern(self, marker: Any) -> Pattern:
         b = np.eye(12, 6, dtype=bool)
         b[:3, 3:] = marker.point.any()
         b[3:, 3:] = True
         return b
 
-    def coordinates(self, position, rotation, velocity, angular_velocity):
+    def coordinates(
+        self, position: Array, rotation: Array, velocity: Array, angular_velocity: Array
+    ) -> tuple[Array, Array]:
         q = np.concatenate([position, quaternion_from_matrix(rotation)])
         return q, np.concatenate([velocity, rotation.T @ angular_velocity])
 
-    def poses(self, q):
+    def poses(self, q: Array) -> tuple[Array, Array]:
         return q[:, :3], matrix_from_quaternion(q[:, 3:])
 
-    def twists(self, q, v):
+    def twists(self, q: Array, v: Array) -> tuple[Array, Array]:
         return v[:, :3], np.einsum("nij,nj->ni", matrix_from_quaternion(q[:, 3:]), v[:, 3:])
 
-    def accelerations(self, q, v, v_rate):
+    def accelerations(self, q: Array, v: Array, v_rate: Array) -> tuple[Array, Array]:
         return self.twists(q, v_rate)  # A (w x w) = 0: the local rate of w is also its absolute one
 
-    def variation(self, q, v, v_rate):
+    def variation(self, q: Array, v: Array, v_rate: Array) -> Variation:
         # The local angular velocity changes by A^T phi', and (A^T)' = -w~ A^T with the local w.
         back = np.swapaxes(matrix_from_quaternion(q[:, 3:]), 1, 2)
         none = np.zeros((len(q), 6, 6))

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...plane import angle_of
-from .base import Formulation, Variation
-
-Array = NDArray[np.float64]
+from .base import Array, Formulation, Variation
 
 
 def padded(vectors: Array) -> Array:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...plane import angle_of
-from .base import Variation, named
+from .base import Array, Pattern, Variation, named
 from .planar import PlanarFormulation, padded, spins
 
 
@@ -27,42 +27,44 @@ class PlanarAngle(PlanarFormulation):
     q_names: ClassVar = [*named("position", "m", "xy"), ("angle", "rad")]
     v_names: ClassVar = [*named("velocity", "m/s", "xy"), ("angular_velocity", "rad/s")]
 
-    def constant_mass(self, row):
+    def constant_mass(self, row: Any) -> Array:
         return np.diag([row.mass, row.mass, row.inertia[2, 2]])
 
-    def mass_pattern(self, row):
+    def mass_pattern(self, row: Any) -> Pattern:
         pattern = np.eye(3, dtype=bool)
         pattern[2, :2] = pattern[:2, 2] = bool(np.any(row.center != 0.0))
         return pattern
 
-    def constant_jacobian(self, marker):
+    def constant_jacobian(self, marker: Any) -> Array:
         return np.eye(12, 3) * [1.0, 1.0, 0.0]
 
-    def jacobian_pattern(self, marker):
+    def jacobian_pattern(self, marker: Any) -> Pattern:
         b = np.eye(12, 3, dtype=bool)
         b[:2, 2] = np.any(marker.point != 0.0)
         b[2, 2] = False
         b[3:6, 2] = b[6:9, 2] = np.any(marker.frame[:2] != 0.0, axis=0)
         return b
 
-    def coordinates(self, position, rotation, velocity, angular_velocity):
+    def coordinates(
+        self, position: Array, rotation: Array, velocity: Array, angular_velocity: Array
+    ) -> tuple[Array, Array]:
         q = np.array([position[0], position[1], angle_of(rotation)])
         return q, np.array([velocity[0], velocity[1], angular_velocity[2]])
 
     def angles(self, q):
         return q[:, 2]
 
-    def poses(self, q):
+    def poses(self, q: Array) -> tuple[Array, Array]:
         c, s, o = np.cos(q[:, 2]), np.sin(q[:, 2]), np.zeros(len(q))
         return padded(q[:, :2]), np.moveaxis(np.array([[c, -s, o], [s, c, o], [o, o, o + 1.0]]), -1, 0)
 
-    def twists(self, q, v):
+    def twists(self, q: Array, v: Array) -> tuple[Array, Array]:
         return padded(v[:, :2]), spins(v[:, 2])
 
-    def accelerations(self, q, v, v_rate):
+    def accelerations(self, q: Array, v: Array, v_rate: Array) -> tuple[Array, Array]:
         return self.twists(q, v_rate)
 
-    def variation(self, q, v, v_rate):
+    def variation(self, q: Array, v: Array, v_rate: Array) -> Variation:
         none = np.zeros((len(q), 3, 6))
         moved = none.copy()
         moved[:, [0, 1, 2], [0, 1, 5]] = 1.0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...plane import angle_of
-from .base import named
+from .base import Array, Pattern, named
 from .planar import PlanarFormulation, padded, quarter_turn, spins
 
 
@@ -30,41 +30,43 @@ class PlanarEulerParameters(PlanarFormulation):
     q_names: ClassVar = [*named("position", "m", "xy"), *named("euler_parameter", "", "01")]
     v_names: ClassVar = [*named("velocity", "m/s", "xy"), *named("euler_parameter_rate", "1/s", "01")]
 
-    def constant_mass(self, row):
+    def constant_mass(self, row: Any) -> Array:
         return np.diag([row.mass, row.mass, 1.0, 1.0])
 
-    def mass_pattern(self, row):
+    def mass_pattern(self, row: Any) -> Pattern:
         pattern = np.eye(4, dtype=bool)
         pattern[2:, :2] = pattern[:2, 2:] = bool(np.any(row.center != 0.0))
         return pattern
 
-    def constant_jacobian(self, marker):
+    def constant_jacobian(self, marker: Any) -> Array:
         return np.eye(12, 4) * [1.0, 1.0, 0.0, 0.0]
 
-    def jacobian_pattern(self, marker):
+    def jacobian_pattern(self, marker: Any) -> Pattern:
         b = np.zeros((12, 4), bool)
         b[0, 0] = b[1, 1] = True
         b[:2, 2:] = np.any(marker.point != 0.0)
         b[3:6, 2:] = b[6:9, 2:] = np.any(marker.frame[:2] != 0.0, axis=0)[:, None]
         return b
 
-    def intrinsic_pattern(self):
+    def intrinsic_pattern(self) -> Pattern:
         return np.array([[False, False, True, True]])
 
-    def coordinates(self, position, rotation, velocity, angular_velocity):
+    def coordinates(
+        self, position: Array, rotation: Array, velocity: Array, angular_velocity: Array
+    ) -> tuple[Array, Array]:
         half = 0.5 * angle_of(rotation)
         c, s, w = np.cos(half), np.sin(half), 0.5 * angular_velocity[2]
         return np.array([*position[:2], c, s]), np.array([*velocity[:2], -w * s, w * c])
 
-    def poses(self, q):
+    def poses(self, q: Array) -> tuple[Array, Array]:
         size = q[:, 2] ** 2 + q[:, 3] ** 2
         c, s, o = (q[:, 2] ** 2 - q[:, 3] ** 2) / size, 2.0 * q[:, 2] * q[:, 3] / size, np.zeros(len(q))
         return padded(q[:, :2]), np.moveaxis(np.array([[c, -s, o], [s, c, o], [o, o, o + 1.0]]), -1, 0)
 
-    def twists(self, q, v):
+    def twists(self, q: Array, v: Array) -> tuple[Array, Array]:
         return padded(v[:, :2]), spins(2.0 * (q[:, 2] * v[:, 3] - q[:, 3] * v[:, 2]))
 
-    def accelerations(self, q, v, v_rate):
+    def accelerations(self, q: Array, v: Array, v_rate: Array) -> tuple[Array, Array]:
         return self.twists(q, v_rate)  # p' x p' = 0
 
     def turning(self, x):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from .base import named
+from .base import Array, Pattern, named
 from .planar import PlanarFormulation, padded, quarter_turn, spins
 
 
@@ -31,16 +31,16 @@ class PlanarNatural(PlanarFormulation):
         *(name for k in "xy" for name in named(f"axis_{k}_rate", "1/s", "xy")),
     ]
 
-    def constant_mass(self, row):
+    def constant_mass(self, row: Any) -> Array:
         second = 0.5 * np.trace(row.inertia) * np.eye(2) - row.inertia[:2, :2]
         first = row.mass * row.center[:2]
         moments = np.block([[np.full((1, 1), row.mass), first[None, :]], [first[:, None], second]])
         return np.kron(moments, np.eye(2))
 
-    def mass_pattern(self, row):
+    def mass_pattern(self, row: Any) -> Pattern:
         return self.constant_mass(row) != 0.0
 
-    def constant_jacobian(self, marker):
+    def constant_jacobian(self, marker: Any) -> Array:
         b = np.zeros((12, 6))
         for r in range(2):
             b[r, r] = 1.0
@@ -49,28 +49,30 @@ class PlanarNatural(PlanarFormulation):
                 b[3 + 3 * r : 6 + 3 * r, 2 + 2 * k + r] = marker.frame[k]
         return b
 
-    def jacobian_pattern(self, marker):
+    def jacobian_pattern(self, marker: Any) -> Pattern:
         return self.constant_jacobian(marker) != 0.0
 
-    def intrinsic_pattern(self):
+    def intrinsic_pattern(self) -> Pattern:
         return np.array([[0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 1, 1]], bool)
 
-    def coordinates(self, position, rotation, velocity, angular_velocity):
+    def coordinates(
+        self, position: Array, rotation: Array, velocity: Array, angular_velocity: Array
+    ) -> tuple[Array, Array]:
         q = np.concatenate([position[:2], rotation[:2, 0], rotation[:2, 1]])
         turn = angular_velocity[2] * np.array([[0.0, -1.0], [1.0, 0.0]])
         return q, np.concatenate([velocity[:2], turn @ q[2:4], turn @ q[4:]])
 
-    def poses(self, q):
+    def poses(self, q: Array) -> tuple[Array, Array]:
         axes = np.tile(np.eye(3), (len(q), 1, 1))
         axes[:, :2, 0], axes[:, :2, 1] = q[:, 2:4], q[:, 4:]
         return padded(q[:, :2]), axes
 
-    def twists(self, q, v):
+    def twists(self, q: Array, v: Array) -> tuple[Array, Array]:
         # omega = 1/2 (a x a' + b x b')
         first, second = q[:, 2] * v[:, 3] - q[:, 3] * v[:, 2], q[:, 4] * v[:, 5] - q[:, 5] * v[:, 4]
         return padded(v[:, :2]), spins(0.5 * (first + second))
 
-    def accelerations(self, q, v, v_rate):
+    def accelerations(self, q: Array, v: Array, v_rate: Array) -> tuple[Array, Array]:
         return self.twists(q, v_rate)  # a' x a' = 0
 
     def turning(self, x):

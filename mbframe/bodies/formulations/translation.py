@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .base import Formulation, Variation, named
+from .base import Array, Formulation, Pattern, Variation, named
+
+if TYPE_CHECKING:
+    from ..base import Body
 
 
 class Translation(Formulation):
@@ -21,37 +24,41 @@ class Translation(Formulation):
     v_names: ClassVar = named("velocity", "m/s")
     fields: ClassVar = [("mass", "f8"), ("rotation", "f8", (3, 3)), ("gravity", "f8", 3)]
 
-    def __init__(self, rotation=((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))):
+    def __init__(
+        self, rotation: tuple[tuple[float, ...], ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    ) -> None:
         self.rotation = rotation
 
-    def row(self, body, gravity):
+    def row(self, body: Body, gravity: Array) -> dict[str, Any]:
         return {"mass": body.mass_properties()[0], "rotation": self.rotation, "gravity": gravity}
 
-    def constant_mass(self, row):
+    def constant_mass(self, row: Any) -> Array:
         return row.mass * np.eye(3)
 
-    def mass_pattern(self, row):
+    def mass_pattern(self, row: Any) -> Pattern:
         return np.eye(3, dtype=bool)
 
-    def constant_jacobian(self, marker):
+    def constant_jacobian(self, marker: Any) -> Array:
         return np.eye(12, 3)
 
-    def jacobian_pattern(self, marker):
+    def jacobian_pattern(self, marker: Any) -> Pattern:
         return np.eye(12, 3, dtype=bool)
 
-    def coordinates(self, position, rotation, velocity, angular_velocity):
+    def coordinates(
+        self, position: Array, rotation: Array, velocity: Array, angular_velocity: Array
+    ) -> tuple[Array, Array]:
         return position, velocity
 
-    def poses(self, q):
+    def poses(self, q: Array) -> tuple[Array, Array]:
         return q, np.tile(self.rotation, (len(q), 1, 1))
 
-    def twists(self, q, v):
+    def twists(self, q: Array, v: Array) -> tuple[Array, Array]:
         return v, np.zeros_like(v)
 
-    def accelerations(self, q, v, v_rate):
+    def accelerations(self, q: Array, v: Array, v_rate: Array) -> tuple[Array, Array]:
         return v_rate, np.zeros_like(v)
 
-    def variation(self, q, v, v_rate):
+    def variation(self, q: Array, v: Array, v_rate: Array) -> Variation:
         none = np.zeros((len(q), 3, 3))
         return Variation(none + np.eye(3), none, none, none)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ...equations.equations import Equations, Strategy
 from ...equations.implicit import NewtonMatrix
 from ...equations.workspace import Record
+from ...errors import Problem
 from ...kernels.radau import RADAU, interpolate_radau, radau
 from ...parameters import parameter
 from .base import Integrator
@@ -50,7 +53,7 @@ class RadauIIA(Integrator):
     adaptive = True
     implicit = True
 
-    def check(self):
+    def check(self) -> Iterator[Problem]:
         if self.rtol < 1e-13:
             yield self.problem("rtol", f"found {self.rtol:g}; rounding allows no less than 1e-13; increase it")
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...equations.equations import Equations, Strategy
 from ...equations.workspace import Record
+from ...errors import Problem
 from ...kernels.integrators import RUNGE_KUTTA, interpolate_runge_kutta, runge_kutta
 from ...parameters import parameter
 from .base import Integrator
@@ -74,7 +77,7 @@ class DormandPrince(RungeKutta):
     def tableau(self) -> Tableau:  # type: ignore[override]
         return DORMAND_PRINCE[self.order]
 
-    def check(self):
+    def check(self) -> Iterator[Problem]:
         if self.order not in DORMAND_PRINCE:
             yield self.problem("order", f"found {self.order}; allowed are 5 and 8; choose one of them")
         if self.rtol < 1e-14:
