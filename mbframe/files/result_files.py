@@ -21,12 +21,12 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ from ..results import PARTS, Columns, EventRecord, Info, NamedColumns, Result, S
 from ..state import Motion, State
 from ..system import System
 from .atomic import FilePath, refused, replacing, unwritten, writable
-from .hdf5 import Completed, Superblock
+from .hdf5 import Closed, Superblock
 from .json_text import dumps, parse
 from .model import document, settings_from, system_from
 
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from ..quantities import Quantity
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 FORMAT: Final = "mbframe result"
 VERSION: Final = 1
@@ -58,6 +59,7 @@ BLOCK_NUMBERS: Final = 2**17  # about what is held in memory before it is writte
 FEWEST_ROWS, MOST_ROWS = 256, 2**14  # of a block, which is one chunk of each column
 COMPRESSION: Final = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
 CHECKPOINT_SECONDS: Final = 1.0
+PAUSES: Final = (0.001, 0.003, 0.01, 0.03, 0.1)  # s, before a file is read again that a run writes
 RESERVE_BYTES: Final = 2**24  # of the disk that a run leaves free
 UNFINISHED: Final = "the run that wrote the file still goes on, or was ended from outside"
 
@@ -351,35 +353,35 @@ class ResultFile(NamedColumns):
         self.path = Path(path).expanduser().absolute()
         self._classes = tuple(classes)
         self._given_system = system
-        with _opened(self.path) as file, _sound(path):
-            if _text(file.attrs.get("format", "")) != FORMAT:
-                raise refused(path, "is not a result of mbframe; give a file that result.save(...) wrote")
-            if file.attrs["version"] > VERSION:
-                message = (
-                    f"has version {file.attrs['version']}; this mbframe reads up to {VERSION}; install a newer one"
-                )
-                raise refused(path, message)
-            self.columns: Columns = {
-                part: list(zip(_texts(file[f"names/{part}"]), _texts(file[f"units/{part}"]), strict=True))
-                for part in PARTS
-            }
-            model = parse(file["model"][()], f"file {str(path)!r}, model")
-            run, name = (_text(file.attrs[key]) for key in ("run", "name"))
-            lacks = file["model_lacks"][()] if "model_lacks" in file else file.attrs["model_lacks"]
-            self.content = Content(run, name, model, _text(lacks), self.columns)
-            self._length = self._checked_length(file)
-            self.extra = {
-                _text(stored.attrs["name"]): (stored.name, _text(stored.attrs["unit"]))
-                for stored in file.get("quantities", {}).values()
-            }
-            log = [json.loads(line) for line in bytes(file["log"][:]).decode().splitlines()]
-            self._info = Info(**[entry["info"] for entry in log if "info" in entry][-1])
-            self._events = [_read_event(entry["event"]) for entry in log if "event" in entry]
+        _reading(self.path, self._describe)
         self.name = self.content.name
         if equations is not None:
             self.equations = equations
             self.tables, self.system = equations.tables, equations.system
             self.gravity, self.mass_properties = self._masses()
+
+    def _describe(self, file: h5py.File) -> None:
+        """All but the arrays."""
+        if _text(file.attrs.get("format", "")) != FORMAT:
+            raise refused(self.path, "is not a result of mbframe; give a file that result.save(...) wrote")
+        if file.attrs["version"] > VERSION:
+            message = f"has version {file.attrs['version']}; this mbframe reads up to {VERSION}; install a newer one"
+            raise refused(self.path, message)
+        self.columns: Columns = {
+            part: list(zip(_texts(file[f"names/{part}"]), _texts(file[f"units/{part}"]), strict=True)) for part in PARTS
+        }
+        model = parse(file["model"][()], f"file {str(self.path)!r}, model")
+        run, name = (_text(file.attrs[key]) for key in ("run", "name"))
+        lacks = file["model_lacks"][()] if "model_lacks" in file else file.attrs["model_lacks"]
+        self.content = Content(run, name, model, _text(lacks), self.columns)
+        self._length = self._checked_length(file)
+        self.extra = {
+            _text(stored.attrs["name"]): (stored.name, _text(stored.attrs["unit"]))
+            for stored in file.get("quantities", {}).values()
+        }
+        log = [json.loads(line) for line in bytes(file["log"][:]).decode().splitlines()]
+        self._info = Info(**[entry["info"] for entry in log if "info" in entry][-1])
+        self._events = [_read_event(entry["event"]) for entry in log if "event" in entry]
 
     def _checked_length(self, file: h5py.File) -> int:
         """Number of instants; arrays that cannot be right are a ValueError."""
@@ -419,25 +421,28 @@ class ResultFile(NamedColumns):
     def _rows(self, name: str, rows: slice, columns: slice) -> Array:
         """Rows of columns of "t", "q", "v" or "z". While a run goes on they move from `tail` to their place."""
         offset = 0 if name == "t" else 1 + sum(len(self.columns[part]) for part in PARTS[: PARTS.index(name)])
+
+        def read(file: h5py.File) -> tuple[int, Array, Array]:
+            written = int(file["written"][0])
+            place = slice(min(rows.start, written), min(rows.stop, written))
+            values = file[name][place][:, None] if name == "t" else file[name][place, columns]
+            if rows.stop <= written:
+                return written, values, values[:0]
+            place = slice(max(rows.start - written, 0), rows.stop - written)
+            return written, values, file["tail"][place, offset + columns.start : offset + columns.stop]
+
         while True:
-            with self._read() as file:
-                written = int(file["written"][0])
-                place = slice(min(rows.start, written), min(rows.stop, written))
-                values = file[name][place][:, None] if name == "t" else file[name][place, columns]
-                if rows.stop <= written:
-                    return values
-                place = slice(max(rows.start - written, 0), rows.stop - written)
-                tail = file["tail"][place, offset + columns.start : offset + columns.stop]
-            with self._read() as file:
-                if file["written"][0] == written:
-                    return np.concatenate([values, tail])
+            written, values, tail = self._read(read)
+            if rows.stop <= written:
+                return values
+            if self._read(lambda file: int(file["written"][0])) == written:
+                return np.concatenate([values, tail])
 
     def stored(self, name: str) -> tuple[Array, str] | None:
         if name not in self.extra:
             return super().stored(name)
         place, unit = self.extra[name]
-        with self._read() as file:
-            return file[place][:], unit
+        return self._read(lambda file: file[place][:]), unit
 
     def stored_units(self) -> dict[str, str]:
         return super().stored_units() | {name: unit for name, (_, unit) in self.extra.items()}
@@ -490,12 +495,27 @@ class ResultFile(NamedColumns):
     def _masses(self) -> tuple[Array, list[tuple[float, Array, Array]]]:
         return lifted(self.system.gravity), [b.body.mass_properties() for b in self.tables.bodies]
 
-    @contextmanager
-    def _read(self) -> Iterator[h5py.File]:
-        with _opened(self.path) as file, _sound(self.path):
+    def _read(self, read: Callable[[h5py.File], T]) -> T:
+        def of_this_run(file: h5py.File) -> T:
             if _text(file.attrs.get("run", "")) != self.content.run:
                 raise refused(self.path, "was replaced by another result meanwhile; load it again")
-            yield file
+            return read(file)
+
+        return _reading(self.path, of_this_run)
+
+
+def _reading(path: Path, read: Callable[[h5py.File], T]) -> T:
+    """What is read from a file; while a run writes it, it is read again where a write was met half done."""
+    pauses = iter(PAUSES)
+    while True:
+        try:
+            with _opened(path) as file, _sound(path):
+                return read(file)
+        except ModelError:
+            pause = next(pauses, None)
+            if pause is None or not path.is_file() or not Superblock.of(path).being_written:
+                raise
+            time.sleep(pause)
 
 
 @contextmanager
@@ -506,12 +526,7 @@ def _opened(path: Path) -> Iterator[h5py.File]:
         raise refused(path, "there is no such file; check its name and folder")
     try:
         head = Superblock.of(path)
-        if head.being_written:
-            file = h5py.File(path, "r", swmr=True)
-        elif head.missing > 0:
-            file = h5py.File(Completed(path, head.missing), "r")
-        else:
-            file = h5py.File(path, "r")
+        file = h5py.File(Closed(path, head) if head.being_written or head.missing else path, "r")
     except (OSError, RuntimeError, ValueError) as error:
         raise refused(path, f"cannot be read: {error}; give a file that result.save(...) wrote") from error
     with file:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 
 import mbframe as mb
 from mbframe.files import result_files
+from mbframe.files.hdf5 import checksum
 
 
 class Magnet(mb.ForceElement):
@@ -440,6 +442,38 @@ def test_a_damaged_file_is_a_clear_error(tmp_path, lost):
 
     with pytest.raises(mb.ModelError, match="damaged"):
         read()
+
+
+def left_by_a_killed_run(path: Path) -> None:
+    """Mark a file as one that is being written."""
+    with path.open("r+b") as file:
+        head = bytearray(file.read(44))
+        head[11] |= 0b101
+        file.seek(0)
+        file.write(head + checksum(head).to_bytes(4, "little"))
+
+
+def test_damage_in_a_file_that_is_being_written_is_told_soon(tmp_path):
+    """HDF5 itself would take the damage for a write under way, and wait for it forever."""
+    path = tmp_path / "run.h5"
+    mb.simulate(free(), 0.5).save(path)
+    left_by_a_killed_run(path)
+    assert len(mb.load_result(path).q) > 0
+    content = path.read_bytes()
+    place = content.index(b"OHDR") + 20  # in the header of the root
+    path.write_bytes(content[:place] + bytes([content[place] ^ 255]) + content[place + 1 :])
+    began = time.perf_counter()
+    with pytest.raises(mb.ModelError, match=r"damaged|cannot be read"):
+        mb.load_result(path)
+    assert time.perf_counter() - began < 10.0
+
+
+def test_checksums_of_metadata(tmp_path):
+    """The value in the author's test driver, and one that HDF5 wrote itself."""
+    assert checksum(b"Four score and seven years ago") == 0x17770551
+    h5py.File(tmp_path / "empty.h5", "w", libver="latest").close()
+    head = (tmp_path / "empty.h5").read_bytes()[:48]
+    assert checksum(head[:44]) == int.from_bytes(head[44:], "little")
 
 
 def break_log(file: h5py.File) -> None:
