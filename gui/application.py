@@ -30,6 +30,8 @@ os.environ.setdefault("QT_API", "pyside6")
 def main(files: Sequence[str] | None = None) -> int:
     """Open the application, with a model or a result if one is given; returns the exit code."""
     options = _options(sys.argv[1:] if files is None else list(files))
+    if options.install_desktop_entry:
+        return _install_desktop_entry()
     if obstacle := hindrance():
         print(obstacle, file=sys.stderr)
         return UNAVAILABLE
@@ -50,7 +52,18 @@ def main(files: Sequence[str] | None = None) -> int:
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="mbframe gui", description="Open the desktop application.")
     parser.add_argument("files", metavar="FILE", nargs="*", help="models (.json) or results (.h5) to open")
+    parser.add_argument("--install-desktop-entry", action="store_true", help="only put it into the desktop's menu")
     return parser.parse_args(arguments)
+
+
+def _install_desktop_entry() -> int:
+    from .desktop_entry import install
+
+    if sys.platform in ("win32", "darwin"):
+        print("Desktop entries are for Linux and the like; here, pin or link `mbframe gui`.", file=sys.stderr)
+        return UNAVAILABLE
+    print(*(f"written to {path}" for path in install()), sep="\n")
+    return 0
 
 
 def make_qt_application() -> QApplication:

@@ -442,17 +442,11 @@ class MainWindow(QMainWindow):
 
     def show_about(self) -> None:
         """Say what this is."""
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            number = version("mbframe")
-        except PackageNotFoundError:
-            number = "of a checkout"
         box = QMessageBox(self)
         box.setObjectName("about_dialog")
         box.setWindowTitle("About mbframe")
         box.setIconPixmap(application_icon().pixmap(QSize(64, 64)))
-        box.setText(f"<b>mbframe</b> {number}")
+        box.setText(f"<b>mbframe</b> {mb.__version__}")
         box.setInformativeText(
             "Multibody dynamics: describe a mechanism, simulate it, see whether it is stable.\nMIT licence."
         )

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from .display import show_with
 
-__version__ = "0.1.0"
-
 _PLACES = {
     "analysis.assemble": ["Assembly", "assemble"],
     "analysis.compare": ["compare"],
@@ -144,7 +142,10 @@ show_with(f"{__name__}.render.notebook")
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ORIGIN:
+    value: Any
+    if name == "__version__":
+        value = _version()
+    elif name in _ORIGIN:
         value = getattr(importlib.import_module(f"{__name__}.{_ORIGIN[name]}"), name)
     elif name in _MODULES:
         value = importlib.import_module(f"{__name__}.{name}")
@@ -154,11 +155,22 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def _version() -> str:
+    """The version that was installed, made from the repository's tags; also in a checkout, of its installation."""
+    metadata = importlib.import_module("importlib.metadata")
+    try:
+        return str(metadata.version(__name__))
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
 
 
 if TYPE_CHECKING:
+    __version__: str
+
     from . import examples as examples
     from . import flexible as flexible
     from . import render as render

@@ -19,6 +19,7 @@ def add_commands(commands: Any) -> None:
         "gui", help="open the desktop application", description="Open the desktop application, with models if given."
     )
     parser.add_argument("files", metavar="FILE", nargs="*", help="models or results to open")
+    parser.add_argument("--install-desktop-entry", action="store_true", help="only put it into the desktop's menu")
     parser.set_defaults(command=gui)
     parser = commands.add_parser(
         "warmup", help="compile the solver ahead of its first use", description=warm_up.__doc__
@@ -32,7 +33,8 @@ def gui(options: Namespace) -> int:
     found = entry_points(group=ENTRY_POINTS, name="gui")
     if not found:
         raise NotAvailableError("the desktop application is not installed here; it comes with the extra mbframe[gui]")
-    return int(next(iter(found)).load()(options.files) or OK)
+    arguments = ["--install-desktop-entry"] if options.install_desktop_entry else options.files
+    return int(next(iter(found)).load()(arguments) or OK)
 
 
 def warm_up(options: Namespace) -> int:

@@ -1,15 +1,26 @@
-"""What is installed has the right names: the folders `gui` and `assets` become `mbframe_gui` and `mbframe_assets`."""
+"""What is installed: `gui` and `assets` become `mbframe_gui` and `mbframe_assets`, and nothing else is needed.
 
+The sdist is built from a clean copy, the wheel from the sdist, and it is installed and used outside the checkout.
+"""
+
+import configparser
+import os
+import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
 import pytest
 
+import mbframe as mb
+
 CHECKOUT = Path(__file__).parents[2]
 SOURCES = ("pyproject.toml", "README.md", "LICENSE", "mbframe", "gui", "assets")
+IDENTITY = ("-c", "user.name=test", "-c", "user.email=test@localhost")
+DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
 FOLDERS = {"mbframe": "mbframe", "gui": "mbframe_gui", "assets": "mbframe_assets"}
 
 
@@ -21,9 +32,9 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel built without network from a clean copy: leftovers in the checkout's `build` would get into it."""
-    folder = tmp_path_factory.mktemp("wheel")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with an sdist, and the wheel made from it: without network, from a clean copy that is tagged v9.8.7."""
+    folder = tmp_path_factory.mktemp("built")
     source = folder / "source"
     source.mkdir()
     for name in SOURCES:
@@ -31,9 +42,32 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(CHECKOUT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(CHECKOUT / name, source)
-    run("-m", "build", "--wheel", "--no-isolation", "--outdir", folder, source, cwd=folder)
-    (wheel,) = folder.glob("mbframe-*.whl")
+    for command in ("init --quiet", "add --all", "commit --quiet --message=all", "tag v9.8.7"):
+        subprocess.run(["git", *IDENTITY, *command.split()], cwd=source, check=True)
+    run("-m", "build", "--no-isolation", "--outdir", folder, source, cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> Path:
+    (wheel,) = built.glob("mbframe-*.whl")
     return wheel
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`bin` of a new environment with the wheel in it, and the dependencies of this one, but not its mbframe."""
+    folder = tmp_path_factory.mktemp("installed")
+    run("-m", "venv", "--without-pip", folder, cwd=folder)
+    (site,) = folder.glob("lib/python*/site-packages")
+    run("-m", "pip", "--python", folder, "install", "--no-deps", "--no-index", wheel, cwd=folder)
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib"))  # .pth files there are not read
+    return folder / "bin"
+
+
+def test_the_tag_is_the_version(built: Path) -> None:
+    names = {path.name for path in built.iterdir() if path.is_file()}
+    assert names == {"mbframe-9.8.7.tar.gz", "mbframe-9.8.7-py3-none-any.whl"}
 
 
 def test_wheel_has_exactly_our_top_level_names(wheel: Path) -> None:
@@ -71,19 +105,75 @@ def test_wheel_makes_the_application_known(wheel: Path) -> None:
     assert "[mbframe.applications]\ngui = mbframe_gui.application:main" in entries
 
 
-def test_wheel_installs_and_imports_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
-    target = tmp_path / "site"
-    run("-m", "pip", "install", "--no-deps", "--no-index", "--target", target, wheel, cwd=tmp_path)
-    program = f"""
+def outside(installed: Path, *command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of the installation, where there is no checkout."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", *DISPLAYS)}
+    return subprocess.run(
+        [installed / command[0], *command[1:]], cwd=folder, env=kept | environment, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize("package", FOLDERS.values())
+def test_the_wheel_is_what_is_imported(installed: Path, tmp_path: Path, package: str) -> None:
+    done = outside(installed, "python", "-c", f"import {package}; print({package}.__file__)", folder=tmp_path)
+    assert Path(done.stdout.strip()).is_relative_to(installed.parent), done.stderr
+
+
+def test_the_command_line_runs_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    assert outside(installed, "mbframe", "--version", folder=tmp_path).stdout == "mbframe 9.8.7\n"
+    run = ("mbframe", "run", "simple_pendulum", "--t-end", "0.1", "--output", "run.h5")
+    done = outside(installed, *run, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "written to run.h5" in done.stdout
+    assert outside(installed, "mbframe", "examples", "flexible_pendulum", folder=tmp_path).returncode == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a display")
+def test_the_application_says_that_there_is_no_display(installed: Path, tmp_path: Path) -> None:
+    done = outside(installed, "mbframe", "gui", folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("There is no display")
+
+
+START = """
 import sys
-sys.path.insert(0, {str(target)!r})
-# the editable installation's finder would answer before the path is searched
-sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in repr(finder)]
-import mbframe, mbframe_gui, mbframe_assets
-print(mbframe.__file__, mbframe_gui.__file__, mbframe_assets.__file__, sep="\\n")
+from PySide6.QtCore import QTimer
+from mbframe_gui.application import Application
+
+application = Application(sys.argv[1:], warm=False)
+application.open()
+application.window.first_painted.connect(lambda: QTimer.singleShot(200, lambda: application.qt.exit(7)))
+code = application.qt.exec()
+print("shown:", application.document.system.name)
+application.close()
+sys.exit(code)
 """
-    files = [Path(line) for line in run("-c", program, cwd=tmp_path).splitlines()]
-    assert files == [target / package / "__init__.py" for package in FOLDERS.values()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Qt's off-screen platform")
+def test_the_application_opens_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    if not mb.render.can_draw():
+        pytest.skip("nothing can be drawn here")
+    mb.save(mb.examples.four_bar(), tmp_path / "model.json")
+    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    done = outside(installed, "python", "-c", START, "model.json", folder=tmp_path, QT_QPA_PLATFORM="offscreen", **home)
+    assert done.returncode == 7, done.stderr
+    assert done.stdout == "shown: four-bar linkage\n"
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="has no desktop entries")
+def test_the_desktop_entry_starts_this_installation(installed: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data $HOME"
+    command = ("mbframe", "gui", "--install-desktop-entry")
+    done = outside(installed, *command, folder=tmp_path, XDG_DATA_HOME=str(data))
+    assert done.returncode == 0, done.stderr
+    entry = configparser.ConfigParser(interpolation=None)
+    entry.optionxform = str  # type: ignore[assignment,method-assign]
+    entry.read(data / "applications" / "mbframe.desktop")
+    values = entry["Desktop Entry"]
+    assert shlex.split(values["Exec"]) == [str(installed / "python"), "-m", "mbframe_gui", "%F"]
+    assert (data / "icons" / "hicolor" / "scalable" / "apps" / f"{values['Icon']}.svg").is_file()
+    assert {"Type", "Name", "Comment", "Terminal", "Categories"} <= set(values)
 
 
 @pytest.mark.parametrize(("folder", "package"), FOLDERS.items())
