@@ -60,8 +60,6 @@ SETTLED = 0.03  # fraction from which on the time left can be told
 class ExportDialog(QDialog):
     """Choose what to write and where; the work is done in another process and can be cancelled."""
 
-    help_topic = "exporting"
-
     def __init__(
         self,
         document: Document,

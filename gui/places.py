@@ -25,9 +25,3 @@ def stored_result(example: str) -> Path | None:
     """The result that is shipped with an example, if there is one."""
     place = ASSETS / "gallery" / f"{example}.h5"
     return place if place.is_file() else None
-
-
-def picture(example: str) -> Path | None:
-    """The picture of an example in the gallery, if there is one."""
-    place = ASSETS / "gallery" / f"{example}.png"
-    return place if place.is_file() else None

@@ -191,19 +191,6 @@ class EquilibriumTask:
         return mb.equilibrium(self.model.system(), self.initial, minimum=self.minimum)
 
 
-@dataclass(frozen=True)
-class SteadyTask:
-    """A steady motion near a state; `given` are pairs of a measure's name and its value."""
-
-    model: Model
-    initial: mb.State | None = None
-    given: tuple[tuple[str, float], ...] = ()
-    keywords: dict[str, Any] = field(default_factory=dict)
-
-    def run(self, report: Report) -> mb.SteadyMotion:
-        return mb.steady(self.model.system(), self.initial, self.given, **self.keywords)
-
-
 # ---- Stability ----------------------------------------------------------------------------------------------------
 
 

@@ -180,10 +180,12 @@ class Parameter:
         return self.rules.row_missing(self) if value is None else self.rules.row_value(self, value)
 
     def refuse(self, found: Any, remedy: str) -> ValueError:
+        """The error that says what was found, what is allowed and what to do."""
         text = found if isinstance(found, Words) else shortened(found)
         return ValueError(f"found {text}; allowed is {self.allowed()}; {remedy}")
 
     def check_bounds(self, values: NDArray[np.float64] | float, given: Any) -> None:
+        """Refuse values outside the bounds; the message quotes them as they were given."""
         if self.minimum is None and self.maximum is None and self.above is None:
             return
         least = values.min(initial=math.inf) if isinstance(values, np.ndarray) else values

@@ -9,7 +9,7 @@ import numpy as np
 
 import mbframe as mb
 from mbframe.parameters import Element
-from mbframe.plane import angle_of, lifted, lowered
+from mbframe.plane import angle_of, lowered
 
 Changes = list[tuple[Element, dict[str, Any]]]
 
@@ -117,9 +117,3 @@ def counted_from_here(system: mb.System, names: Iterable[str]) -> list[str]:
         for element in system.forces
         if isinstance(element, kinds) and bodies & {element.body_i.name, element.body_j.name}
     ]
-
-
-def largest_shift(system: mb.System, state: mb.State) -> float:
-    """The longest way that the origin of a body has gone, m."""
-    ways = [np.linalg.norm(state.motions[b.name].position - lifted(b.position)) for b in system.bodies]
-    return float(max(ways, default=0.0))

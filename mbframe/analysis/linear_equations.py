@@ -180,7 +180,6 @@ class LinearEquations:
     own_feedback: Array  # A
     imbalance: Array  # what is left of the balance of loads at the state itself
     gaps: Array  # and of C
-    slips: Array  # and of D
 
     @property
     def size(self) -> int:
@@ -226,7 +225,6 @@ def linear_equations(
         own_feedback=feedback,
         imbalance=P.T @ (M @ point.v_rate - eq.work.force + J.T @ point.multipliers),
         gaps=eq.work.residual[own].copy(),
-        slips=eq.work.constraint_rate[first:].copy(),
     )
 
 

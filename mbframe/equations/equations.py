@@ -445,6 +445,7 @@ class Equations:
         return {owner: np.array(sorted(own), np.int64) for owner, own in rows.items()}
 
     def row_label(self, row: int) -> str:
+        """The joint, constraint or body behind a row of J."""
         return str(self.row_owner(row))
 
     def unknown_label(self, unknown: int) -> str:

@@ -395,13 +395,19 @@ class Reader:
                 self.refuse(child(path, key), message, label)
         if len(self.problems) > before:
             return _BROKEN
+        return self._constructed(cls, values, path, label, _BROKEN)
+
+    def _constructed(
+        self, cls: type[Any], values: Mapping[str, Any], path: str, label: str, otherwise: Any = None
+    ) -> Any:
+        """The shape or strategy of these values; where there is none, the problem is noted."""
         try:
             return cls(**values)
         except ModelError as error:
             self.take_over(error, path, label, {})
         except Exception as error:
             self.refuse(path, f"could not be made: {type(error).__name__}: {error}", label)
-        return _BROKEN
+        return otherwise
 
     # --- strategies and settings -------------------------------------------------------------------------------------
 
@@ -441,13 +447,7 @@ class Reader:
         self.keys(data, ("type", *known), path, label)
         if len(self.problems) > before:
             return None
-        try:
-            return cls(**values)
-        except ModelError as error:
-            self.take_over(error, path, label, {})
-        except Exception as error:
-            self.refuse(path, f"could not be made: {type(error).__name__}: {error}", label)
-        return None
+        return self._constructed(cls, values, path, label)
 
 
 class _Refused(Exception):  # noqa: N818 (a signal, no error)

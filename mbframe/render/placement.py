@@ -66,16 +66,6 @@ class Poses:
         """Those of a state."""
         return cls({name: (point3(m.position), _rotation_of(m)) for name, m in state.motions.items()})
 
-    @classmethod
-    def of_result(cls, result: Any) -> Poses:
-        """Those at all instants of a result."""
-        return cls(
-            {
-                body.name: (point3(result.position(body.name)), rotation3(result.rotation(body.name)))
-                for body in result.system.bodies
-            }
-        )
-
     def of(self, body: str | None) -> tuple[Array, Array]:
         """Origin and rotation of a body."""
         return (np.zeros(3), np.eye(3)) if body is None else self.bodies[body]
