@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDockWidget, QFrame, QMainWindow, QScrollArea, QTabWidget, QWidget
 
 from .settings import Settings
@@ -20,6 +21,28 @@ PLACES: Final = {
     "inspector": ("Inspector", _AREAS.RightDockWidgetArea),
     "results": ("Results", _AREAS.BottomDockWidgetArea),
 }
+
+
+class Tab(QScrollArea):
+    """Holds a panel; one that needs more room than there is must not widen the window."""
+
+    first_shown = Signal()
+    """It is seen, and has no panel yet."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setMinimumWidth(NARROWEST)
+
+    def setWidget(self, panel: QWidget) -> None:
+        _give_background(panel)
+        super().setWidget(panel)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        if self.widget() is None:
+            self.first_shown.emit()
+        super().showEvent(event)
 
 
 class Docks:
@@ -55,15 +78,11 @@ class Docks:
         _give_background(panel)
         self.docks[name].setWidget(panel)
 
-    def add_tab(self, panel: QWidget, title: str) -> None:
-        """Add a panel to the tabs."""
-        _give_background(panel)
-        area = QScrollArea()  # a panel that needs more room than there is must not widen the window
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setWidget(panel)
-        area.setMinimumWidth(NARROWEST)
-        self.tabs.addTab(area, title)
+    def add_tab(self, title: str) -> Tab:
+        """Add a tab, which waits for its panel."""
+        tab = Tab()
+        self.tabs.addTab(tab, title)
+        return tab
 
     def bring_to_front(self, panel: QWidget) -> None:
         """Show the tab of a panel."""
@@ -76,7 +95,7 @@ class Docks:
     def front_panel(self) -> QWidget | None:
         """The panel whose tab is shown."""
         area = self.tabs.currentWidget()
-        return area.widget() if isinstance(area, QScrollArea) else None
+        return area.widget() if isinstance(area, Tab) else None
 
     def show(self) -> None:
         """Show the docks, where they were last."""

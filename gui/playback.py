@@ -58,7 +58,7 @@ class Track:
         position = np.stack([point3(result.position(name)) for name in self.names], axis=1)
         velocity = np.stack([point3(result.velocity(name)) for name in self.names], axis=1)
         omega = np.stack([angular_velocity3(result.angular_velocity(name)) for name in self.names], axis=1)
-        p = np.stack([result.rotation(name).as_quat(scalar_first=True) for name in self.names], axis=1)
+        p = np.stack([_euler_parameters(result.rotation_matrix(name)) for name in self.names], axis=1)
         return position, p, velocity, omega
 
     def state(self, t: float) -> State:
@@ -123,6 +123,25 @@ class Track:
         j = min(i + 1, len(self.t) - 1)
         h = float(self.t[j] - self.t[i])
         return i, j, h, float(np.clip((t - self.t[i]) / h, 0.0, 1.0)) if h > 0.0 else 0.0
+
+
+def _euler_parameters(rotation: Array) -> Array:
+    """Unit quaternions (n, 4) of rotation matrices (n, 3, 3); SciPy would be loaded for nothing else here.
+
+    Of the four rows of 4 p pᵀ the one with the largest pivot is taken (Shepperd), so that nothing cancels.
+    """
+    (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(rotation, 0, -1)
+    rows = np.array(
+        [
+            [1.0 + a + e + i, h - f, c - g, d - b],
+            [h - f, 1.0 + a - e - i, b + d, c + g],
+            [c - g, b + d, 1.0 + e - a - i, f + h],
+            [d - b, c + g, f + h, 1.0 + i - a - e],
+        ]
+    )
+    pivots = np.argmax(np.einsum("kkn->kn", rows), axis=0)
+    p = rows[pivots, :, np.arange(len(pivots))]
+    return p / np.linalg.norm(p, axis=1, keepdims=True)
 
 
 def _hermite(x0: Array, v0: Array, x1: Array, v1: Array, h: float, s: float) -> tuple[Array, Array]:

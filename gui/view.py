@@ -128,7 +128,7 @@ class View(QWidget):
     # --- beginning and end --------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Make the canvas; this imports PyVista. Where nothing can be drawn the view says so and stays that way."""
+        """Make the canvas; this imports VTK. Where nothing can be drawn the view says so and stays that way."""
         if self.canvas is not None:
             return
         try:

@@ -1,15 +1,13 @@
 """The main window: start page, view and panels around it, menus, toolbar and status bar.
 
-The window is visible before anything heavy is imported: panels come when the event loop runs, the view with PyVista
-when a model is opened or there was time for it.
+The window is visible before anything heavy is imported: panels come when the event loop runs, and the view with VTK,
+which a thread imports meanwhile.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -47,6 +45,7 @@ from .hint import Hint
 from .icons import application_icon, set_icon
 from .menus import entries
 from .modelling.workbench import Modelling
+from .panels import Panels
 from .playback import Player, Track
 from .runner import Runner
 from .settings import Settings
@@ -90,7 +89,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.pages)
         self.status = StatusBar(document, solver, self)
         self.setStatusBar(self.status)
-        self.panels: dict[str, QWidget] = {}
+        self.panels = Panels(self)
         self.docks = Docks(self, settings)
         self.actions_ = Actions(entries(self), self)
         self.menus = self.actions_.fill(self.menuBar())
@@ -114,7 +113,9 @@ class MainWindow(QMainWindow):
         if not self._begun:
             self._begun = True
             self.first_painted.emit()
-            self._make_panels()
+            self._drawing_imported.connect(self.view.prepare)
+            threading.Thread(target=self._import_drawing, name="import of VTK", daemon=True).start()
+            self.panels.make(self._panels_made)
 
     # --- building -----------------------------------------------------------------------------------------------------
 
@@ -131,54 +132,13 @@ class MainWindow(QMainWindow):
         pages.addWidget(work)
         return pages
 
-    def _make_panels(self) -> None:
-        """Import and build the panels, one per turn of the event loop."""
-        waiting = list(self._panel_plan())
-
-        def next_one() -> None:
-            if not waiting:
-                self._panels_made()
-                return
-            name, make, place = waiting.pop(0)
-            panel = make()
-            self.panels[name] = panel
-            place(panel)
-            QTimer.singleShot(0, self, next_one)  # not if the window is gone by then
-
-        next_one()
-
-    def _panel_plan(self) -> Iterator[tuple[str, Callable[[], QWidget], Callable[[QWidget], None]]]:
-        """Name, how to make it, where it goes: for each panel."""
-        document, solver, docks = self.document, self.solver, self.docks
-
-        def made(module: str, name: str, *arguments: Any) -> Callable[[], QWidget]:
-            return lambda: getattr(import_module(f".{module}", __package__), name)(*arguments)
-
-        yield "tree", made("tree", "ModelTree", document), partial(docks.put, "model")
-        yield "run", made("run_controls", "RunControls", document, solver, self.runner), partial(docks.put, "run")
-        yield "inspector", made("inspector", "Inspector", document), partial(docks.put, "inspector")
-        yield "plots", made("plots", "PlotsPanel", document, solver), partial(docks.add_tab, title="Plots")
-        stability = made("stability.panel", "StabilityPanel", document, solver)
-        yield "stability", stability, partial(docks.add_tab, title="Stability")
-        constraints = made("constraints_panel", "ConstraintsPanel", document, solver)
-        yield "constraints", constraints, partial(docks.add_tab, title="Constraints")
-        compare = made("compare_panel", "ComparePanel", document, solver)
-        yield "compare", compare, partial(docks.add_tab, title="Compare")
-        checks = made("modelling.check_panel", "ChecksPanel", document, solver, self.modelling)
-        yield "checks", checks, partial(docks.add_tab, title="Check")
-        yield "script", made("modelling.script_panel", "ScriptPanel", document), partial(docks.add_tab, title="Script")
-        yield "messages", made("messages", "MessagesPanel", document), partial(docks.add_tab, title="Messages")
-
     def _panels_made(self) -> None:
         self._connect_panels()
         self.panels_ready.emit()
-        self._drawing_imported.connect(self.view.prepare)
-        threading.Thread(target=self._import_drawing, name="import of PyVista", daemon=True).start()
 
     def _connect_panels(self) -> None:
         """Requests of panels go to those who can fulfil them; all else panels learn from the document."""
-        tree: Any = self.panels["tree"]
-        plots: Any = self.panels["plots"]
+        tree, plots = self.panels["tree"], self.panels["plots"]
         plots.time_requested.connect(self.player.seek)
         plots.run_requested.connect(self.run)
         tree.confirm_delete = self.modelling.confirm_delete
@@ -360,8 +320,8 @@ class MainWindow(QMainWindow):
 
     def show_tab(self, name: str) -> None:
         """Bring a panel of the lower tabs to the front."""
-        if (panel := self.panels.get(name)) is not None:
-            self.docks.bring_to_front(panel)
+        if name in self.panels:
+            self.docks.bring_to_front(self.panels[name])
 
     def _on_replaced(self) -> None:
         self._own_run = False
@@ -380,8 +340,8 @@ class MainWindow(QMainWindow):
 
     def choose_method(self) -> None:
         """Choose every strategy by hand."""
-        if (panel := self.panels.get("run")) is not None:
-            panel.choose_method()
+        if "run" in self.panels:
+            self.panels["run"].choose_method()
 
     def _on_run_started(self) -> None:
         self.run_button.setText("Cancel")
@@ -478,9 +438,8 @@ class MainWindow(QMainWindow):
 
     def rename_selected(self) -> None:
         """Let the name of what is selected be typed in the tree."""
-        tree: Any = self.panels.get("tree")
-        if (chosen := self._editable()) is not None and tree is not None:
-            tree.rename(chosen)
+        if (chosen := self._editable()) is not None and "tree" in self.panels:
+            self.panels["tree"].rename(chosen)
 
     def delete_selected(self) -> None:
         """Delete what is selected, with what depends on it."""

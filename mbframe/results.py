@@ -371,10 +371,14 @@ class Result(Displayed):
         """Rotation of the body (or of the marker's axes) as a SciPy `Rotation` stack."""
         from scipy.spatial.transform import Rotation
 
+        return Rotation.from_matrix(self.rotation_matrix(body))
+
+    def rotation_matrix(self, body: Body | Marker | str) -> Array:
+        """Axes of the body (or of the marker) as columns, (n, 3, 3)."""
         _, rotation, _ = self._point(body, None)
         if (node := self._node(body, None)) is not None:
             rotation = rotation @ node.rotation
-        return Rotation.from_matrix(rotation @ body.local_axes if isinstance(body, Marker) else rotation)
+        return rotation @ body.local_axes if isinstance(body, Marker) else rotation
 
     def angle(self, body: Body | str) -> Array:
         """Angle of a body in the plane, from its described angle on over all turns.

@@ -49,8 +49,8 @@ class SteadySpin:
     def angular_velocity(self, body):
         return self.rate * np.tile(self.axis, (len(self.t), 1))
 
-    def rotation(self, body):
-        return self._rotation
+    def rotation_matrix(self, body):
+        return self._rotation.as_matrix()
 
 
 def test_stored_instants_are_met_exactly(stored):

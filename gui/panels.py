@@ -1,0 +1,98 @@
+"""The panels around the view: which there are, and when they are made.
+
+Panels that are seen, or that work unseen, are made one per turn of the event loop when the window is visible. Those
+that wait behind a tab are made when they are first shown or asked for: they cost as much as all the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QWidget
+
+if TYPE_CHECKING:
+    from .window import MainWindow
+
+
+class Panels(Mapping[str, Any]):
+    """The panels of a window by name."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+        self._made: dict[str, QWidget] = {}
+        self._makers: dict[str, Callable[[], QWidget]] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def make(self, then: Callable[[], object]) -> None:
+        """Make those that are needed from the beginning, one per turn of the event loop, and call a function."""
+        waiting = list(self._plan())
+
+        def next_one() -> None:
+            if waiting:
+                waiting.pop(0)()
+                QTimer.singleShot(0, self._window, next_one)  # not if the window is gone by then
+            else:
+                then()
+
+        next_one()
+
+    def _plan(self) -> Iterator[Callable[[], object]]:
+        """What makes or announces each panel; tabs in their order."""
+        window = self._window
+        document, solver, runner, modelling = window.document, window.solver, window.runner, window.modelling
+        yield self._in_dock("model", "tree", "tree.ModelTree", document)
+        yield self._in_dock("run", "run", "run_controls.RunControls", document, solver, runner)
+        yield self._in_dock("inspector", "inspector", "inspector.Inspector", document)
+        yield self._in_tab("Plots", "plots", "plots.PlotsPanel", document, solver)
+        yield self._behind_tab("Stability", "stability", "stability.panel.StabilityPanel", document, solver)
+        yield self._behind_tab("Constraints", "constraints", "constraints_panel.ConstraintsPanel", document, solver)
+        yield self._behind_tab("Compare", "compare", "compare_panel.ComparePanel", document, solver)
+        checks = "modelling.check_panel.ChecksPanel"  # which marks gaps in the view, seen or not
+        yield self._in_tab("Check", "checks", checks, document, solver, modelling)
+        yield self._in_tab("Script", "script", "modelling.script_panel.ScriptPanel", document)
+        yield self._in_tab("Messages", "messages", "messages.MessagesPanel", document)
+
+    def _in_dock(self, dock: str, name: str, place: str, *arguments: Any) -> Callable[[], object]:
+        self._makers[name] = partial(_made, place, *arguments)
+        return lambda: self._window.docks.put(dock, self[name])
+
+    def _in_tab(self, title: str, name: str, place: str, *arguments: Any) -> Callable[[], object]:
+        self._makers[name] = partial(_made, place, *arguments)
+        return lambda: self._window.docks.add_tab(title).setWidget(self[name])
+
+    def _behind_tab(self, title: str, name: str, place: str, *arguments: Any) -> Callable[[], object]:
+        def announce() -> None:
+            tab = self._window.docks.add_tab(title)
+
+            def fill() -> QWidget:
+                panel = _made(place, *arguments)
+                tab.setWidget(panel)
+                return panel
+
+            self._makers[name] = fill
+            tab.first_shown.connect(lambda: self[name])
+
+        return announce
+
+
+def _made(place: str, *arguments: Any) -> QWidget:
+    """A panel of a class that is imported for it: "module.Class"."""
+    module, _, name = place.rpartition(".")
+    return getattr(import_module(f".{module}", __package__), name)(*arguments)
