@@ -31,6 +31,7 @@ import mbframe as mb
 
 from . import navigation as nav
 from . import theme
+from .best_picture import BestPicture
 from .document import Document
 from .playback import Player
 from .solver import BUSY
@@ -44,12 +45,10 @@ UNSEEN: Final = frozenset({"stiffness", "damping", "velocity", "angular_velocity
 """Parameters that do not change the picture: sliders over them must not build the scene anew."""
 CLICK: Final = 4
 """Pixels that the mouse may move between press and release of a click."""
-QUIET: Final = 250
-"""Milliseconds without a change after which a picture is drawn at its best."""
 SLOW: Final = 0.055
 """Seconds per frame: moving pictures that take longer are drawn with fewer pixels."""
 TOO_SLOW: Final = 0.08
-"""Seconds per frame: pictures that take longer are not smoothed either, which would take five times as long."""
+"""Seconds per frame: pictures that take longer are not smoothed either, which takes eight of them."""
 COARSE: Final = 0.6
 DETAIL: Final = ((8, 0.8), (30, 0.5), (10**9, 0.25))
 """Up to so many bodies, this share of the usual number of triangles."""
@@ -93,7 +92,6 @@ class View(QWidget):
         self.arrows = Arrows(self, solver)
         self._image: QImage | None = None
         self._dirty = True
-        self._drawn_best = False
         self._described = True
         self._frame_time = 0.0
         self._fit_next = True
@@ -111,7 +109,7 @@ class View(QWidget):
         self.cube.chosen.connect(self._look_from_zone)
         self.cube.dragged.connect(self._orbit)
         self._rebuild_timer = _single_shot(self, self._rebuild)
-        self._best_timer = _single_shot(self, self._draw_best)
+        self._best = BestPicture(self._begin_best, self._take_best, self)
         self._connect()
 
     def _connect(self) -> None:
@@ -142,7 +140,7 @@ class View(QWidget):
     def close_canvas(self) -> None:
         """Free what VTK holds; called when the window closes."""
         self._rebuild_timer.stop()
-        self._best_timer.stop()
+        self._best.stop()
         self.arrows.forget()
         if self.canvas is not None:
             self.canvas.close()
@@ -414,49 +412,57 @@ class View(QWidget):
     def _changed(self) -> None:
         """The picture has to be drawn again."""
         self._dirty = True
-        self._drawn_best = False
         self.update()
-        self._best_timer.start(QUIET)
+        self._best.later()
 
     def _pixel_size(self, share: float = 1.0) -> tuple[int, int]:
         ratio = self.devicePixelRatioF() * share
         return max(1, round(self.width() * ratio)), max(1, round(self.height() * ratio))
 
-    def _draw(self, share: float = 1.0, smooth: bool = False) -> None:
+    def _draw(self, share: float = 1.0) -> None:
         assert self.canvas is not None
         begin = time.perf_counter()
         self.canvas.resize(*self._pixel_size(share))
-        pixels = np.ascontiguousarray(self.canvas.image(smooth)[::-1])
+        self._take(self.canvas.image())
+        taken = time.perf_counter() - begin
+        if share == 1.0:
+            self._frame_time = taken if self._frame_time == 0.0 else 0.5 * (self._frame_time + taken)
+
+    def _take(self, picture: NDArray[np.uint8]) -> None:
+        """Show a picture from now on."""
+        pixels = np.ascontiguousarray(picture[::-1])
         height, width, _ = pixels.shape
         # The format of the window: painting, and scaling where pixels were saved, takes half the time.
         self._image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGBX8888).convertToFormat(
             QImage.Format.Format_RGB32
         )
-        taken = time.perf_counter() - begin
-        if not smooth and share == 1.0:
-            self._frame_time = taken if self._frame_time == 0.0 else 0.5 * (self._frame_time + taken)
         self._dirty = False
 
     @property
     def _moving(self) -> bool:
         return self.player.playing or self._dragged or self.document.animation_owner is not None
 
-    def _draw_best(self) -> None:
-        """Nothing happens: draw with all pixels, and smoothly if that does not take too long."""
+    def _begin_best(self) -> mb.render.Canvas | None:
+        """Nothing happens: draw with all pixels, and have it smoothed if that does not take too long."""
         if self.canvas is None or self.scene is None or self._moving or not self.isVisible():
-            return
+            return None
         if self._solver is not None and self._solver.state == BUSY:  # the window has to answer quickly now
-            self._best_timer.start(QUIET)
-            return
-        self._draw(smooth=self._frame_time < TOO_SLOW)
-        self._drawn_best = True
+            self._best.later()
+            return None
+        if self.canvas.size != self._pixel_size() or self._dirty:
+            self._draw()
+            self.update()
+        return self.canvas if self._frame_time < TOO_SLOW else None
+
+    def _take_best(self, picture: NDArray[np.uint8]) -> None:
+        self._take(picture)
         self.update()
 
     def picture(self) -> QImage:
         """The view as an image of its own, with labels, drawn at its best."""
         if self.canvas is not None and self.scene is not None:
-            self._draw(smooth=True)
-            self._drawn_best = True
+            self.canvas.resize(*self._pixel_size())
+            self._take(self.canvas.smooth_image())
         picture = QImage(self.size() * self.devicePixelRatioF(), QImage.Format.Format_RGB32)
         picture.setDevicePixelRatio(self.devicePixelRatioF())
         painter = QPainter(picture)
@@ -589,7 +595,7 @@ class View(QWidget):
         if pressed is None:
             return
         if dragged:
-            self._best_timer.start(QUIET)
+            self._best.later()
         elif event.button() == Qt.MouseButton.LeftButton:
             if not any(tool.click(event) for tool in self.tools):
                 self.document.select(self.element_at(event.position()))

@@ -6,6 +6,7 @@ widgets can lie on top of the picture, and closing the window cannot take the co
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,8 @@ from .stage import Stage
 
 Array = NDArray[np.float64]
 
-SAMPLES = 8  # per pixel of a smooth picture
+SAMPLES = np.array([(1, -3), (-1, 3), (5, 1), (-3, -5), (-5, 5), (-7, -1), (3, 7), (7, -7)]) / 16.0
+"""Where a smooth picture looks through each pixel, from its middle: all rows and columns differ."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +71,30 @@ class Canvas:
         self.scene = None
         self.plotter.clear()
 
-    def image(self, smooth: bool = False) -> NDArray[np.uint8]:
-        """The picture as it is now, (height, width, 4) with the lowest row first; overwritten by the next one.
-
-        A smooth one has no steps at the edges of bodies; without a graphics card it takes several times as long.
-        """
-        self.plotter.render_window.SetMultiSamples(SAMPLES if smooth else 0)
+    def image(self) -> NDArray[np.uint8]:
+        """The picture as it is now, (height, width, 4) with the lowest row first; overwritten by the next one."""
         self.plotter.renderer.ResetCameraClippingRange()
         self.plotter.render()
         return self.plotter.pixels()
+
+    def smoothed(self) -> Iterator[NDArray[np.uint8] | None]:
+        """The picture without steps at the edges of bodies: None after each piece of the work, and in the end itself.
+
+        It is the mean of pictures that are shifted by parts of a pixel.
+        """
+        total: Any = 0
+        for shift in SAMPLES:
+            self.plotter.shift(2.0 * shift / self.size)
+            try:
+                total = self.image().astype(np.uint16) + total
+            finally:
+                self.plotter.shift((0.0, 0.0))
+            yield None
+        yield ((total + len(SAMPLES) // 2) // len(SAMPLES)).astype(np.uint8)
+
+    def smooth_image(self) -> NDArray[np.uint8]:
+        """The picture without steps at the edges of bodies, at once."""
+        return next(picture for picture in self.smoothed() if picture is not None)
 
     # --- the mouse ----------------------------------------------------------------------------------------------------
 

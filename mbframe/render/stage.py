@@ -111,6 +111,10 @@ class Stage:
         self.renderer.RemoveAllLights()
         self.renderer.AutomaticLightCreationOff()
 
+    def shift(self, by: Sequence[float]) -> None:
+        """Move the picture to the right and upwards, in halves of its width and height."""
+        self.renderer.GetActiveCamera().SetWindowCenter(-by[0], -by[1])
+
     def clear(self) -> None:
         """Take all actors and lights away."""
         self.renderer.RemoveAllViewProps()

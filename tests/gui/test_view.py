@@ -15,6 +15,7 @@ from gui import view as view_module
 from gui.playback import Player
 from gui.view import PRESETS, View
 from gui.view_cube import ViewCube
+from mbframe.render.canvas import SAMPLES
 
 pytestmark = pytest.mark.skipif(not mb.render.can_draw(), reason="nothing can be drawn here")
 
@@ -449,10 +450,40 @@ def test_slow_machines_get_fewer_pixels_while_it_moves(view, document):
     view.grab()
     assert view.canvas.size[0] == round(view_module.COARSE * 480)
     document.animation_owner = None
-    view._frame_time = 0.001
-    view._draw_best()
+    view._best.draw()
     assert view.canvas.size[0] == 480
-    assert view._drawn_best
+
+
+def test_the_picture_becomes_smooth_piece_by_piece(view, qtbot, monkeypatch):
+    view._frame_time = 0.001
+    view._changed()
+    view.grab()
+    plain, drawn, image = view._image, [], view.canvas.image
+    monkeypatch.setattr(view.canvas, "image", lambda: drawn.append(view._image) or image())
+    view._best.draw()
+    assert not drawn  # the event loop goes on in between
+    qtbot.waitUntil(lambda: view._image is not plain)
+    assert drawn == [plain] * len(SAMPLES)
+    assert len(set(_colours(view._image))) > len(set(_colours(plain)))
+
+
+def test_a_change_ends_the_smoothing(view, qtbot, monkeypatch):
+    view._frame_time = 0.001
+    view._changed()
+    view.grab()
+    drawn, image = [], view.canvas.image
+    monkeypatch.setattr(view.canvas, "image", lambda: drawn.append(True) or image())
+    plain = view._image
+    view._best.draw()
+    view._best._go_on()
+    view._best._go_on()
+    view._best.later()
+    qtbot.waitUntil(lambda: view._image is not plain)
+    assert len(drawn) == 2 + len(SAMPLES)  # all of them anew
+
+
+def _colours(image):
+    return memoryview(image.constBits()).cast("I").tolist()
 
 
 def test_a_picture_has_the_size_of_the_view(view):

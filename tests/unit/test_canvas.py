@@ -67,9 +67,22 @@ def test_a_smooth_picture_has_more_shades(canvas):
     canvas.draw_system(two_boxes(), grid=False, shadows=False)
     canvas.scene.view("iso")
     rough = np.unique(canvas.image().reshape(-1, 4), axis=0)
-    smooth = np.unique(canvas.image(smooth=True).reshape(-1, 4), axis=0)
+    smooth = np.unique(canvas.smooth_image().reshape(-1, 4), axis=0)
     assert len(smooth) > len(rough)
     assert len(np.unique(canvas.image().reshape(-1, 4), axis=0)) == len(rough)
+
+
+def test_a_smooth_picture_is_the_mean_of_a_finer_one(canvas):
+    canvas.draw_system(two_boxes(), grid=False, shadows=False)
+    canvas.scene.view("iso")
+    plain, smooth = canvas.image().astype(float), canvas.smooth_image().astype(float)
+    canvas.resize(8 * 320, 8 * 240)
+    fine = canvas.image().reshape(240, 8, 320, 8, 4).mean(axis=(1, 3))
+    rough = np.abs(plain - fine).max(axis=2) > 30.0  # pixels that an edge crosses
+    assert rough.sum() > 100
+    error, before = (np.abs(picture - fine)[rough].mean() for picture in (smooth, plain))
+    assert error < 0.2 * before
+    assert np.abs(smooth - fine)[~rough].max() < 40.0
 
 
 def test_picking_finds_what_is_in_front(canvas):

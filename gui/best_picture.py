@@ -1,0 +1,55 @@
+"""The view at its best, drawn when nothing has happened for a while, piece by piece: the window never waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QObject, QTimer
+
+if TYPE_CHECKING:
+    from mbframe.render import Canvas
+
+QUIET: Final = 250
+"""Milliseconds without a change after which a picture is drawn at its best."""
+
+
+class BestPicture(QObject):
+    """Draws smooth edges: the mean of pictures that are shifted by parts of a pixel, one per turn of the event loop."""
+
+    def __init__(
+        self, begin: Callable[[], Canvas | None], show: Callable[[NDArray[np.uint8]], object], parent: QObject
+    ) -> None:
+        """`begin` gives the canvas that is to be drawn, or None; `show` takes the picture."""
+        super().__init__(parent)
+        self._begin, self._show = begin, show
+        self._pieces: Iterator[NDArray[np.uint8] | None] = iter(())
+        self._quiet, self._turn = QTimer(self), QTimer(self)
+        self._quiet.setSingleShot(True)
+        self._quiet.setInterval(QUIET)
+        self._quiet.timeout.connect(self.draw)
+        self._turn.timeout.connect(self._go_on)
+
+    def later(self) -> None:
+        """Something has changed: what was begun is given up, and begun again when it is quiet."""
+        self.stop()
+        self._quiet.start()
+
+    def stop(self) -> None:
+        """Give up."""
+        self._quiet.stop()
+        self._turn.stop()
+
+    def draw(self) -> None:
+        """Begin to draw now."""
+        self.stop()
+        if (canvas := self._begin()) is not None:
+            self._pieces = canvas.smoothed()
+            self._turn.start(0)
+
+    def _go_on(self) -> None:
+        if (picture := next(self._pieces)) is not None:
+            self._turn.stop()
+            self._show(picture)
