@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QTimer
 
+from .turns import Turns
+
 if TYPE_CHECKING:
     from mbframe.render import Canvas
 
@@ -25,12 +27,10 @@ class BestPicture(QObject):
         """`begin` gives the canvas that is to be drawn, or None; `show` takes the picture."""
         super().__init__(parent)
         self._begin, self._show = begin, show
-        self._pieces: Iterator[NDArray[np.uint8] | None] = iter(())
-        self._quiet, self._turn = QTimer(self), QTimer(self)
+        self._turns, self._quiet = Turns(self), QTimer(self)
         self._quiet.setSingleShot(True)
         self._quiet.setInterval(QUIET)
         self._quiet.timeout.connect(self.draw)
-        self._turn.timeout.connect(self._go_on)
 
     def later(self) -> None:
         """Something has changed: what was begun is given up, and begun again when it is quiet."""
@@ -40,16 +40,17 @@ class BestPicture(QObject):
     def stop(self) -> None:
         """Give up."""
         self._quiet.stop()
-        self._turn.stop()
+        self._turns.stop()
 
     def draw(self) -> None:
         """Begin to draw now."""
         self.stop()
         if (canvas := self._begin()) is not None:
-            self._pieces = canvas.smoothed()
-            self._turn.start(0)
+            self._turns.start(self._pieces(canvas))
 
-    def _go_on(self) -> None:
-        if (picture := next(self._pieces)) is not None:
-            self._turn.stop()
-            self._show(picture)
+    def _pieces(self, canvas: Canvas) -> Iterator[None]:
+        for picture in canvas.smoothed():
+            if picture is None:
+                yield
+            else:
+                self._show(picture)

@@ -11,8 +11,9 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
+
+from .turns import Turns
 
 if TYPE_CHECKING:
     from .window import MainWindow
@@ -22,7 +23,7 @@ class Panels(Mapping[str, Any]):
     """The panels of a window by name."""
 
     def __init__(self, window: MainWindow) -> None:
-        self._window = window
+        self._window, self._turns = window, Turns(window)
         self._made: dict[str, QWidget] = {}
         self._makers: dict[str, Callable[[], QWidget]] = {}
 
@@ -42,16 +43,7 @@ class Panels(Mapping[str, Any]):
 
     def make(self, then: Callable[[], object]) -> None:
         """Make those that are needed from the beginning, one per turn of the event loop, and call a function."""
-        waiting = list(self._plan())
-
-        def next_one() -> None:
-            if waiting:
-                waiting.pop(0)()
-                QTimer.singleShot(0, self._window, next_one)  # not if the window is gone by then
-            else:
-                then()
-
-        next_one()
+        self._turns.start(step() for step in [*self._plan(), then])
 
     def _plan(self) -> Iterator[Callable[[], object]]:
         """What makes or announces each panel; tabs in their order."""

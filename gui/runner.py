@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from PySide6.QtCore import QObject, Signal
@@ -15,9 +16,10 @@ from .runs import Run
 from .solver import PREPARING, Job, Solver
 from .solver_process import Failure
 from .tasks import Model, SimulateTask
+from .turns import Turns
 
 RELOAD_SECONDS: Final = 0.25
-"""How often a run that is computing is read again; reading takes some ten milliseconds."""
+"""How often a run that is computing is read again, at most."""
 
 
 class Runner(QObject):
@@ -43,12 +45,13 @@ class Runner(QObject):
         self.reached = 0.0
         self._model: Model | None = None
         self._began = self._reloaded = 0.0
+        self._turns = Turns(self)
         document.replaced.connect(self._forget)
 
     @property
     def running(self) -> bool:
-        """Whether a run is being computed."""
-        return self.job is not None
+        """Whether a run is being computed, or read when it has ended."""
+        return self.run is not None
 
     @property
     def preparing(self) -> bool:
@@ -100,23 +103,26 @@ class Runner(QObject):
         elapsed = now - self._began
         left = elapsed * (1.0 - fraction) / fraction if fraction > 0.0 and elapsed > 0.2 else -1.0
         self.progressed.emit(fraction, left)
-        if now - self._reloaded > RELOAD_SECONDS:
-            self._reload()
-            self._reloaded = time.monotonic()
+        if now - self._reloaded > RELOAD_SECONDS and not self._turns.busy and self.run is not None:
+            self._turns.start(self._growth(self.run))
 
     def _on_finished(self, outcome: Any) -> None:
-        run = self._end()
+        run = self._ended_run()
         run.complete, run.warnings = True, list(outcome.warnings)
-        self._conclude(run)
+        self._turns.start(self._conclusion(run, lambda _: self._tell_success(run, outcome)))
+
+    def _tell_success(self, run: Run, outcome: Any) -> None:
         for warning in run.warnings:
             self.document.post(f"{run.name}: {warning}", "warning")
         speed = f"{run.settings.t_end:g} s of motion in {duration(outcome.wall_time)}, {outcome.steps} steps"
         self.document.post(f"{run.name}: {speed}.")
 
     def _on_failed(self, failure: Failure) -> None:
-        run = self._end()
+        run = self._ended_run()
         run.reason = failure.message
-        kept = self._conclude(run)
+        self._turns.start(self._conclusion(run, lambda kept: self._tell_failure(run, failure, kept)))
+
+    def _tell_failure(self, run: Run, failure: Failure, kept: bool) -> None:
         where = f" at t = {failure.time:.4g} s" if failure.time is not None else ""
         shown = " The motion until then is kept." if kept else ""
         problems = failure.problems or [None]
@@ -129,43 +135,47 @@ class Runner(QObject):
                 self.document.post(f"{run.name} stopped{where}: {text}{shown}", "error", element)
 
     def _on_cancelled(self) -> None:
-        run = self._end()
-        run.reason = f"cancelled at t = {self.reached:.4g} s"
-        self._conclude(run)
-        self.document.post(f"{run.name} was cancelled at t = {self.reached:.4g} s.")
+        run = self._ended_run()
+        words = f"cancelled at t = {self.reached:.4g} s"
+        run.reason = words
+        self._turns.start(self._conclusion(run, lambda _: self.document.post(f"{run.name} was {words}.")))
 
-    def _end(self) -> Run:
-        run, self.run, self.job = self.run, None, None
-        assert run is not None
-        run.computing = False
-        return run
+    def _ended_run(self) -> Run:
+        """The solver has done its part."""
+        assert self.run is not None
+        self.job, self.run.computing = None, False
+        return self.run
 
-    def _conclude(self, run: Run) -> bool:
-        """Read the rest of a run that has ended; whether there is anything to see of it."""
-        self._read(run)
+    # --- reading what is there, piece by piece -----------------------------------------------------------------------
+
+    def _growth(self, run: Run) -> Iterator[None]:
+        """Read a run again, and announce what is new."""
+        before = run.result
+        yield from self._reading(run)
+        if run.result is not before:
+            self.document.run_changed(run)
+        self._reloaded = time.monotonic()
+
+    def _conclusion(self, run: Run, tell: Callable[[bool], object]) -> Iterator[None]:
+        """Read the rest of a run that has ended, and say so; what there is of it is kept."""
+        yield from self._reading(run)
         kept = run in self.document.runs
         if kept:
             self.document.run_changed(run)
         else:
             run.discard()
+        yield
+        self.run = None
         self.ended.emit(run if kept else None)
-        return kept
+        tell(kept)
 
-    def _reload(self) -> None:
-        run = self.run
-        if run is not None and self._read(run):
-            self.document.run_changed(run)
-
-    def _read(self, run: Run) -> bool:
-        """Read a run again; the first states make it part of the document."""
+    def _reading(self, run: Run) -> Iterator[None]:
+        """The first states make a run part of the document."""
         model = self._model
-        system = model.system() if model is not None and model.pickled else None
-        if not run.reload(system):
-            return False
-        if run not in self.document.runs:
+        yield from run.reading(model.system() if model is not None and model.pickled else None)
+        if run.result is not None and run not in self.document.runs:
             self.document.add_run(run)
             self.playable.emit(run)
-        return True
 
     def _named(self, name: str) -> Any:
         """The element that a problem is about, by its name or as problems write it."""
@@ -173,12 +183,14 @@ class Runner(QObject):
 
     def _forget(self) -> None:
         """Another system: a run of the former one is of no use."""
-        if self.job is None:
+        run, job, self.run, self.job = self.run, self.job, None, None
+        if run is None:
             return
-        job, run = self.job, self._end()
-        for signal in (job.progressed, job.finished, job.failed, job.cancelled):
-            signal.disconnect()
-        job.cancel()
+        self._turns.stop()
+        if job is not None:
+            for signal in (job.progressed, job.finished, job.failed, job.cancelled):
+                signal.disconnect()
+            job.cancel()
         run.discard()
         self.ended.emit(None)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 import mbframe as mb
+
+from .track import Track
 
 PRESETS: Final = ("fast", "accurate", "stiff", "custom")
 
@@ -112,26 +114,14 @@ class RunSettings:
         return f"{named}, {self.t_end:g} s: {', '.join(parts) or 'default method'}"
 
 
-def load(path: Path, system: mb.System | None = None) -> mb.Result:
+def load(path: Path, system: mb.System | None = None, before: mb.Result | None = None) -> mb.Result:
     """The result in a file, as `mbframe.load_result`; its states are read once, together, if they are not too many.
 
-    Panels ask for hundreds of columns one by one, and opening the file for each takes longer than reading all.
+    `before` is what was read of it earlier, if it has grown since.
     """
-    from mbframe.files.result_files import ResultFile
+    from .growing import ResultFile, Together
 
-    class ReadTogether(ResultFile):
-        @cached_property
-        def _together(self) -> dict[str, Any]:
-            return {name: super(ReadTogether, self).part(name) for name in self.columns}
-
-        def part(self, name: str, columns: slice = slice(None)) -> Any:
-            return self._together[name][:, columns]
-
-        @property
-        def described(self) -> mb.System:
-            return self.system  # which nobody changes here, so that it need not be built twice
-
-    states = ReadTogether(path, system=system)
+    states = Together(path, system, before._states if before is not None else None)
     wide = sum(map(len, states.columns.values()))
     return (states if len(states) * wide <= LARGEST_IN_MEMORY else ResultFile(path, system=system)).result()
 
@@ -157,27 +147,48 @@ class Run:
     path: Path | None = None
     temporary: bool = False
     computing: bool = False
+    _track: Track | None = field(default=None, init=False, repr=False)
 
     @property
     def t_last(self) -> float:
         """The last instant that is there, s."""
         return float(self.result.t[-1]) if self.result is not None and len(self.result) else 0.0
 
+    @property
+    def track(self) -> Track | None:
+        """The motion as it is played; None if there is nothing to play."""
+        if self._track is None or self._track.result is not self.result:
+            self._track = Track(self.result) if self.result is not None and len(self.result) else None
+        return self._track
+
     def reload(self, system: Any = None) -> bool:
         """Read the file again, which may have grown; whether there is more to see than before.
 
         `system` is needed for models that no file can hold.
         """
+        before = self.result
+        for _ in self.reading(system):
+            pass
+        return self.result is not before
+
+    def reading(self, system: Any = None) -> Iterator[None]:
+        """What `reload` does, piece by piece; only the last piece changes anything."""
         if self.path is None or not self.path.is_file():
-            return False
+            return
+        from . import growing
+
         try:
-            found = load(self.path, system)
+            found = load(self.path, system, self.result)
         except mb.ModelError:  # between two writes, or not yet begun
-            return False
+            return
         if not len(found) or (self.result is not None and len(found) == len(self.result)):
-            return False
-        self.result = found
-        return True
+            return
+        yield
+        found._states.tables  # noqa: B018 (worked out ahead)
+        yield
+        track = Track(found, self._track if growing.continues(found, self.result) else None)
+        yield from track.preparation()
+        self.result, self._track = found, track
 
     def discard(self) -> None:
         """Remove the temporary file; the run is no longer needed."""

@@ -46,12 +46,13 @@ from .icons import application_icon, set_icon
 from .menus import entries
 from .modelling.workbench import Modelling
 from .panels import Panels
-from .playback import Player, Track
+from .playback import Player
 from .runner import Runner
 from .settings import Settings
 from .showcase import exhibit, exhibits
 from .status import StatusBar
 from .timeline import Timeline
+from .track import Track
 from .units import SYSTEMS, DisplayUnits
 from .view import View
 

@@ -13,9 +13,9 @@ import mbframe as mb
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from gui.playback import Track
 from gui.runs import RunSettings
 from gui.showcase import FOLDER, Exhibit, exhibits
+from gui.track import Track
 
 INSTANTS = 251
 """Of a stored result: between them playback interpolates with the velocities."""

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import mbframe as mb
-from gui.playback import SPEEDS, Player, Track, fitting_speed
+from gui.playback import SPEEDS, Player, fitting_speed
 from gui.runs import Run, RunSettings
 from gui.showcase import exhibit
+from gui.track import Track
 
 
 @pytest.fixture(scope="module")

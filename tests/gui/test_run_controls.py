@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton
 
 import mbframe as mb
@@ -86,9 +87,22 @@ def stored(panel, t_end=0.1):
     return SimulationOutcome(task.path, True, [], 0.01, 10, 0)
 
 
+def concluded(panel):
+    """Let the runner read what there is of a run that has ended."""
+    let_go_on(lambda: not panel.runner.running)
+
+
+def let_go_on(until):
+    end = time.monotonic() + 10.0
+    while not until():
+        assert time.monotonic() < end
+        QTest.qWait(1)
+
+
 def computed(panel, **job):
     panel.runner.start()
     panel.solver.jobs[-1].finished.emit(stored(panel, **job))
+    concluded(panel)
     return panel.document.runs[-1]
 
 
@@ -153,6 +167,7 @@ def test_progress_and_time_left(panel, qtbot):
     assert panel.bar.value() == 250
     assert panel.progress.text() == "1.25 of 5 s, 6.0 s left"
     job.finished.emit(stored(panel))
+    concluded(panel)
     assert panel.run.isVisible()
     assert not panel.bar.isVisible()
 
@@ -170,6 +185,7 @@ def test_a_run_is_there_as_soon_as_its_first_states_are(panel, qtbot):
     panel.runner.start()
     job = panel.solver.jobs[0]
     job.progressed.emit(0.1, 0.5)
+    let_go_on(lambda: not panel.runner._turns.busy)
     assert panel.document.runs == []
     stored(panel, t_end=0.1)
     panel.runner._reloaded = 0.0
@@ -180,6 +196,7 @@ def test_a_run_is_there_as_soon_as_its_first_states_are(panel, qtbot):
     assert panel.document.current_run is run
     assert "computing" in panel.results.topLevelItem(0).text(STATUS)
     job.finished.emit(stored(panel, t_end=0.2))
+    concluded(panel)
     assert (run.computing, run.complete, run.t_last) == (False, True, 0.2)
 
 
@@ -189,6 +206,7 @@ def test_a_failed_run_keeps_its_motion_and_says_why(panel):
     panel.solver.jobs[0].failed.emit(
         Failure("t = 0.1 s, pin: the joint broke", "SimulationError", time=0.1, culprit="pin")
     )
+    concluded(panel)
     (run,) = panel.document.runs
     assert (run.complete, run.t_last) == (False, 0.1)
     assert "broke" in run.reason
@@ -204,6 +222,7 @@ def test_a_run_that_does_not_start_leaves_messages_with_the_elements(panel):
     panel.runner.start()
     error = mb.ModelError([panel.document.system["pin"].problem("at", "does not close")])
     panel.solver.jobs[0].failed.emit(Failure.of(error))
+    concluded(panel)
     assert panel.document.runs == []
     assert panel.document.messages[-1].element is panel.document.system["pin"]
     assert panel.run.isVisible()
@@ -215,6 +234,7 @@ def test_cancel_keeps_what_there_is(panel, qtbot):
     stored(panel, t_end=0.1)
     job.progressed.emit(0.02, 0.1)
     qtbot.mouseClick(panel.cancel, Qt.MouseButton.LeftButton)
+    concluded(panel)
     (run,) = panel.document.runs
     assert run.reason == "cancelled at t = 0.1 s"
     assert panel.results.topLevelItem(0).text(STATUS) == "cancelled at 0.1 s"
@@ -235,6 +255,7 @@ def test_warnings_of_a_run_are_posted(panel):
     outcome = stored(panel)
     outcome.warnings.append("the initial position was assembled")
     panel.solver.jobs[0].finished.emit(outcome)
+    concluded(panel)
     levels = [message.level for message in panel.document.messages]
     assert levels == ["warning", "info"]
 

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import mbframe as mb
+from gui.growing import Together
 from gui.runs import FEWEST, MOST, PRESETS, Run, RunSettings, load
+from gui.track import Track
+from mbframe.files.result_files import ResultStream
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -90,3 +93,43 @@ def test_results_are_read_together(tmp_path, monkeypatch):
     assert found._states.described is found._states.described
     monkeypatch.setattr("gui.runs.LARGEST_IN_MEMORY", 10)
     np.testing.assert_array_equal(load(tmp_path / "a.h5").position("bar 2"), expected.position("bar 2"))
+
+
+def test_what_was_read_of_a_growing_run_is_not_read_again(tmp_path, monkeypatch):
+    """The writer appends to one file; each reading brings the rest, and in the end all is as if it was read at once."""
+    system, path = mb.examples.four_bar(), tmp_path / "a.h5"
+    whole = mb.simulate(system, 0.5, t_eval=np.linspace(0.0, 0.5, 101))
+    run, read, rows = Run("a", path=path), [], Together._rows
+
+    def noted(self, name, which, columns):
+        read.append((name, which))
+        return rows(self, name, which, columns)
+
+    monkeypatch.setattr(Together, "_rows", noted)
+    stream = ResultStream(path, whole._states, whole.info)
+    for first, last in ((0, 40), (40, 55), (55, 101)):
+        stream.append(whole.t[first:last], whole._states.whole(slice(first, last)))
+        stream.checkpoint()
+        read.clear()
+        assert run.reload()
+        assert [which for name, which in read if name == "q"] == [slice(first, last)]
+        assert len(run.result) == len(run.track) == last
+    stream.finish(whole.info)
+    stream.close()
+    expected = Track(mb.load_result(path))
+    for t in (0.0, 0.1234, 0.27, 0.5):
+        found, meant = run.track.state(t), expected.state(t)
+        for name in expected.names:
+            np.testing.assert_array_equal(found.position(name), meant.position(name))
+            np.testing.assert_array_equal(found.rotation(name).as_matrix(), meant.rotation(name).as_matrix())
+            np.testing.assert_array_equal(found.velocity(name), meant.velocity(name))
+    np.testing.assert_array_equal(run.result.q, whole.q)
+
+
+def test_another_run_in_the_same_file_is_read_from_its_beginning(tmp_path):
+    run = Run("a", path=tmp_path / "a.h5")
+    for end in (0.1, 0.3):
+        mb.simulate(mb.examples.four_bar(), end, t_eval=np.linspace(0.0, end, round(100 * end) + 1), output=run.path)
+        assert run.reload()
+        np.testing.assert_array_equal(run.result.position("bar 1"), mb.load_result(run.path).position("bar 1"))
+        assert run.track.span == (0.0, end)

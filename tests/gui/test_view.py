@@ -475,8 +475,8 @@ def test_a_change_ends_the_smoothing(view, qtbot, monkeypatch):
     monkeypatch.setattr(view.canvas, "image", lambda: drawn.append(True) or image())
     plain = view._image
     view._best.draw()
-    view._best._go_on()
-    view._best._go_on()
+    view._best._turns._go_on()
+    view._best._turns._go_on()
     view._best.later()
     qtbot.waitUntil(lambda: view._image is not plain)
     assert len(drawn) == 2 + len(SAMPLES)  # all of them anew

@@ -1,0 +1,189 @@
+"""The motion of a result between its stored instants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+import mbframe as mb
+from mbframe.rotations import matrix_from_quaternion
+from mbframe.state import Motion, State
+
+Array = NDArray[np.float64]
+
+AT_ONCE: Final = 20
+"""Bodies whose motion is worked out in one piece."""
+
+
+class Track:
+    """The motion of a result as it is played: cubic between stored instants, from positions and velocities alone.
+
+    Unlike `Result.state` it needs neither accelerations nor the compiled equations, so it works at once. Positions are
+    Hermite polynomials; so are Euler parameters, with p' = (0, omega) p / 2, normalized again.
+    """
+
+    def __init__(self, result: mb.Result, before: Track | None = None) -> None:
+        """`before` is the track of the same run when it was shorter: what it has is taken over."""
+        self.result = result
+        self.t: Array = np.asarray(result.t, float)
+        self.dimension = result.dimension
+        self.names = [body.name for body in result.system.bodies]
+        self._before = before
+        self._known: tuple[Array, Array, Array, Array] | None = None
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """First and last instant, s; zeros if there is none."""
+        return (float(self.t[0]), float(self.t[-1])) if len(self.t) else (0.0, 0.0)
+
+    @property
+    def _courses(self) -> tuple[Array, Array, Array, Array]:
+        """Positions, Euler parameters, velocities and angular velocities (n, bodies, 3 or 4)."""
+        for _ in self.preparation():
+            pass
+        assert self._known is not None
+        return self._known
+
+    def preparation(self) -> Iterator[None]:
+        """Work out the motion of the bodies piece by piece, ahead of the first time that it is asked for."""
+        if self._known is not None:
+            return
+        before = self._before._known if self._before is not None else None
+        first = len(before[0]) if before is not None else 0
+        new = self.result if before is None else _since(self.result, first)
+        n = len(self.t) - first
+        found = [[np.zeros((n, 0, width))] for width in (3, 4, 3, 3)]
+        for k in range(0, len(self.names), AT_ONCE):
+            for course, values in zip(found, _motion(new, self.names[k : k + AT_ONCE]), strict=True):
+                course.append(values)
+            yield
+        whole = [np.concatenate(course, axis=1) for course in found]
+        if before is not None:
+            whole = [np.concatenate(pair) for pair in zip(before, whole, strict=True)]
+        self._known, self._before = (whole[0], whole[1], whole[2], whole[3]), None
+
+    def state(self, t: float) -> State:
+        """The state at an instant; before the first and after the last stored one it stays as it is there."""
+        i, j, h, s = self.around(t)
+        position, p, velocity, omega = self._courses
+        x, v = _hermite(position[i], velocity[i], position[j], velocity[j], h, s)
+        rate_i, rate_j = 0.5 * _spun(omega[i], p[i]), 0.5 * _spun(omega[j], p[j])
+        # p and -p are the same rotation: meant is the one to which the mean angular velocity leads.
+        half = 0.25 * h * (omega[i] + omega[j])
+        angle = np.linalg.norm(half, axis=-1, keepdims=True)
+        expected = np.cos(angle) * p[i] + np.sinc(angle / np.pi) * _spun(half, p[i])
+        sign = np.where(np.sum(expected * p[j], axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+        turned, rate = _hermite(p[i], rate_i, sign * p[j], sign * rate_j, h, s)
+        size = np.linalg.norm(turned, axis=-1, keepdims=True)
+        turned, rate = turned / size, rate / size
+        spin = 2.0 * _vector_part(rate, turned)
+        rotations = matrix_from_quaternion(turned)
+        motions = {name: Motion(x[k], rotations[k], v[k], spin[k]) for k, name in enumerate(self.names)}
+        return State(float(t), motions, self._own_states(i, j, s), self.dimension)
+
+    def _own_states(self, i: int, j: int, s: float) -> dict[str, Array]:
+        return {name: (1.0 - s) * z[i] + s * z[j] for name, z in self._element_states.items()}
+
+    @cached_property
+    def _element_states(self) -> dict[str, Array]:
+        stateful = [force for force in self.result.system.forces if force.states]
+        return {force.name: self.result.element_states(force) for force in stateful}
+
+    def sampled(self, count: int) -> list[State]:
+        """States at equal intervals over the whole motion."""
+        if not len(self.t):
+            return []
+        return [self.state(t) for t in np.linspace(*self.span, count)]
+
+    def path(self, body: str, until: float, since: float | None = None, local_point: Any = None) -> Array:
+        """Positions (m, 3) of a body's origin, or of a point of it, at the stored instants up to one, and at it."""
+        from mbframe.render.placement import point3
+
+        course = self._path_of(body, None if local_point is None else tuple(local_point))
+        first = 0 if since is None else int(np.searchsorted(self.t, since))
+        last = int(np.searchsorted(self.t, until, side="right"))
+        here = self.state(until)
+        end = point3(here.position(body, local_point))
+        return np.vstack([course[first:last], end])
+
+    def _path_of(self, body: str, local_point: tuple[float, ...] | None) -> Array:
+        from mbframe.render.placement import point3
+
+        key = (body, local_point)
+        if key not in self._paths:
+            self._paths[key] = point3(self.result.position(body, local_point))
+        return self._paths[key]
+
+    @cached_property
+    def _paths(self) -> dict[tuple[str, tuple[float, ...] | None], Array]:
+        return {}
+
+    def around(self, t: float) -> tuple[int, int, float, float]:
+        """The stored instants around one, the time between them, and the fraction of it that has passed."""
+        i = int(np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, max(len(self.t) - 2, 0)))
+        j = min(i + 1, len(self.t) - 1)
+        h = float(self.t[j] - self.t[i])
+        return i, j, h, float(np.clip((t - self.t[i]) / h, 0.0, 1.0)) if h > 0.0 else 0.0
+
+
+def _since(result: mb.Result, first: int) -> mb.Result:
+    from .growing import since
+
+    return since(result, first)
+
+
+def _motion(result: mb.Result, names: list[str]) -> tuple[Array, Array, Array, Array]:
+    """Positions, Euler parameters, velocities and angular velocities of bodies (n, bodies, 3 or 4)."""
+    from mbframe.render.placement import angular_velocity3, point3
+
+    position = np.stack([point3(result.position(name)) for name in names], axis=1)
+    p = np.stack([_euler_parameters(result.rotation_matrix(name)) for name in names], axis=1)
+    velocity = np.stack([point3(result.velocity(name)) for name in names], axis=1)
+    omega = np.stack([angular_velocity3(result.angular_velocity(name)) for name in names], axis=1)
+    return position, p, velocity, omega
+
+
+def _euler_parameters(rotation: Array) -> Array:
+    """Unit quaternions (n, 4) of rotation matrices (n, 3, 3); SciPy would be loaded for nothing else here.
+
+    Of the four rows of 4 p pᵀ the one with the largest pivot is taken (Shepperd), so that nothing cancels.
+    """
+    (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(rotation, 0, -1)
+    rows = np.array(
+        [
+            [1.0 + a + e + i, h - f, c - g, d - b],
+            [h - f, 1.0 + a - e - i, b + d, c + g],
+            [c - g, b + d, 1.0 + e - a - i, f + h],
+            [d - b, c + g, f + h, 1.0 + i - a - e],
+        ]
+    )
+    pivots = np.argmax(np.einsum("kkn->kn", rows), axis=0)
+    p = rows[pivots, :, np.arange(len(pivots))]
+    return p / np.linalg.norm(p, axis=1, keepdims=True)
+
+
+def _hermite(x0: Array, v0: Array, x1: Array, v1: Array, h: float, s: float) -> tuple[Array, Array]:
+    """Value and rate of the cubic with given ends, at the fraction s of a span of length h."""
+    if h <= 0.0:
+        return x0, v0
+    d = x1 - x0
+    c2, c3 = 3.0 * d - h * (2.0 * v0 + v1), h * (v0 + v1) - 2.0 * d
+    return x0 + s * (h * v0 + s * (c2 + s * c3)), v0 + s * (2.0 * c2 + 3.0 * s * c3) / h
+
+
+def _spun(omega: Array, p: Array) -> Array:
+    """(0, omega) p, the product of quaternions."""
+    scalar = -np.sum(omega * p[..., 1:], axis=-1, keepdims=True)
+    return np.concatenate([scalar, p[..., :1] * omega + np.cross(omega, p[..., 1:])], axis=-1)
+
+
+def _vector_part(a: Array, p: Array) -> Array:
+    """The vector part of a p*, with p* the conjugate of p."""
+    return p[..., :1] * a[..., 1:] - a[..., :1] * p[..., 1:] - np.cross(a[..., 1:], p[..., 1:])
