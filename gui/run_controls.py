@@ -203,8 +203,8 @@ class RunControls(QWidget):
         self.progress.setText(f"{self.runner.reached:.3g} of {settings.t_end:g} s{rest}")
 
     def _on_ended(self, _: Run | None) -> None:
-        self.bar.reset()
         self._show_progress()
+        self.bar.reset()  # which would paint it, and all else that waits to be painted, at once if it was seen
 
     def _show_progress(self, _: object = None) -> None:
         running = self.runner.running

@@ -165,9 +165,10 @@ class Runner(QObject):
         else:
             run.discard()
         yield
+        tell(kept)
+        yield
         self.run = None
         self.ended.emit(run if kept else None)
-        tell(kept)
 
     def _reading(self, run: Run) -> Iterator[None]:
         """The first states make a run part of the document."""

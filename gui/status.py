@@ -27,6 +27,8 @@ SOLVER_TIPS: Final = {
     "busy": "The solver works in a process of its own.",
     "broken": "The solver process cannot be started; see Messages.",
 }
+SIGN: Final = 16
+"""Size of the sign before a message, pixels."""
 LEVEL_ICONS: Final = {"info": ("info", "accent"), "warning": ("warning", "warning"), "error": ("error", "bad")}
 
 
@@ -42,6 +44,7 @@ class StatusBar(QStatusBar):
         self.text = QLabel(self)
         self.text.setObjectName("status_message")
         self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text.setMinimumHeight(SIGN)  # so that the first message does not make the bar higher and the view smaller
         self.freedoms = self._fact("status_freedoms")
         self.solver_state = self._fact("status_solver")
         self.clock = self._fact("status_time")
@@ -99,7 +102,7 @@ class StatusBar(QStatusBar):
         self.sign.setVisible(self._last is not None)
         if self._last is not None:
             name, color = LEVEL_ICONS[self._last.level]
-            self.sign.setPixmap(icons.icon(name, color).pixmap(QSize(16, 16)))
+            self.sign.setPixmap(icons.icon(name, color).pixmap(QSize(SIGN, SIGN)))
 
     # --- facts --------------------------------------------------------------------------------------------------------
 

@@ -109,6 +109,7 @@ class View(QWidget):
         self.cube.chosen.connect(self._look_from_zone)
         self.cube.dragged.connect(self._orbit)
         self._rebuild_timer = _single_shot(self, self._rebuild)
+        self._draw_timer = _single_shot(self, self._draw_changed)
         self._best = BestPicture(self._begin_best, self._take_best, self)
         self._connect()
 
@@ -140,6 +141,7 @@ class View(QWidget):
     def close_canvas(self) -> None:
         """Free what VTK holds; called when the window closes."""
         self._rebuild_timer.stop()
+        self._draw_timer.stop()
         self._best.stop()
         self.arrows.forget()
         if self.canvas is not None:
@@ -412,8 +414,18 @@ class View(QWidget):
     def _changed(self) -> None:
         """The picture has to be drawn again."""
         self._dirty = True
-        self.update()
+        self._draw_timer.start(0)
         self._best.later()
+
+    def _draw_changed(self) -> None:
+        """Draw in a turn of the event loop of its own: painting the rest of the window takes as long."""
+        if self.isVisible():
+            self._draw_if_dirty()
+        self.update()
+
+    def _draw_if_dirty(self) -> None:
+        if self._dirty and self.canvas is not None and self.scene is not None:
+            self._draw(COARSE if self._moving and self._frame_time > SLOW else 1.0)
 
     def _pixel_size(self, share: float = 1.0) -> tuple[int, int]:
         ratio = self.devicePixelRatioF() * share
@@ -471,8 +483,7 @@ class View(QWidget):
         return picture
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self._dirty and self.canvas is not None and self.scene is not None:
-            self._draw(COARSE if self._moving and self._frame_time > SLOW else 1.0)
+        self._draw_if_dirty()
         painter = QPainter(self)
         try:
             self._paint(painter)

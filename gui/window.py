@@ -12,21 +12,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
 from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractSpinBox,
     QApplication,
-    QComboBox,
-    QLineEdit,
     QMainWindow,
     QMenu,
     QMessageBox,
-    QPlainTextEdit,
     QSizePolicy,
     QStackedWidget,
-    QTextEdit,
     QToolBar,
     QToolButton,
     QVBoxLayout,
@@ -39,6 +33,7 @@ from . import theme
 from .actions import Actions
 from .docks import Docks
 from .document import Document
+from .field_keys import FieldKeys
 from .files import Files, dropped_file
 from .gallery import Gallery
 from .hint import Hint
@@ -264,8 +259,8 @@ class MainWindow(QMainWindow):
         self.runner.ended.connect(self._on_run_ended)
         self.timeline.loop_button.toggled.connect(self.actions_["loop"].setChecked)
         application = QApplication.instance()
-        if application is not None:
-            application.installEventFilter(self)
+        if isinstance(application, QApplication):
+            FieldKeys(application, self)
         self.actions_["loop"].setChecked(self.player.loop)
         self.actions_["shadows"].setChecked(True)
         self._show_theme()
@@ -568,17 +563,6 @@ class MainWindow(QMainWindow):
 
     # --- events -------------------------------------------------------------------------------------------------------
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keys without modifiers belong to a field or button that has the focus before they are shortcuts."""
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            typing = isinstance(watched, QLineEdit | QPlainTextEdit | QTextEdit | QAbstractSpinBox)
-            pressing = isinstance(watched, QAbstractButton | QComboBox) and event.key() == Qt.Key.Key_Space
-            plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
-            if plain and (pressing or (typing and event.key() not in (Qt.Key.Key_F1, Qt.Key.Key_F5))):
-                event.accept()
-                return True
-        return super().eventFilter(watched, event)
-
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if dropped_file(event.mimeData()) is not None:
             event.acceptProposedAction()
@@ -596,8 +580,5 @@ class MainWindow(QMainWindow):
         self._remember_layout()
         self.player.pause()
         self.runner.cancel()
-        application = QApplication.instance()
-        if application is not None:
-            application.removeEventFilter(self)
         self.view.close_canvas()
         event.accept()

@@ -12,6 +12,7 @@ from .mode_motion import ModeMotion
 from .modes import GROWS, IGNORABLE, Row
 from .preload import Background
 
+PAINTED = 100  # ms after roots were found until they are seen: preparing a motion beside it would make that slower
 LARGE = 20  # bodies from which on a motion is prepared beside the window
 INTERVAL = 33  # ms between pictures
 STEPS = 48  # pictures of a cycle that are computed; then they are shown again
@@ -94,7 +95,13 @@ class ModePlayer(QObject):
             return
         if not self._building:
             self._building = True
-            Background(lambda: ModeMotion(linearization), self._ready, self)
+            QTimer.singleShot(PAINTED, self, self._build)
+
+    def _build(self) -> None:
+        if (wanted := self._wanted) is None:
+            self._building = False
+        else:
+            Background(lambda: ModeMotion(wanted), self._ready, self)
 
     def _ready(self, motion: Any) -> None:
         """A motion is prepared; perhaps another one is wanted by now."""

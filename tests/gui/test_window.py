@@ -138,6 +138,16 @@ def test_all_panels_are_there(window):
         assert window.docks.front_panel is window.panels[name]
 
 
+def test_a_message_does_not_make_the_view_smaller(window, qtbot):
+    window.open_example("four_bar")
+    qtbot.wait(50)
+    before = window.view.size()
+    window.document.post("Something happened.", "warning")
+    qtbot.wait(50)
+    assert window.status.sign.isVisible()
+    assert window.view.size() == before
+
+
 # --- actions ----------------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,43 @@
+"""Keys without modifiers belong to a field or button that has the focus before they are shortcuts."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
+
+TEXTS = QLineEdit | QPlainTextEdit | QTextEdit | QAbstractSpinBox
+BUTTONS = QAbstractButton | QComboBox
+
+
+class FieldKeys(QObject):
+    """Watches the widget that has the focus, and no other: a filter of all events would cost more than the rest."""
+
+    def __init__(self, application: QApplication, parent: QObject) -> None:
+        super().__init__(parent)
+        application.focusChanged.connect(self._focus_moved)
+
+    def _focus_moved(self, before: QWidget | None, now: QWidget | None) -> None:
+        if before is not None:
+            before.removeEventFilter(self)
+        if isinstance(now, TEXTS | BUTTONS):
+            now.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            typing = isinstance(watched, TEXTS) and event.key() not in (Qt.Key.Key_F1, Qt.Key.Key_F5)
+            pressing = isinstance(watched, BUTTONS) and event.key() == Qt.Key.Key_Space
+            plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+            if plain and (pressing or typing):
+                event.accept()
+                return True
+        return False
