@@ -15,6 +15,7 @@ _PLACES = {
     "analysis.compare": ["compare"],
     "analysis.comparison": ["Comparison"],
     "analysis.critical": ["CriticalValue", "critical_values"],
+    "analysis.element_equations": ["ForceEquations", "JointEquations", "equations_of"],
     "analysis.equilibrium": ["Equilibrium", "equilibrium"],
     "analysis.evaluate": ["evaluate"],
     "analysis.freedom": ["Freedom", "degrees_of_freedom"],

@@ -25,6 +25,7 @@ class Coincident(BasicConstraint):
     """
 
     equations = 3
+    unit = "m"
     uses_axes = False
     joins_points = True
 
@@ -58,6 +59,7 @@ class CoincidentInPlane(BasicConstraint):
     """
 
     equations = 2
+    unit = "m"
     uses_axes = False
     joins_points = True
 
@@ -137,6 +139,7 @@ class PointInPlane(BasicConstraint):
     """
 
     equations = 1
+    unit = "m"
 
     axis_i = parameter(
         2, minimum=0, maximum=2, help="normal of the plane, an axis of the first marker: 0, 1, 2 for x, y, z"
@@ -193,6 +196,7 @@ class FixedDistance(BasicConstraint):
     """Two points keep their distance L: C = (|r_j - r_i|^2 - L^2) / (2 L), whose multiplier is a force."""
 
     equations = 1
+    unit = "m"
     uses_axes = False
 
     distance = parameter(1.0, unit="m", above=0.0, help="L")

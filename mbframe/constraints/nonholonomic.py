@@ -66,6 +66,7 @@ class NoSideSlip(BasicConstraint):
     """
 
     equations = 1
+    unit = "m"
 
     def velocity_residual(self, t, i, j):
         return (dot(cross(column(i.axes, 2), column(j.axes, 2)), slip(i, j, (0.0, 0.0, 0.0))),)
@@ -90,6 +91,7 @@ class NoSlipSphere(BasicConstraint):
 
     planar = False
     equations = 2
+    unit = "m"
 
     radius = parameter(1.0, unit="m", above=0.0, help="R")
 
@@ -125,6 +127,7 @@ class DiskOnPlane(BasicConstraint):
 
     planar = False
     equations = 1
+    unit = "m"
 
     radius = parameter(1.0, unit="m", above=0.0, help="R: radius of the circle of the crown's centres")
     crown_radius = parameter(0.0, unit="m", minimum=0.0, help="rho: radius of the crown's cross-section")
@@ -190,6 +193,7 @@ class NoSlip(BasicConstraint):
 
     planar = False
     equations = 2
+    unit = "m"
 
     radius = parameter(1.0, unit="m", above=0.0, help="R: radius of the circle of the crown's centres")
     crown_radius = parameter(0.0, unit="m", minimum=0.0, help="rho: radius of the crown's cross-section")

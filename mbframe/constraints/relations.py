@@ -65,6 +65,7 @@ class DistanceTerm(MeasureTerm):
     """c (l - s_0 - f(t)) with the distance l = |r_i - r_j| > 0 of the markers."""
 
     equations = 1
+    unit = "m"
     uses_axes = False
 
     def residual(self, t, i, j):
@@ -105,6 +106,7 @@ class DisplacementTerm(MeasureTerm):
     """c (s - s_0 - f(t)) with the displacement s = d_z . (r_j - r_i) along the first marker's z axis."""
 
     equations = 1
+    unit = "m"
 
     def residual(self, t, i, j):
         s = 0.0
@@ -143,6 +145,7 @@ class AngleTerm(MeasureTerm):
     """
 
     equations = 1
+    unit = "rad"
     planar_axis = "normal"
     states: ClassVar[int] = 1
     turns = parameter(0.0, help="full turns; kept by the solver")
