@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
@@ -213,9 +212,7 @@ class ConstraintsPanel(QWidget):
     def _shown_state(self) -> Any:
         """The stored state nearest to the time of the document; None (the described state) without a run."""
         run = self.document.current_run
-        if run is None or run.result is None or run.stale or not len(run.result):
-            return None
-        return run.result.state(int(np.argmin(np.abs(run.result.t - self.document.time))))
+        return None if run is None or run.stale else run.state_near(self.document.time)
 
     def count(self) -> None:
         """Count freedoms at the state that is shown."""
@@ -301,9 +298,7 @@ class ConstraintsPanel(QWidget):
 
     def _swing_found(self, states: list[Any]) -> None:
         if len(states) < 2:
-            self.banner.say(
-                "The mechanism cannot be moved along this motion: it is free for infinitely small steps only."
-            )
+            self.banner.say(INFINITESIMAL)
             return
         if self.found is not None and self.isVisible():
             self.banner.say("")

@@ -161,6 +161,10 @@ class Run:
             self._track = Track(self.result) if self.result is not None and len(self.result) else None
         return self._track
 
+    def state_near(self, t: float) -> mb.State | None:
+        """The stored state nearest to an instant; None if there is none."""
+        return self.track.nearest(t) if self.track is not None else None
+
     def reload(self, system: Any = None) -> bool:
         """Read the file again, which may have grown; whether there is more to see than before.
 

@@ -23,7 +23,7 @@ class Track:
     """The motion of a result as it is played: cubic between stored instants, from positions and velocities alone.
 
     Unlike `Result.state` it needs neither accelerations nor the compiled equations, so it works at once. Positions are
-    Hermite polynomials; so are Euler parameters, with p' = (0, omega) p / 2, normalized again.
+    Hermite polynomials; so are modal coordinates, and Euler parameters with p' = (0, omega) p / 2, normalized again.
     """
 
     def __init__(self, result: mb.Result, before: Track | None = None) -> None:
@@ -85,16 +85,31 @@ class Track:
         turned, rate = turned / size, rate / size
         spin = 2.0 * _vector_part(rate, turned)
         rotations = matrix_from_quaternion(turned)
-        motions = {name: Motion(x[k], rotations[k], v[k], spin[k]) for k, name in enumerate(self.names)}
+        bends = {
+            name: _hermite(eta[i], rate[i], eta[j], rate[j], h, s) for name, (eta, rate) in self._deformations.items()
+        }
+        motions = {
+            name: Motion(x[k], rotations[k], v[k], spin[k], *bends.get(name, ())) for k, name in enumerate(self.names)
+        }
         return State(float(t), motions, self._own_states(i, j, s), self.dimension)
+
+    def nearest(self, t: float) -> State:
+        """The stored state nearest to an instant."""
+        return self.state(float(self.t[int(np.argmin(np.abs(self.t - t)))]))
+
+    @cached_property
+    def _deformations(self) -> dict[str, tuple[Array, Array]]:
+        """Modal coordinates and their rates of the flexible bodies."""
+        flexible = [body for body in self.result.system.bodies if isinstance(body, mb.FlexibleBody)]
+        return {body.name: (self.result.modal(body), self.result.modal_velocity(body)) for body in flexible}
 
     def _own_states(self, i: int, j: int, s: float) -> dict[str, Array]:
         return {name: (1.0 - s) * z[i] + s * z[j] for name, z in self._element_states.items()}
 
     @cached_property
     def _element_states(self) -> dict[str, Array]:
-        stateful = [force for force in self.result.system.forces if force.states]
-        return {force.name: self.result.element_states(force) for force in stateful}
+        states = self.result._states
+        return {name: states.part("z", place) for name, place, _ in states.tables.own_states()}
 
     def sampled(self, count: int) -> list[State]:
         """States at equal intervals over the whole motion."""

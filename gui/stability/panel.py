@@ -173,9 +173,7 @@ class StabilityPanel(QWidget):
     def _shown_state(self) -> Any:
         """The stored state nearest to the time of the document; None (the described state) without a run."""
         run = self.document.current_run
-        if run is None or run.result is None or not len(run.result):
-            return None
-        return run.result.state(int(np.argmin(np.abs(run.result.t - self.document.time))))
+        return None if run is None else run.state_near(self.document.time)
 
     def _show_about(self, about: About) -> None:
         self.about = about

@@ -233,7 +233,8 @@ def _force(eq: Equations, element: Any, result: Result) -> ForceEquations:
             part = _generalized(eq, marker, push, moment)
             generalized[b.body.name] += part
             power += float(part @ v[b.v_slice])
-    conservative = not element.reactive and given_with(type(element), "wrench", "energy")
+    kind: Any = type(element)
+    conservative = not element.reactive and given_with(kind, "wrench", "energy")
     return ForceEquations(
         element=element.name,
         t=t,

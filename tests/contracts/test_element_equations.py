@@ -54,7 +54,7 @@ def test_rows_of_a_joint_are_derivatives(cls):
 @pytest.mark.parametrize("cls", JOINTS, ids=name_of)
 def test_multipliers_are_the_reaction(cls):
     """The power of -J^T lambda on the second body is that of the reaction, whatever the velocity of that body."""
-    system, i, j, joint = connected(cls)
+    system, _, _, joint = connected(cls)
     eq = mb.Equations(system)
     state = random_state(eq)
     found = mb.equations_of(eq, joint, state)
@@ -74,7 +74,7 @@ def test_multipliers_are_the_reaction(cls):
 
 @pytest.mark.parametrize("cls", FORCES, ids=name_of)
 def test_loads_of_a_force(cls):
-    system, i, j, element = connected(cls)
+    system, _, _, element = connected(cls)
     state = random_state(mb.Equations(system))
     found = mb.equations_of(system, element, state)
     assert isinstance(found, mb.ForceEquations)
@@ -135,7 +135,7 @@ def test_a_pendulum_in_the_plane():
     at = (s * np.cos(a), s * np.sin(a), 0.0)
     turn = np.array([[np.cos(a), -np.sin(a), 0.0], [np.sin(a), np.cos(a), 0.0], [0.0, 0.0, 1.0]])
     velocity = np.array([-w * at[1], w * at[0], 0.0])
-    motion = Motion(np.array(at) + (1e-3, 0.0, 0.0), turn, velocity, np.array([0.0, 0.0, w]))
+    motion = Motion(np.array([at[0] + 1e-3, at[1], 0.0]), turn, velocity, np.array([0.0, 0.0, w]))
     found = mb.equations_of(system, "pivot", State(0.0, {"bar": motion}, {}, 2))
     assert [unit for _, unit in found.rows] == ["m", "m"]
     np.testing.assert_allclose(found.residual, [1e-3, 0.0], atol=1e-15)
@@ -145,7 +145,7 @@ def test_a_pendulum_in_the_plane():
     # About the pivot: I a' = -m g s cos a with I = 4 m s^2/3; the pivot gives what the centre's acceleration needs.
     alpha = -9.81 * s * np.cos(a) / (4.0 / 3.0 * s**2)
     centre = alpha * np.array([-at[1], at[0]]) - w**2 * np.array(at[:2])
-    np.testing.assert_allclose(found.force, [*(m * (centre + (0.0, 9.81))), 0.0], atol=1e-12)
+    np.testing.assert_allclose(found.force, [m * centre[0], m * (centre[1] + 9.81), 0.0], atol=1e-12)
     assert found.parts[0].kind == "CoincidentInPlane"
     assert "C = " in found.parts[0].law
     assert pivot.name == found.element

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -37,6 +38,7 @@ class SteadySpin:
         self.system = mb.System("spin")
         self.system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0)))
         self._rotation = Rotation.from_rotvec(rate * self.t[:, None] * self.axis)
+        self._states = SimpleNamespace(tables=SimpleNamespace(own_states=list))
 
     def __len__(self):
         return len(self.t)
@@ -65,6 +67,22 @@ def test_stored_instants_are_met_exactly(stored):
             )
             np.testing.assert_allclose(state.velocity(name), stored.velocity(name)[k], atol=1e-9)
             np.testing.assert_allclose(state.angular_velocity(name), stored.angular_velocity(name)[k], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["flexible_pendulum", "screw_jack", "bouncing_block"])
+def test_states_are_whole(name):
+    """Deformations, turns that are counted and memories of contacts: all that a stored state has."""
+    result = mb.load_result(exhibit(name).result)
+    k = len(result) // 2
+    found, stored = Track(result).nearest(float(result.t[k]) + 1e-9), result.state(k)
+    assert found.t == stored.t
+    for body, motion in stored.motions.items():
+        np.testing.assert_allclose(found.motions[body].modal_coordinates, motion.modal_coordinates, atol=1e-12)
+        np.testing.assert_allclose(found.motions[body].modal_velocities, motion.modal_velocities, atol=1e-9)
+    assert found.element_states.keys() == stored.element_states.keys()
+    for element, values in stored.element_states.items():
+        np.testing.assert_allclose(found.element_states[element], values, atol=1e-12)
+    assert any(len(m.modal_coordinates) for m in stored.motions.values()) or stored.element_states
 
 
 def test_a_parabola_is_interpolated_exactly():
