@@ -217,6 +217,7 @@ def analysis_menu(window: MainWindow) -> Iterator[Entry]:
             ("script", "S&cript", "Every step as Python"),
             ("compare", "C&ompare", "Methods side by side on this model"),
             ("constraints", "Co&nstraints", "Freedoms, free motions and dependencies of joints"),
+            ("equations", "&Equations", "Residual, Jacobian and right-hand side of what is selected"),
         ),
         1,
     ):

@@ -55,6 +55,7 @@ class Panels(Mapping[str, Any]):
         yield self._in_tab("Plots", "plots", "plots.PlotsPanel", document, solver)
         yield self._behind_tab("Stability", "stability", "stability.panel.StabilityPanel", document, solver)
         yield self._behind_tab("Constraints", "constraints", "constraints_panel.ConstraintsPanel", document, solver)
+        yield self._behind_tab("Equations", "equations", "equations.panel.EquationsPanel", document, solver)
         yield self._behind_tab("Compare", "compare", "compare_panel.ComparePanel", document, solver)
         checks = "modelling.check_panel.ChecksPanel"  # which marks gaps in the view, seen or not
         yield self._in_tab("Check", "checks", checks, document, solver, modelling)
