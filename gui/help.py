@@ -52,6 +52,7 @@ TOPICS: Final = {
     "plots_panel": "plots",
     "stability_panel": "stability",
     "constraints_panel": "constraints",
+    "equations_panel": "equations",
     "compare_panel": "compare",
     "export_dialog": "exporting",
     "messages_panel": "troubleshooting",

@@ -79,6 +79,7 @@ class Job(QObject):
             self.cancelled.emit()
         else:
             getattr(self, outcome).emit(value)
+        self.deleteLater()  # its task and what is connected to it would stay as long as the solver
 
 
 class _Worker(QObject):

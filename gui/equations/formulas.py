@@ -48,7 +48,7 @@ def printed(text: str) -> str:
     """A text with formulas as rich text."""
     shown = escape(text, quote=False)
     shown = _LETTERS.sub(lambda match: GREEK[match[1]], shown)
-    shown = re.sub(r"(?<=[A-Za-zα-ω])_([A-Za-z0-9α-ω]+)", r"<sub>\1</sub>", shown)
+    shown = re.sub(r"(?<=[A-Za-zα-ω])_([A-Za-z0-9α-ω]{1,3})(?!\w)", r"<sub>\1</sub>", shown)
     shown = re.sub(r"\^(-?\d+|[A-Za-z]\b)", r"<sup>\1</sup>", shown)
     shown = re.sub(r"(?<=[\w>)])''(?!\w)", "″", shown)
     shown = re.sub(r"(?<=[\w>)])'(?!\w)", "′", shown)

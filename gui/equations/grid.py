@@ -16,10 +16,11 @@ from .number_tables import NumberTable
 
 DIGITS: Final = 5
 ZERO: Final = 1e-13
-"""Relative to the largest number of the same unit: what is smaller is rounding."""
+"""Relative to the largest number beside it: what is smaller is rounding."""
 HEADS: Final = 2
 """Rows above the numbers: groups, and columns with their units."""
-WIDEST_CELL: Final = "−1.2346e−12"
+NARROWEST: Final = "−12.346"
+"""Columns are at least as wide as this number."""
 
 
 class NumberGrid(QTableWidget):
@@ -40,6 +41,7 @@ class NumberGrid(QTableWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setWordWrap(False)
         self._cells: list[list[QTableWidgetItem]] = []
+        self._widths: list[int] = []
         self._numbers_font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         self.verticalHeader().setDefaultSectionSize(QFontMetrics(self._numbers_font).height() + 7)
         theme.changed().connect(self._repaint)
@@ -53,6 +55,7 @@ class NumberGrid(QTableWidget):
             self.units = units
             self._lay_out(table)
         self._fill(table)
+        self._widen()
 
     def _repaint(self, *_: object) -> None:
         if self.table is not None:
@@ -74,14 +77,16 @@ class NumberGrid(QTableWidget):
             end = start + 1
             while group and end < len(table.columns) and table.columns[end].group == group:
                 end += 1
-            self._head(0, 1 + start, group, "text")
+            units = {unit for row in table.units for unit in row[start:end]}
+            common = f" {unit_label(self.units.label(*units))}" if group and len(units) == 1 else ""
+            self._head(0, 1 + start, f"{group}{common}", "text")
             if end - start > 1:
                 self.setSpan(0, 1 + start, 1, end - start)
             start = end
         for k, column in enumerate(table.columns):
             units = {row[k] for row in table.units}
-            unit = self.units.label(next(iter(units))) if len(units) == 1 else ""
-            self._head(1, 1 + k, f"{column.name}  {unit_label(unit)}".strip(), "muted", column.tip)
+            unit = unit_label(self.units.label(*units)) if len(units) == 1 and not column.group else ""
+            self._head(1, 1 + k, f"{column.name} {unit}".strip(), "muted", column.tip)
         self._cells = []
         for number, name in enumerate(table.rows):
             self._cells.append([])
@@ -93,7 +98,7 @@ class NumberGrid(QTableWidget):
                 cell.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 self.setItem(HEADS + number, 1 + k, cell)
                 self._cells[-1].append(cell)
-        self._widen(table)
+        self._widths = [0] + [QFontMetrics(self._numbers_font).horizontalAdvance(NARROWEST) + 12] * len(table.columns)
 
     def _head(self, row: int, column: int, text: str, color: str, tip: str = "") -> QTableWidgetItem:
         item = QTableWidgetItem(text)
@@ -109,11 +114,12 @@ class NumberGrid(QTableWidget):
         self.setItem(row, column, item)
         return item
 
-    def _widen(self, table: NumberTable) -> None:
+    def _widen(self) -> None:
+        """Make columns as wide as their numbers, and never narrower than they were, so that they do not jump."""
         self.resizeColumnsToContents()
-        least = QFontMetrics(self._numbers_font).horizontalAdvance(WIDEST_CELL) + 14
-        for k in range(len(table.columns)):
-            self.setColumnWidth(1 + k, max(self.columnWidth(1 + k), least))
+        for column, width in enumerate(self._widths):
+            self._widths[column] = max(self.columnWidth(column), width)
+            self.setColumnWidth(column, self._widths[column])
         rows = sum(self.rowHeight(row) for row in range(self.rowCount()) if not self.isRowHidden(row))
         self.setFixedHeight(rows + self.horizontalScrollBar().sizeHint().height() + 2)
 
@@ -123,15 +129,17 @@ class NumberGrid(QTableWidget):
         text, pale = theme.current().color("text"), theme.current().color("border").darker(115)
         if theme.current().dark:
             pale = theme.current().color("border").lighter(150)
+        sizes = np.nan_to_num(np.abs(table.values))
         largest: dict[str, float] = {}
-        for numbers, units in zip(table.values, table.units, strict=True):
-            for x, unit in zip(numbers, units, strict=True):
-                if np.isfinite(x):
-                    largest[unit] = max(largest.get(unit, 0.0), abs(float(x)))
+        for row, units in zip(sizes, table.units, strict=True):
+            for size, unit in zip(row, units, strict=True):
+                largest[unit] = max(largest.get(unit, 0.0), float(size))
+        if table.comparable:
+            largest = dict.fromkeys(largest, float(sizes.max(initial=0.0)))
         for row, (numbers, units) in enumerate(zip(table.values, table.units, strict=True)):
             for column, (x, unit) in enumerate(zip(numbers, units, strict=True)):
                 item = self._cells[row][column]
-                nothing = abs(x) <= ZERO * largest.get(unit, 0.0)
+                nothing = abs(x) <= ZERO * largest[unit]
                 shown = float(self.units.to_display(float(x), unit))
                 item.setText("" if np.isnan(x) else "0" if nothing else number_text(shown))
                 item.setForeground(pale if nothing else text)

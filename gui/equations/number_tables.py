@@ -6,7 +6,7 @@ converts them, copies do not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -44,7 +44,8 @@ _TEX: Final = {
     "energy": "V",
     "states": "z",
 }
-VECTOR: Final = "xyz"
+LOAD: Final = (("Force", "N"), ("Torque", "N m"))
+_LOWERED: Final = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 @dataclass(frozen=True)
@@ -59,20 +60,38 @@ class Column:
 
 @dataclass(frozen=True)
 class NumberTable:
-    """Named rows of numbers; nan is an empty cell. `units` has a unit for each cell."""
+    """Named rows of numbers; nan is an empty cell. `units` has a unit for each cell.
+
+    What is tiny beside the largest number of its unit is rounding; with `comparable` beside the largest of all.
+    """
 
     title: str
     rows: list[str]
     columns: list[Column]
     values: Array
     units: list[list[str]]
+    comparable: bool = True
 
 
-def tables_of(found: Any, second_body: str, first_body: str = "") -> list[NumberTable]:
-    """What is shown of the equations of an element."""
+def tables_of(found: Any, element: Any) -> list[NumberTable]:
+    """What is shown of the equations of an element: tables that have columns."""
+    first, second, planar = element.body_i.name, element.body_j.name, element.body_j.dimension == 2
     if isinstance(found, mb.JointEquations):
-        return [_equations(found), _vectors(f"Reaction on {second_body}, at the joint", [second_body], [found])]
-    return [_measured(found), _loads(found, first_body, second_body), _generalized(found)]
+        load = (found.force, found.torque)
+        tables = [_equations(found), _vectors("Reaction at the joint", LOAD, {f"on {second}": load}, planar)]
+    else:
+        loads = {
+            f"on {first}": (found.point_i, found.force_i, found.torque_i),
+            f"on {second}": (found.point_j, found.force, found.torque),
+        }
+        at_markers = (("Point", "m"), *LOAD)
+        tables = [_measured(found), _vectors("Loads at the markers", at_markers, loads, planar), _generalized(found)]
+    return [table for table in tables if table.columns]
+
+
+def row_symbol(row: int) -> str:
+    """What the equation of a joint is called."""
+    return "C" + str(row + 1).translate(_LOWERED)
 
 
 # ---- Joints ---------------------------------------------------------------------------------------------------------
@@ -98,10 +117,11 @@ def _equations(found: mb.JointEquations) -> NumberTable:
         units.append([unit, _per(unit, "s"), *per, _per(unit, "s^2"), "N" if unit == "m" else "N m"])
     return NumberTable(
         "Constraint equations C = 0, J v′ = γ",
-        [" ".join((spaced(kind), *rest)) for kind, *rest in (name.split(" ") for name, _ in found.rows)],
+        [row_symbol(k) for k in range(len(found.rows))],
         columns,
         np.hstack(blocks),
         units,
+        comparable=False,
     )
 
 
@@ -132,19 +152,8 @@ def _measured(found: mb.ForceEquations) -> NumberTable:
         names.append(("energy", found.energy, "J"))
     names += [(f"state {k + 1}", float(value), "") for k, value in enumerate(found.states)]
     columns = [Column("", name, unit) for name, _, unit in names]
-    return NumberTable("Measured", [""], columns, np.array([[v for _, v, _ in names]]), [[u for _, _, u in names]])
-
-
-def _loads(found: mb.ForceEquations, first: str, second: str) -> NumberTable:
-    parts = [
-        ("Point", "m", (found.point_i, found.point_j)),
-        ("Force", "N", (found.force_i, found.force)),
-        ("Torque", "N m", (found.torque_i, found.torque)),
-    ]
-    columns = [Column(name, letter, unit) for name, unit, _ in parts for letter in VECTOR]
-    values = np.array([np.concatenate([both[k] for _, _, both in parts]) for k in (0, 1)])
-    units = [[unit for _, unit, _ in parts for _ in VECTOR]] * 2
-    return NumberTable("Loads at the markers", [f"on {first}", f"on {second}"], columns, values, units)
+    values, units = np.array([[value for _, value, _ in names]]), [[unit for _, _, unit in names]]
+    return NumberTable("Measured", [""], columns, values, units, comparable=False)
 
 
 def _generalized(found: mb.ForceEquations) -> NumberTable:
@@ -157,10 +166,19 @@ def _generalized(found: mb.ForceEquations) -> NumberTable:
     return NumberTable("Generalized forces: its part of Q in M v′ = Q − Jᵀλ", ["Q"], columns, values[None], [units])
 
 
-def _vectors(title: str, rows: list[str], loads: list[Any]) -> NumberTable:
-    columns = [Column(name, letter, unit) for name, unit in (("Force", "N"), ("Moment", "N m")) for letter in VECTOR]
-    values = np.array([np.concatenate([load.force, load.torque]) for load in loads])
-    return NumberTable(title, rows, columns, values, [[column.unit for column in columns]] * len(rows))
+def _vectors(
+    title: str, kinds: tuple[tuple[str, str], ...], rows: Mapping[str, tuple[Array, ...]], planar: bool
+) -> NumberTable:
+    """Vectors side by side; in the plane without the components that are zero there."""
+    parts = [("z" if name == "Torque" else "xy") if planar else "xyz" for name, _ in kinds]
+    columns = [
+        Column(name, letter, unit) for (name, unit), letters in zip(kinds, parts, strict=True) for letter in letters
+    ]
+    values = [
+        [vector["xyz".index(letter)] for vector, letters in zip(vectors, parts, strict=True) for letter in letters]
+        for vectors in rows.values()
+    ]
+    return NumberTable(title, list(rows), columns, np.array(values), [[c.unit for c in columns]] * len(rows))
 
 
 # ---- Copies ---------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from ..tasks import Model
 from ..words import class_label, spaced
 from .formulas import documented, headline, printed
 from .grid import NumberGrid
-from .number_tables import as_latex, as_numpy, as_text, tables_of
+from .number_tables import as_latex, as_numpy, as_text, row_symbol, tables_of
 from .tasks import EquationsTask
 
 PAUSE: Final = 30
@@ -234,9 +234,12 @@ class EquationsPanel(QWidget):
         blocks = [_formula(headline(whole)), f"<p>{printed(whole)}</p>"]
         for part in self.found.parts if isinstance(self.found, mb.JointEquations) else ():
             law = documented(part.law)
-            values = ", ".join(f"{name} = {_value(name, value)}" for name, value in part.values.items())
-            title = escape(spaced(part.kind))
-            blocks.append(f"<p><b>{title}</b>{f' <span>({escape(values)})</span>' if values else ''}</p>")
+            values = ", ".join(
+                f"{name.replace('_', ' ')} = {_value(name, value)}" for name, value in part.values.items()
+            )
+            rows = ", ".join(row_symbol(row) for row in part.rows)
+            title = f"<b>{escape(spaced(part.kind))}: {rows}</b>"
+            blocks.append(f"<p>{title}{f' ({escape(values)})' if values else ''}</p>")
             blocks.append(_formula(headline(law)) or f"<p>{printed(law)}</p>")
         self.law.setText("".join(blocks))
 
@@ -249,7 +252,7 @@ class EquationsPanel(QWidget):
                 title.hide()
                 grid.hide()
             return
-        tables = [t for t in tables_of(found, element.body_j.name, element.body_i.name) if t.columns]
+        tables = tables_of(found, element)
         while len(self.grids) < len(tables):
             title, grid = QLabel(), NumberGrid()
             title.setProperty("role", "section")
@@ -268,8 +271,7 @@ class EquationsPanel(QWidget):
         """Put all numbers on the clipboard: "text", "numpy" or "latex". They are in SI units."""
         if self.found is None:
             return
-        tables = tables_of(self.found, self.element.body_j.name, self.element.body_i.name)
-        makers = {"text": lambda: as_text(tables), "numpy": lambda: as_numpy(self.found)}
+        makers = {"text": lambda: as_text(tables_of(self.found, self.element)), "numpy": lambda: as_numpy(self.found)}
         text = makers.get(form, lambda: as_latex(self.found))()
         QGuiApplication.clipboard().setText(text)
         self.document.post(f"The equations of {self.element.name} are on the clipboard.")
@@ -280,7 +282,7 @@ def _formula(text: str) -> str:
     if not text:
         return ""
     color = theme.current().accent
-    return f'<p style="font-size: 13pt; font-family: serif; color: {color}; margin: 4px 0 4px 6px">{printed(text)}</p>'
+    return f'<p style="font-size: 12pt; font-family: serif; color: {color}; margin: 4px 0 4px 6px">{printed(text)}</p>'
 
 
 def _value(name: str, value: Any) -> str:

@@ -25,6 +25,8 @@ class Preset:
     label: str
     tip: str
     steps: tuple[str, ...] = ("Click where it goes",)
+    flexible: bool = False
+    """Whether a dialog follows, in which it is described."""
 
 
 PRESETS: Final = (
@@ -35,6 +37,20 @@ PRESETS: Final = (
     Preset("ball", "Ball", "A sphere"),
     Preset("point mass", "Point mass", "A particle without rotation"),
     Preset("mesh", "Mesh file…", "A body from a closed surface (STL, OBJ, PLY) and a density"),
+    Preset(
+        "flexible beam",
+        "Flexible beam…",
+        "A beam that bends, from its section and material",
+        ("Click one end", "Click the other end"),
+        flexible=True,
+    ),
+    Preset(
+        "flexible component",
+        "Flexible component…",
+        "A body that deforms, from a file of nodes, mass and stiffness",
+        ("Click where its origin goes",),
+        flexible=True,
+    ),
 )
 
 
@@ -63,6 +79,17 @@ def made(
         angle = float(np.arctan2(turn[1, 0], turn[0, 0]))
         return mb.PlanarBody(name, position=lowered(place, 2), angle=angle, shapes=shapes, **values)
     return mb.RigidBody(name, position=place, rotation=turn, shapes=shapes, **values)
+
+
+def flexible_pose(points: list[Array], normal: Array) -> tuple[Array, Array]:
+    """Position and rotation of a flexible body: a beam begins at the first point and points to the second."""
+    if len(points) == 1:
+        return points[0], frame(normal)
+    along = points[1] - points[0]
+    reach = float(np.linalg.norm(along))
+    if not reach > 0.0:
+        raise mb.ModelError("both ends of the beam are in the same place; click two points")
+    return points[0], _along(along / reach, normal)
 
 
 def _shape(name: str, length: float, path: str) -> mb.Shape:

@@ -130,6 +130,7 @@ class Scale:
             ]
         reach = [float(np.linalg.norm(np.ptp(np.array(points), axis=0)))] if points else []
         reach += [_size(shape) for body in system.bodies for shape in body.shapes]
+        reach += [body.modes.component.extent for body in system.bodies if isinstance(body, mb.FlexibleBody)]
         mass = sum(body.mass_properties()[0] for body in system.bodies)
         return cls(max(reach, default=0.0) or 1.0, mass or 1.0)
 

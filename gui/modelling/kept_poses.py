@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 import mbframe as mb
 from mbframe.parameters import Element
-from mbframe.plane import angle_of, lowered
+from mbframe.plane import angle_of, lifted, lowered
+from mbframe.rotations import matrix_from_vector
+from mbframe.state import Motion
 
+Array = NDArray[np.float64]
 Changes = list[tuple[Element, dict[str, Any]]]
+Carrier = Callable[[Array], tuple[Array, Array]]
+"""From a global point of a body to the turn and shift that take it, and directions there, along."""
 
 # What moves with the first body of a connection, and what with the second. Points of both (`at`) go with the second:
 # where the joint is closed that is the same, and a wheel on the ground takes its centre along.
@@ -27,35 +33,49 @@ def described(system: mb.System) -> mb.State:
 def keep(system: mb.System, state: mb.State) -> Changes:
     """The assignments that describe the system in a state, with the points of joints and forces where they are then.
 
-    Velocities go along where there are any. A state in which a flexible body is bent otherwise is refused: joints are
-    described at the nodes of bodies as they are then, and would not be where they were.
+    Velocities go along where there are any. A flexible body that is bent in the state is described so: it keeps its
+    modal coordinates, and what is attached to its nodes goes where these are.
     """
-    bent = [
-        body.problem("", "is bent in this state, and a model is not described so; let it come to rest, or simulate it")
-        for body in system.bodies
-        if not _same(state.motions[body.name].modal_coordinates, body.motion.modal_coordinates)
-    ]
-    if bent:
-        raise mb.ModelError(bent)
-    moved: dict[str, tuple[Any, Any]] = {}
+    carriers: dict[str, Carrier] = {}
     changes: Changes = []
     moving = any(np.any(body.motion.velocity) or np.any(body.motion.angular_velocity) for body in system.bodies)
     for body in system.bodies:
         motion, before = state.motions[body.name], body.motion
         values: dict[str, Any] = {}
         if not (_same(motion.position, before.position) and _same(motion.rotation, before.rotation)):
-            turn = motion.rotation @ before.rotation.T
-            moved[body.name] = (turn, motion.position - turn @ before.position)
             values |= _pose(body, motion)
+        if not _same(motion.modal_coordinates, before.modal_coordinates):
+            values["modal_coordinates"] = motion.modal_coordinates
+        if values:
+            carriers[body.name] = _carrier(body, motion)
         if moving:
             values |= _twist(body, motion)
         if values:
             changes.append((body, values))
     for element in system:
-        values = _carried(element, moved)
+        values = _carried(element, carriers)
         if values:
             changes.append((element, values))
     return changes
+
+
+def _carrier(body: mb.Body, motion: Motion) -> Carrier:
+    """What a body does to a point of it when it goes to a motion: turn and shift of the node there, if it is bent."""
+    before = body.motion
+    turn = motion.rotation @ before.rotation.T
+    shift = motion.position - turn @ before.position
+    if not isinstance(body, mb.FlexibleBody):
+        return lambda point: (turn, shift)
+
+    def carried(point: Array) -> tuple[Array, Array]:
+        shape = body.shape_at(point)
+        old, new = shape @ before.modal_coordinates, shape @ motion.modal_coordinates
+        node = before.rotation.T @ (point - before.position) - old[:3]
+        bend = matrix_from_vector(new[3:]) @ matrix_from_vector(-old[3:])
+        with_node = motion.rotation @ bend @ before.rotation.T
+        return with_node, motion.position + motion.rotation @ (node + new[:3]) - with_node @ point
+
+    return carried
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -76,13 +96,15 @@ def _twist(body: mb.Body, motion: Any) -> dict[str, Any]:
     values: dict[str, Any] = {}
     if not _same(motion.velocity, body.motion.velocity):
         values["velocity"] = lowered(motion.velocity, body.dimension)
+    if not _same(motion.modal_velocities, body.motion.modal_velocities):
+        values["modal_velocities"] = motion.modal_velocities
     omega = motion.angular_velocity
     if "angular_velocity" in body.parameters() and not _same(omega, body.motion.angular_velocity):
         values["angular_velocity"] = float(omega[2]) if body.dimension == 2 else omega
     return values
 
 
-def _carried(element: Element, moved: dict[str, tuple[Any, Any]]) -> dict[str, Any]:
+def _carried(element: Element, carriers: dict[str, Carrier]) -> dict[str, Any]:
     """New points and directions of a connection whose bodies were moved."""
     if isinstance(element, mb.Body) or not hasattr(element, "body_j"):
         return {}
@@ -90,17 +112,16 @@ def _carried(element: Element, moved: dict[str, tuple[Any, Any]]) -> dict[str, A
     # The axle of a wheel and the edge of a blade belong to the second body, an axis between two points to none else.
     axis_of_second = "normal" in declared and "at" in declared
     values = {}
-    for body, names in (
-        (element.body_i, (*OF_FIRST, *(() if axis_of_second else ("axis",)))),
-        (element.body_j, (*OF_SECOND, *(("axis",) if axis_of_second else ()))),
+    for body, side, names in (
+        (element.body_i, "i", (*OF_FIRST, *(() if axis_of_second else ("axis",)))),
+        (element.body_j, "j", (*OF_SECOND, *(("axis",) if axis_of_second else ()))),
     ):
-        turn, shift = moved.get(getattr(body, "name", ""), (None, None))
-        if turn is None:
+        given = {name: value for name in names if name in declared and (value := getattr(element, name)) is not None}
+        if not given or (carrier := carriers.get(getattr(body, "name", ""))) is None:
             continue
-        for name in names:
-            if name in declared and (value := getattr(element, name)) is not None:
-                rule = declared[name].of(element._dimension({}))
-                values[name] = rule.moved(value, turn, shift)
+        turn, shift = carrier(lifted(getattr(element, side).at))
+        for name, value in given.items():
+            values[name] = declared[name].of(element._dimension({})).moved(value, turn, shift)
     return {name: value for name, value in values.items() if not _unchanged(value, getattr(element, name))}
 
 

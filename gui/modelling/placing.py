@@ -57,6 +57,8 @@ class Placing(ViewTool):
 
     changed = Signal()
     added = Signal(object)
+    flexible_placed = Signal(object, object)
+    """The preset of a flexible body, and the points and the normal of the plane that were chosen for it."""
 
     def __init__(self, document: Document, solver: Any, view: View, guide: Guide) -> None:
         super().__init__(view)
@@ -102,7 +104,7 @@ class Placing(ViewTool):
         self.preset, self.path = preset, path
         self._show_described()
         self._tell()
-        if preset.name != "point mass":
+        if preset.name != "point mass" and not preset.flexible:
             self.guide.set_buttons([self._materials()])
         self.changed.emit()
 
@@ -196,7 +198,7 @@ class Placing(ViewTool):
         self.points.append(snap.point)
         self._step += 1
         if len(self.points) == len(self.preset.steps):
-            self._add_body()
+            self._hand_over() if self.preset.flexible else self._add_body()
         else:
             self._tell()
 
@@ -326,6 +328,12 @@ class Placing(ViewTool):
             self.document.post_error(error)
             self.guide.set_fact(str(error).splitlines()[0])
             self._step = len(kind.picks)
+
+    def _hand_over(self) -> None:
+        """The places of a flexible body are known; all else is described in a dialog."""
+        preset, points, normal = self.preset, self.points, self._normal
+        self.cancel()
+        self.flexible_placed.emit(preset, (points, normal))
 
     def _add_body(self) -> None:
         preset = self.preset

@@ -16,7 +16,7 @@ from .. import navigation as nav
 from .. import theme
 from ..view import View
 from ..view_tools import facing, on_plane, pixels
-from .snapping import Snap, candidates, grid_step, on_grid
+from .snapping import Snap, candidates, grid_step, nearest_node, on_grid
 
 Array = NDArray[np.float64]
 
@@ -56,6 +56,8 @@ def pointed(
         return Pointed(element, near)
     if found is not None and isinstance(element, mb.Body) and (bodies is None or element in bodies):
         point = np.array(found.point)
+        if isinstance(element, mb.FlexibleBody):  # joints attach at its nodes
+            return Pointed(element, nearest_node(element, point))
         if system.dimension == 2:
             point[2] = 0.0
         return Pointed(element, Snap(point, "surface", element.name))

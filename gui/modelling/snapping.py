@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ import mbframe as mb
 from mbframe.plane import lifted
 
 Array = NDArray[np.float64]
+
+MOST_NODES: Final = 300
+"""Of a flexible body that are offered one by one; the surface leads to the others."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,9 @@ def _all(system: mb.System, bodies: list[mb.Body]) -> Iterator[Snap]:
         if body is system.ground:
             yield Snap(np.zeros(3), "origin", body.name)
             continue
+        if isinstance(body, mb.FlexibleBody):
+            yield from _nodes(body)
+            continue
         center = lifted(getattr(body, "center_of_mass", np.zeros(3)))
         yield Snap(motion.position + motion.rotation @ center, "centre of mass", body.name)
         yield Snap(motion.position, "origin of the body", body.name)
@@ -62,6 +68,28 @@ def _all(system: mb.System, bodies: list[mb.Body]) -> Iterator[Snap]:
             for local, label, axis in features(shape):
                 direction = None if axis is None else motion.rotation @ axis
                 yield Snap(motion.position + motion.rotation @ local, label, body.name, direction)
+
+
+def _nodes(body: mb.FlexibleBody) -> Iterator[Snap]:
+    """Where joints can attach to a flexible body: its nodes and interface points, ends and interfaces first."""
+    part, places = body.modes.component, _places(body)
+    count = len(part.nodes)
+    for number in (*body.modes.interfaces, *range(count, len(places)), *range(min(count, MOST_NODES))):
+        label = f"node {number}" if number < count else part.interface_points[number - count].name or f"point {number}"
+        yield Snap(places[number], label, body.name)
+
+
+def _places(body: mb.FlexibleBody) -> Array:
+    """Global positions of nodes and interface points as described."""
+    motion = body.motion
+    return motion.position + body.deformed(motion.modal_coordinates) @ motion.rotation.T
+
+
+def nearest_node(body: mb.FlexibleBody, point: Array) -> Snap:
+    """The node or interface point of a flexible body that is nearest to a global point."""
+    places = _places(body)
+    number = int(np.argmin(np.linalg.norm(places - point, axis=1)))
+    return Snap(places[number], f"node {number}", body.name)
 
 
 def _of_connection(element: Any, names: set[str]) -> Iterator[Snap]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QColorDialog, QFileDialog, QMenu, QMessageBox, QToolButton, QWidget
@@ -17,8 +18,8 @@ from ..document import Document
 from ..icons import icon, set_icon
 from ..view import View
 from .assembling import Assembling
-from .bodies import Preset
-from .catalogue import Kind, kinds
+from .bodies import Preset, flexible_pose
+from .catalogue import Kind, kinds, rounded
 from .guide import Guide
 from .placing import Placing
 from .pull import Pull
@@ -44,6 +45,7 @@ class Modelling(QObject):
         view.menu_extensions.append(self._extend_menu)
         self.pull.changed.connect(self.changed)
         self.placing.changed.connect(self.changed)
+        self.placing.flexible_placed.connect(self._describe_flexible)
         self.guide.cancelled.connect(self.cancel)
 
     # --- tools --------------------------------------------------------------------------------------------------------
@@ -62,6 +64,27 @@ class Modelling(QObject):
             if not path:
                 return
         self.placing.begin_body(preset, path)
+
+    def _describe_flexible(self, preset: Preset, place: tuple[list[Any], Any]) -> None:
+        """Ask for section and material, or for files, of a flexible body at points that were clicked."""
+        from .flexible import BeamData, ComponentData
+        from .flexible_dialog import FlexibleDialog
+
+        points, normal = place
+        try:
+            pose = flexible_pose(points, normal)
+        except mb.ModelError as error:
+            self.document.post_error(error)
+            return
+        data: BeamData | ComponentData = ComponentData("component")
+        if preset.name == "flexible beam":
+            data = BeamData("beam", length=float(np.linalg.norm(points[1] - points[0])))
+            side = rounded(0.03 * data.length)
+            data.update(width=side, height=side, diameter=side, wall=0.1 * side)
+        self.view.hold_camera()
+        dialog = FlexibleDialog(self.document, self.solver, data, pose, self.view.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
 
     def set_pull(self, on: bool) -> None:
         """Switch pulling on or off; it ends adding."""
@@ -94,7 +117,8 @@ class Modelling(QObject):
         several = len(system.bodies) > 0
         for kind in self.kinds.values():
             actions[f"add_{kind.name}"].setEnabled(shown and several and kind.fits(system.dimension))
-        actions["add_point mass"].setEnabled(shown and system.dimension == 3)
+        for name in ("point mass", "flexible beam", "flexible component"):
+            actions[f"add_{name}"].setEnabled(shown and system.dimension == 3)
         for name in ("pull", "assemble"):
             actions[name].setEnabled(shown and several)
         chosen = self.document.selection

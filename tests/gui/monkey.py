@@ -24,14 +24,18 @@ LEFT_OUT = {
 
 
 class Monkey:
-    """Acts at random on a window; `log` is what it did, `pauses` how long the event loop stood still, s."""
+    """Acts at random on a window; `log` is what it did, `pauses` how long the event loop stood still, s.
+
+    `busy` is how long the window's thread computed in each pause: less where other programs had the processor.
+    """
 
     def __init__(self, window: Any, seed: int) -> None:
         self.window, self.document, self.view = window, window.document, window.view
         self.random = random.Random(seed)
         self.log: list[str] = []
         self.pauses: list[float] = []
-        self._last = time.monotonic()
+        self.busy: list[float] = []
+        self._last, self._spent = time.monotonic(), time.thread_time()
         self._heart = QTimer(window)
         self._heart.timeout.connect(self._beat)
         self._heart.start(20)
@@ -39,9 +43,10 @@ class Monkey:
         window.panels["tree"].confirm_delete = lambda element: True
 
     def _beat(self) -> None:
-        now = time.monotonic()
+        now, spent = time.monotonic(), time.thread_time()
         self.pauses.append(now - self._last)
-        self._last = now
+        self.busy.append(spent - self._spent)
+        self._last, self._spent = now, spent
 
     def act(self, count: int, each: Callable[[], None] = lambda: None) -> None:
         """Do so many things."""

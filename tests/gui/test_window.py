@@ -128,12 +128,12 @@ def test_new_models(window):
 
 
 def test_all_panels_are_there(window):
-    results = {"plots", "stability", "constraints", "compare", "checks", "script", "messages"}
+    results = {"plots", "stability", "constraints", "equations", "compare", "checks", "script", "messages"}
     assert set(window.panels) == {"tree", "run", "inspector"} | results
     titles = [window.docks.tabs.tabText(k) for k in range(window.docks.tabs.count())]
-    assert titles == ["Plots", "Stability", "Constraints", "Compare", "Check", "Script", "Messages"]
+    assert titles == ["Plots", "Stability", "Constraints", "Equations", "Compare", "Check", "Script", "Messages"]
     window.open_example("slider_crank")
-    for name in ("messages", "compare", "constraints", "stability", "plots"):
+    for name in ("messages", "compare", "equations", "constraints", "stability", "plots"):
         window.actions_[name].trigger()
         assert window.docks.front_panel is window.panels[name]
 
@@ -331,7 +331,7 @@ def test_the_layout_is_remembered(make_window, settings, qtbot):
 
 def test_it_fits_on_a_small_screen(window):
     window.open_example("whipple_bicycle")
-    for name in ("plots", "stability", "constraints", "compare", "messages"):
+    for name in ("plots", "stability", "constraints", "equations", "compare", "messages"):
         window.show_tab(name)
         assert window.minimumSizeHint().width() <= 1100, name
         assert window.minimumSizeHint().height() <= 700, name
