@@ -59,7 +59,6 @@ class Job(QObject):
         self.state = "waiting"
         self.value: Any = None
         """What came of it; after a cancel what there was until then, or None."""
-        self._solver = solver
 
     @property
     def done(self) -> bool:
@@ -68,8 +67,9 @@ class Job(QObject):
 
     def cancel(self) -> None:
         """Stop it: at once if it waits, else within 0.3 s."""
-        if not self.done:
-            self._solver._cancel(self)
+        solver = self.parent()  # not kept: a job that is deleted must not be the last to hold its solver
+        if not self.done and isinstance(solver, Solver):
+            solver._cancel(self)
 
     def _end(self, outcome: str, value: Any) -> None:
         if self.done:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
+from PySide6.QtCore import QObject
 
+from ..animation import Animation
 from ..document import Document
 from .mode_motion import ModeMotion
 from .modes import GROWS, IGNORABLE, Row
@@ -14,22 +15,19 @@ from .preload import Background
 
 PAINTED = 100  # ms after roots were found until they are seen: preparing a motion beside it would make that slower
 LARGE = 20  # bodies from which on a motion is prepared beside the window
-INTERVAL = 33  # ms between pictures
 STEPS = 48  # pictures of a cycle that are computed; then they are shown again
 SHORTEST, LONGEST = 0.6, 4.0  # s that a cycle may last when a mode is first shown
 UNHURRIED = 2.5  # s for a mode without a frequency
 FOLDS = 2.0  # time constants that a growing or decaying motion is shown for
 
 
-class ModePlayer(QObject):
-    """Shows the states of a mode one after another, with closed joints, until something else moves the bodies."""
+class ModePlayer(Animation):
+    """Shows the states of a mode one after another, with closed joints."""
 
-    playing_changed = Signal(bool)
     _prepared = False
 
     def __init__(self, document: Document, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.document = document
+        super().__init__(document, parent)
         self.scale = 1.0
         """Amplitude, relative to one at which the mode is seen well."""
         self.speed = 1.0
@@ -43,16 +41,6 @@ class ModePlayer(QObject):
         self._play_when_ready = False
         self._building = False
         self._states: dict[int, Any] = {}
-        self._clock = QElapsedTimer()
-        self._timer = QTimer(self)
-        self._timer.setInterval(INTERVAL)
-        self._timer.timeout.connect(self._tick)
-        document.animation_owner_changed.connect(self._owner_changed)
-        document.replaced.connect(self.forget)
-
-    @property
-    def playing(self) -> bool:
-        return self._timer.isActive()
 
     @property
     def period(self) -> float:
@@ -134,26 +122,16 @@ class ModePlayer(QObject):
         if self._motion is None:
             self._play_when_ready = self._wanted is not None
             return
-        self.document.animation_owner = self
-        self._clock.start()
-        if not self._timer.isActive():
-            self._timer.start()
-            self.playing_changed.emit(True)
+        self._begin()
 
-    def stop(self) -> None:
-        """Stop where it is."""
+    def _halt(self) -> None:
         self._play_when_ready = False
-        if self._timer.isActive():
-            self._timer.stop()
-            self.playing_changed.emit(False)
-        if self.document.animation_owner is self:  # the view is now at rest, and drawn at its best
-            self.document.animation_owner = None
+        super()._halt()
 
     def toggle(self) -> None:
         self.stop() if self.playing else self.play()
 
     def forget(self) -> None:
-        """There is nothing to show any more."""
         self.stop()
         self.row, self._motion, self._wanted = None, None, None
         self._states.clear()
@@ -167,12 +145,7 @@ class ModePlayer(QObject):
 
     # --- moving ------------------------------------------------------------------------------------------------------
 
-    def _owner_changed(self, owner: Any) -> None:
-        if owner is not self:
-            self.stop()
-
-    def _tick(self) -> None:
-        elapsed = self._clock.restart() / 1000.0
+    def advance(self, elapsed: float) -> None:
         cycles = self.cycles
         self.phase = (self.phase + elapsed * self.speed / (self.period * cycles)) % 1.0
         self.show_now()
