@@ -37,6 +37,7 @@ from .wiggle_tasks import ConstraintsFound, ConstraintsTask, FreeMotion, WiggleT
 
 PAUSE: Final = 250
 """Milliseconds after a change, when freedoms are counted again."""
+INFINITESIMAL: Final = "The mechanism cannot be moved along this motion: it is free for infinitely small steps only."
 VIOLATION, ENERGY = "violation.position", "energy.total"
 
 
