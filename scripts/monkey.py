@@ -63,8 +63,12 @@ def inside(actions: int, seed: int) -> int:
     before, began = memory(), time.monotonic()
     monkey.act(actions - warm)
     grown, longest = memory() - before, max(monkey.pauses)
+    own = monkey.busy[monkey.pauses.index(longest)]
     print(f"{actions} actions with seed {seed} in {time.monotonic() - began:.0f} s")
-    print(f"longest pause {longest:.2f} s, memory grew by {grown:.0f} MB, {len(errors)} exceptions")
+    print(
+        f"longest pause {longest:.2f} s, of which the window computed {own:.2f} s (at most {max(monkey.busy):.2f} s); "
+        f"memory grew by {grown:.0f} MB to {memory():.0f} MB; {len(errors)} exceptions"
+    )
     for error in errors[:3]:
         print(error)
     if errors:

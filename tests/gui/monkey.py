@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QDialog
 
 import mbframe as mb
 
@@ -67,10 +67,16 @@ class Monkey:
             self.log.append(deed.__name__)
             deed()
             QTest.qWait(self.random.choice((1, 1, 5, 20)))
-            for menu in QApplication.topLevelWidgets():
-                if menu.isVisible() and menu.inherits("QMenu"):
-                    menu.hide()
+            self._leave_dialogs()
             each()
+
+    def _leave_dialogs(self) -> None:
+        """Close menus, and leave dialogs one way or the other."""
+        for widget in QApplication.topLevelWidgets():
+            if widget.isVisible() and widget.inherits("QMenu"):
+                widget.hide()
+            elif widget.isVisible() and isinstance(widget, QDialog):
+                self.random.choice((widget.accept, widget.reject, lambda: None))()
 
     # ---- Deeds ----------------------------------------------------------------------------------------------------
 
