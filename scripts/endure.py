@@ -1,12 +1,14 @@
 """What must survive: files while their process is killed, and mechanics in thousands of random mechanisms.
 
 A model file that is being replaced is the old or the new one, whole. A result that is being written opens and holds the
-beginning of the run it comes from. Random mechanisms keep energy and momenta (`tests/validation/random_mechanisms.py`).
+beginning of the run it comes from. The application loses no edit that is older than ten seconds. Random mechanisms keep
+energy and momenta (`tests/validation/random_mechanisms.py`).
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import multiprocessing
 import os
 import random
@@ -26,6 +28,9 @@ import mbframe as mb
 ROOT = Path(__file__).resolve().parent.parent
 DT = 2e-4
 SPAWN = multiprocessing.get_context("spawn")
+JOURNAL = "journal"
+MOST_LOST = 10.0  # s of edits that a killed application may lose
+USED = 16.0  # s for which it is used at most
 
 
 def save_forever(path: str, ready: Any) -> None:
@@ -45,7 +50,7 @@ def stream(path: str, ready: Any) -> None:
 def killed(work: Callable[[str, Any], None], path: Path, longest: float, rng: random.Random) -> None:
     """Let a process work on a file, and kill it at a random moment after it has begun."""
     ready = SPAWN.Event()
-    process = SPAWN.Process(target=work, args=(str(path), ready), daemon=True)
+    process = SPAWN.Process(target=work, args=(str(path), ready))
     process.start()
     if not ready.wait(300.0):
         raise SystemExit("the process that is to be killed does not begin")
@@ -88,6 +93,73 @@ def kill_streams(count: int, seed: int) -> list[str]:
     return wrong
 
 
+def use_application(path: str, ready: Any) -> None:
+    """The application, with a user who edits without a break; a journal has the time and the model after each edit."""
+    os.environ |= {"QT_QPA_PLATFORM": "offscreen", "XDG_DATA_HOME": path, "XDG_CONFIG_HOME": path}
+    from PySide6.QtCore import QTimer
+
+    from gui.application import Application
+
+    application = Application([], warm=False)
+    document, rng = application.document, random.Random(path)
+    application.open()
+    journal = open(Path(path) / JOURNAL, "w")  # noqa: SIM115 (until the process is killed)
+
+    def edit() -> None:
+        if application.autosave is None:  # the window is not seen yet
+            return
+        if not document.system.bodies:
+            document.open_system(mb.examples.n_four_bar(n=3), changed=True)
+        body = rng.choice(list(document.system.bodies))
+        deeds = [lambda: document.set(body, mass=rng.uniform(0.5, 2.0))] * 6
+        deeds += [document.undo, document.redo, lambda: document.duplicate(body)]
+        deeds += [lambda: document.rename(body, document.free_name("bar")), lambda: document.remove(body)]
+        (deeds if len(document.system.bodies) > 3 else deeds[:-1])[rng.randrange(len(deeds) - 1)]()
+        journal.write(f"{time.time()} {digest(document.model_text())}\n")
+        journal.flush()
+        ready.set()
+        timer.start(rng.randrange(20, 400))
+
+    timer = QTimer()
+    timer.timeout.connect(edit)
+    timer.start(100)
+    application.qt.exec()
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def kill_applications(count: int, seed: int) -> list[str]:
+    from gui.autosave import leftovers
+    from gui.document import Document
+    from gui.settings import APPLICATION
+
+    rng, wrong, longest = random.Random(seed), [], 0.0
+    for k in range(count):
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            killed(use_application, Path(folder), USED, rng)
+            end = time.time()
+            lines = [line.split() for line in (Path(folder) / JOURNAL).read_text().splitlines() if line.count(" ")]
+            edits = [(float(moment), model) for moment, model in lines]
+            found = [one for place in Path(folder).rglob(APPLICATION) for one in leftovers(place)]
+            kept = -1
+            if found:
+                document = Document()
+                found[0].restore(document)
+                models = [model for _, model in edits]
+                if digest(document.model_text()) not in models:
+                    wrong.append(f"kill {k}: what was recovered is none of the models that were there")
+                    continue
+                kept = len(models) - 1 - models[::-1].index(digest(document.model_text()))
+            lost = end - edits[kept + 1][0] if kept + 1 < len(edits) else 0.0
+            longest = max(longest, lost)
+            if lost > MOST_LOST:
+                wrong.append(f"kill {k}: edits of the last {lost:.1f} s are lost")
+    print(f"    at most {longest:.1f} s of edits were lost")
+    return wrong
+
+
 def checked(seeds: range) -> list[str]:
     """What does not hold for the mechanisms of some seeds."""
     sys.path.insert(0, str(ROOT / "tests" / "validation"))
@@ -109,13 +181,18 @@ def simulate_mechanisms(count: int, seed: int) -> list[str]:
         return [problem for block in pool.map(checked, blocks) for problem in block]
 
 
-PARTS = {"saving": (kill_savers, 200), "streaming": (kill_streams, 200), "mechanisms": (simulate_mechanisms, 10_000)}
+PARTS = {
+    "saving": (kill_savers, 200),
+    "streaming": (kill_streams, 200),
+    "application": (kill_applications, 50),
+    "mechanisms": (simulate_mechanisms, 10_000),
+}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (default: all)")
-    parser.add_argument("--count", type=int, help="how many (default: 200 kills, 10,000 mechanisms)")
+    parser.add_argument("--count", type=int, help="how many (default: 200 or 50 kills, 10,000 mechanisms)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments of kills; number of the first mechanism")
     options = parser.parse_args()
     if unknown := [part for part in options.parts if part not in PARTS]:
