@@ -113,13 +113,25 @@ def problems_of(seed: int) -> list[str]:
     if largest > CLOSED:
         found.append(f"constraints are violated by {largest:.1e}")
     if not np.any(np.asarray(system.gravity)):
-        for kind in ("linear", "angular"):
+        for kind, size in moved_momenta(result).items():
             course = getattr(result.momentum, kind)
             change = np.max(np.linalg.norm(course - course[0], axis=1))
-            size = np.linalg.norm(course[0]) + sum(b.mass for b in system.bodies)
             if change > CONSERVED * size:
                 found.append(f"{kind} momentum changes by {change:.1e} of {size:.1e}")
     twice = mb.simulate(again, DURATION, formulation=formulation, integrator=integrator)
     if not (np.array_equal(twice.t, result.t) and np.array_equal(twice.q, result.q)):
         found.append("the model read again moves differently")
     return found
+
+
+def moved_momenta(result: mb.Result) -> dict[str, float]:
+    """Sums of the largest momenta of the single bodies: what they exchange, while the whole keeps its own."""
+    linear = angular = 0.0
+    for body in result.system.bodies:
+        position, velocity, spin = (
+            np.linalg.norm(course, axis=1)
+            for course in (result.position(body), result.velocity(body), result.angular_velocity(body))
+        )
+        linear += np.max(body.mass * velocity)
+        angular += np.max(body.mass * position * velocity + np.trace(body.inertia) * spin)
+    return {"linear": linear, "angular": angular}
