@@ -1,4 +1,4 @@
-"""HDF5 files that are not as they should be: written at this moment, left by a killed process, or cut off."""
+"""HDF5 files that are not as they should be: being written, left by a killed process, cut off, or on a full disk."""
 
 from __future__ import annotations
 
@@ -92,6 +92,34 @@ class Closed(io.RawIOBase):
     def close(self) -> None:
         self._file.close()
         super().close()
+
+
+class NewFile(io.FileIO):
+    """A new file that keeps what the disk refuses as `refusal`, instead of raising it.
+
+    HDF5 cannot close a file that it could not write, tries again when the interpreter ends, and takes it down.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "w+")
+        self.refusal: OSError | None = None
+
+    def write(self, content: Any) -> int:
+        left = memoryview(content).cast("B")
+        size = len(left)
+        try:
+            while len(left):
+                left = left[super().write(left) :]
+        except OSError as error:
+            self.refusal = self.refusal or error
+        return size
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return super().truncate(size)
+        except OSError as error:
+            self.refusal = self.refusal or error
+            return self.tell() if size is None else size
 
 
 def checksum(content: bytes | bytearray) -> int:

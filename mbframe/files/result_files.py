@@ -41,7 +41,7 @@ from ..results import PARTS, Columns, EventRecord, Info, NamedColumns, Result, S
 from ..state import Motion, State
 from ..system import System
 from .atomic import FilePath, refused, replacing, unwritten, writable
-from .hdf5 import Closed, Superblock
+from .hdf5 import Closed, NewFile, Superblock
 from .json_text import dumps, parse
 from .model import document, settings_from, system_from
 
@@ -140,26 +140,29 @@ def _created(path: Path, content: Content) -> Iterator[h5py.File]:
     """A new file with everything but rows."""
     import h5py
 
-    with h5py.File(path, "w", libver="v110") as file:
-        about = {"format": FORMAT, "name": content.name, "run": content.run, "mbframe": mbframe.__version__}
-        file.attrs.update({key: _stored(text) for key, text in about.items()})
-        file.attrs["version"] = VERSION
-        file["model_lacks"] = _stored(content.lacks)
-        file["model"] = _stored(dumps(content.model))
-        for part, described in content.columns.items():
-            file[f"names/{part}"] = _stored([name for name, _ in described])
-            file[f"units/{part}"] = _stored([unit for _, unit in described])
-        file.create_dataset("written", data=np.zeros(2, np.int64))
-        file.create_dataset("log", (0,), np.uint8, maxshape=(None,), chunks=(4096,))
-        file.create_dataset("t", (0,), float, maxshape=(None,), chunks=(block_rows(content),), **COMPRESSION)
-        file["t"].attrs["unit"] = _stored("s")
-        for part, described in content.columns.items():
-            shape, limit, chunks = (0, len(described)), (None, len(described)), (block_rows(content), 1)
-            if described:
-                file.create_dataset(part, shape, float, maxshape=limit, chunks=chunks, **COMPRESSION)
-            else:
-                file.create_dataset(part, shape, float, maxshape=(None, None))
-        yield file
+    with NewFile(path) as disk:
+        with h5py.File(disk, "w", libver="v110") as file:
+            about = {"format": FORMAT, "name": content.name, "run": content.run, "mbframe": mbframe.__version__}
+            file.attrs.update({key: _stored(text) for key, text in about.items()})
+            file.attrs["version"] = VERSION
+            file["model_lacks"] = _stored(content.lacks)
+            file["model"] = _stored(dumps(content.model))
+            for part, described in content.columns.items():
+                file[f"names/{part}"] = _stored([name for name, _ in described])
+                file[f"units/{part}"] = _stored([unit for _, unit in described])
+            file.create_dataset("written", data=np.zeros(2, np.int64))
+            file.create_dataset("log", (0,), np.uint8, maxshape=(None,), chunks=(4096,))
+            file.create_dataset("t", (0,), float, maxshape=(None,), chunks=(block_rows(content),), **COMPRESSION)
+            file["t"].attrs["unit"] = _stored("s")
+            for part, described in content.columns.items():
+                shape, limit, chunks = (0, len(described)), (None, len(described)), (block_rows(content), 1)
+                if described:
+                    file.create_dataset(part, shape, float, maxshape=limit, chunks=chunks, **COMPRESSION)
+                else:
+                    file.create_dataset(part, shape, float, maxshape=(None, None))
+            yield file
+        if disk.refusal is not None:
+            raise disk.refusal
 
 
 def block_rows(content: Content) -> int:
