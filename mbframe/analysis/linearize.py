@@ -21,6 +21,7 @@ from .inputs import input_signals
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations, on_bodies
 from .outputs import output_signals
 from .reduction import reduce
+from .reuse import borrowed
 from .roots import Root, reduced_roots, rounding
 from .shift_invert import nearest_roots, sparse_pencil
 from .state_space import StateSpace, state_space
@@ -153,15 +154,28 @@ def linearize(
     for name, value, kind in (("state", state, State), ("frame", frame, TurningFrame)):
         if value is not None and not isinstance(value, kind):
             raise ModelError([Problem("linearize", name, f"found {value!r}; allowed is a {kind.__name__}, or None")])
-    eq = Equations(system, formulation)
-    chosen = state.checked(system.bodies) if state is not None else eq.described()
     turning = frame or getattr(state, "frame", None) or TurningFrame()
+    with borrowed(system, formulation) as eq:
+        chosen = state.checked(system.bodies) if state is not None else eq.described()
+        return _linearized(system, eq, chosen, turning, inputs, outputs, n_modes)
+
+
+def _linearized(
+    system: System,
+    eq: Equations,
+    chosen: State,
+    turning: TurningFrame,
+    inputs: Sequence[Any],
+    outputs: Sequence[Any],
+    n_modes: int | None,
+) -> Linearization:
+    """The linearization of a system with these equations about a state."""
     y = eq.coordinates(chosen)
     check_closed(eq, chosen, y)
     point = OperatingPoint.at(eq, chosen, y)
     check_steady(point, turning)
     if n_modes is not None:
-        return _partial(point, turning, n_modes, inputs, outputs)
+        return _partial(system, point, turning, n_modes, inputs, outputs)
     equations = linear_equations(point, turning)
     basis = admissible(equations)
     check_constant(point, turning, equations, basis)
@@ -173,11 +187,16 @@ def linearize(
         input_signals(point, equations.places, inputs),
         output_signals(point, turning, equations, outputs),
     )
-    return Linearization(point, turning, equations, roots, space)
+    return Linearization(system, chosen, turning, equations, roots, space)
 
 
 def _partial(
-    point: OperatingPoint, frame: TurningFrame, n_modes: int, inputs: Sequence[Any], outputs: Sequence[Any]
+    system: System,
+    point: OperatingPoint,
+    frame: TurningFrame,
+    n_modes: int,
+    inputs: Sequence[Any],
+    outputs: Sequence[Any],
 ) -> Linearization:
     """Some modes from sparse matrices."""
     if n_modes < 1 or len(inputs) or len(outputs):
@@ -189,7 +208,8 @@ def _partial(
         dense = linear_equations(point, frame)
         check_constant(point, frame, dense, admissible(dense))
     equations = linear_equations(point, frame, dense=False)
-    return Linearization(point, frame, equations, nearest_roots(point, frame, equations, n_modes), None)
+    roots = nearest_roots(point, frame, equations, n_modes)
+    return Linearization(system, point.state, frame, equations, roots, None)
 
 
 class Linearization:
@@ -219,13 +239,14 @@ class Linearization:
 
     def __init__(
         self,
-        point: OperatingPoint,
+        system: System,
+        state: State,
         frame: TurningFrame,
         equations: LinearEquations,
         roots: list[Root],
         space: StateSpace | None,
     ) -> None:
-        self.system, self.state, self.frame = point.eq.system, point.state, frame
+        self.system, self.state, self.frame = system, state, frame
         self.equations, self.places = equations, equations.places
         self.mass, self.damping, self.stiffness = equations.mass, equations.damping, equations.stiffness
         self._space = space

@@ -99,7 +99,7 @@ class Equations:
         self.factor_record = factor_record(self.structure)
         self.sharing_record = factor_record(self.structure)
         self.work["factor"], self.work["sharing"] = self.factor_record, self.sharing_record
-        self._write_constants()
+        self.write_constants()
         self.stages = Stages(t, self.work)
         self.notices = self.stages.notices
         self._strategies: dict[str, Strategy] = {}
@@ -117,7 +117,7 @@ class Equations:
         self.work["augmented"] = dynamics.accelerate_augmented.address
         self.bind("accelerate", Strategy(dynamics.accelerate_augmented.address))
 
-    def _write_constants(self) -> None:
+    def write_constants(self) -> None:
         """What formulations leave constant: mass blocks and marker Jacobians."""
         first = self.tables.markers["jacobian"].tolist()
         for table in self.tables.body_tables:

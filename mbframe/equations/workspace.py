@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,15 @@ class Record:
     def array(self, field: str) -> NDArray[Any]:
         """The array behind a field."""
         return self._kept[field]
+
+    def numbers(self) -> Iterator[NDArray]:
+        """What stages may write, as arrays: the record itself, and all that it leads to but for indices."""
+        yield self._array
+        for kept in self._kept.values():
+            if isinstance(kept, Record):
+                yield from kept.numbers()
+            elif not np.issubdtype(kept.dtype, np.integer):
+                yield kept
 
 
 def factor_record(structure: Structure) -> Record:
