@@ -125,7 +125,7 @@ class FreeSpace:
 
     def motions(self, q: Any, slipping: bool) -> list[FreeMotion]:
         """Free motions that span all of them, each with a velocity of its own in which the others have no part."""
-        from mbframe.analysis.freedom import readable
+        from mbframe.analysis.null_space import readable
 
         found = []
         for direction in readable(self.basis(q, slipping), 1e-9):

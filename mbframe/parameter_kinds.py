@@ -96,7 +96,9 @@ def _array(p: Parameter, value: Any, remedy: str) -> NDArray[np.float64]:
         raise p.refuse(value, "rows of equal length are needed") from None
     if array.dtype.kind not in "iuf":
         raise p.refuse(value, remedy)
-    if not np.isfinite(array).all():
+    # Most arrays have three numbers, for which plain Python is faster.
+    finite = all(map(math.isfinite, array.ravel().tolist())) if array.size < 10 else np.isfinite(array).all()
+    if not finite:
         raise p.refuse(value, "give finite numbers")
     return np.array(array, dtype=np.float64)
 
@@ -109,11 +111,14 @@ def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
 def _vector(p: Parameter, value: Any) -> NDArray[np.float64]:
     wanted = p.shape or (None,)
     array = _array(p, value, "give a sequence of plain numbers")
-    fits = array.ndim == len(wanted) and all(n is None or n == m for n, m in zip(wanted, array.shape, strict=True))
-    if not fits:
+    if array.shape != wanted and not _fits(array.shape, wanted):
         raise p.refuse(Words(f"{shortened(value)} of shape {array.shape}"), f"give {_numbers_of(wanted)}")
     p.check_bounds(array, value)
     return frozen(array)
+
+
+def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(wanted) and all(n is None or n == m for n, m in zip(wanted, shape, strict=True))
 
 
 def _numbers(p: Parameter, value: Any) -> float | NDArray[np.float64]:

@@ -78,6 +78,9 @@ def frame_with_axis(axis: ArrayLike) -> Array:
 def skew(u: ArrayLike) -> Array:
     """The matrices u~ (..., 3, 3) with u~ w = u x w, of vectors (..., 3)."""
     u = np.asarray(u, float)
+    if u.ndim == 1:
+        x, y, z = u.tolist()
+        return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     matrices = np.zeros((*u.shape, 3))
     matrices[..., 0, 1], matrices[..., 0, 2], matrices[..., 1, 2] = -u[..., 2], u[..., 1], -u[..., 0]
     matrices[..., 1, 0], matrices[..., 2, 0], matrices[..., 2, 1] = u[..., 2], -u[..., 1], u[..., 0]

@@ -81,6 +81,8 @@ class Shape:
     def __post_init__(self) -> None:
         problems = []
         for declared in fields(self):
+            if getattr(self, declared.name) is declared.default:  # which is as it is stored
+                continue
             try:
                 convert = declared.metadata.get("convert", lambda value: value)
                 value = _as_tuple(convert(getattr(self, declared.name)))

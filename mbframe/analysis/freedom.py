@@ -15,6 +15,7 @@ from ..solvers.simulate import joint_norms
 from ..state import State
 from ..system import System
 from .assemble import Assembler
+from .null_space import readable
 
 Array = NDArray[np.float64]
 
@@ -187,19 +188,6 @@ def _scaled(
     lengths = np.linalg.norm(matrix, axis=1)
     lengths[lengths <= 1e-12 * lengths.max(initial=0.0)] = 1.0  # equations without effect stay zero
     return matrix / lengths[:, None], velocities, lengths
-
-
-def readable(null: Array, significant: float) -> Array:
-    """Dependencies (rows) that span the same space, each with an equation of its own in which it has the weight 1."""
-    from scipy.linalg import qr
-
-    k = null.shape[1]
-    if not k:
-        return null.T
-    chosen = qr(null.T, mode="economic", pivoting=True)[2][:k]
-    found = np.linalg.solve(null[chosen].T, null.T)
-    first = np.argmax(np.abs(found) > significant, axis=1)
-    return found[np.argsort(first, kind="stable")]
 
 
 def _weights(dependency: Array, joints: dict[str, NDArray[np.int64]], significant: float) -> dict[str, float]:

@@ -6,7 +6,7 @@ Freezing redundant coordinates gives wrong roots for everything that rolls. Here
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..equations.equations import Equations
-from ..equations.tables import NumberedBody
+from ..equations.tables import Table
 from ..markers import AXIS, converted
 from ..rotations import matrix_from_vector, skew
 from ..state import State
@@ -137,7 +137,7 @@ class OperatingPoint:
         """Acceleration of the origin and angular acceleration of each body, global."""
         found = {}
         for table in self.eq.tables.body_tables:
-            both = table.elements[0].formulation.accelerations(*self.rows(table.elements))
+            both = table.elements[0].formulation.accelerations(*self.rows(table))
             found.update({b.body.name: (a, alpha) for b, a, alpha in zip(table.elements, *both, strict=True)})
         return found
 
@@ -149,13 +149,10 @@ class OperatingPoint:
             found[b.row : b.row + b.formulation.n_intrinsic] = False
         return found
 
-    def rows(self, bodies: Sequence[NumberedBody]) -> tuple[Array, Array, Array]:
-        """q, v and v' of bodies of one formulation, a row each."""
-        return (
-            np.array([self.q[b.q_slice] for b in bodies]),
-            np.array([self.v[b.v_slice] for b in bodies]),
-            np.array([self.v_rate[b.v_slice] for b in bodies]),
-        )
+    def rows(self, bodies: Table) -> tuple[Array, Array, Array]:
+        """q, v and v' of the bodies of a table, a row each."""
+        q, v = bodies.places
+        return self.q[q], self.v[v], self.v_rate[v]
 
 
 @dataclass(frozen=True)
@@ -249,7 +246,7 @@ def variations(
     tables = point.eq.tables
     blocks: dict[str, list[Array]] = {}
     for table in tables.body_tables:
-        P, P_rate, Z, Z_rate = table.elements[0].formulation.variation(*point.rows(table.elements))
+        P, P_rate, Z, Z_rate = table.elements[0].formulation.variation(*point.rows(table))
         if frame.rate:
             S, R = (
                 on_vectors(part, P.shape[2])

@@ -22,7 +22,7 @@ from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, lin
 from .outputs import output_signals
 from .reduction import reduce
 from .reuse import borrowed
-from .roots import Root, reduced_roots, rounding
+from .roots import Root, reduced_roots, residuals, rounding
 from .shift_invert import nearest_roots, sparse_pencil
 from .state_space import StateSpace, state_space
 from .steadiness import admissible, check_closed, check_constant, check_steady, until_turned
@@ -250,17 +250,22 @@ class Linearization:
         self.equations, self.places = equations, equations.places
         self.mass, self.damping, self.stiffness = equations.mass, equations.damping, equations.stiffness
         self._space = space
-        self.modes = [
-            Mode(root.value, self._shape(root), root.residual, root.condition, root.explanation, self) for root in roots
-        ]
+        self.roots = roots
         self._rounding = np.array([rounding(root) for root in roots])
-        self.eigenvalues: Complex = np.array([mode.eigenvalue for mode in self.modes], complex)
+        self.eigenvalues: Complex = np.array([root.value for root in roots], complex)
+
+    @cached_property
+    def modes(self) -> list[Mode]:
+        """One `Mode` for each root."""
+        found = zip(self.roots, self.residuals.tolist(), strict=True)
+        return [
+            Mode(root.value, self._shape(root), residual, root.condition, root.explanation, self)
+            for root, residual in found
+        ]
 
     def _shape(self, root: Root) -> dict[str, BodyShape]:
-        """The motion of each body, scaled so that the largest displacement or rotation is 1, if there is any."""
-        largest = root.motion[np.argmax(np.abs(root.motion))]
-        motion = root.motion / (largest or 1.0)
-        return {name: BodyShape(*parts) for name, parts in on_bodies(self.places, motion).items()}
+        """The motion of each body."""
+        return {name: BodyShape(*parts) for name, parts in on_bodies(self.places, root.shape).items()}
 
     # --- stability ---------------------------------------------------------------------------------------------------
 
@@ -268,15 +273,15 @@ class Linearization:
     def ignorable(self) -> list[Ignorable]:
         """Ignorable roots and why they are."""
         groups: dict[str, list[complex]] = {}
-        for mode in self.modes:
-            if mode.ignorable:
-                groups.setdefault(mode.explanation, []).append(mode.eigenvalue)
+        for root in self.roots:
+            if root.explanation:
+                groups.setdefault(root.explanation, []).append(root.value)
         return [Ignorable(tuple(roots), words) for words, roots in groups.items()]
 
     @cached_property
     def stability(self) -> str:
         """ "asymptotic", "marginal" or "unstable"."""
-        counted = [k for k, mode in enumerate(self.modes) if not mode.ignorable]
+        counted = [k for k, root in enumerate(self.roots) if not root.explanation]
         growth, margin = self.eigenvalues.real[counted], self._rounding[counted]
         if np.any(growth > margin):
             return "unstable"
@@ -287,15 +292,15 @@ class Linearization:
         """Whether no root has a positive real part beyond rounding, ignorable ones apart."""
         return self.stability != "unstable"
 
-    @property
+    @cached_property
     def residuals(self) -> Array:
         """What each root leaves of the pencil's equations, relative to their terms."""
-        return np.array([mode.residual for mode in self.modes])
+        return residuals(self.equations, self.roots)
 
     @property
     def conditions(self) -> Array:
         """Condition numbers of the roots."""
-        return np.array([mode.condition for mode in self.modes])
+        return np.array([root.condition for root in self.roots])
 
     @cached_property
     def pencil(self) -> tuple[Any, Any]:

@@ -16,7 +16,6 @@ from ..state import State
 from ..system import System
 from .linear_equations import TurningFrame, collected
 from .linearize import Linearization, Mode, linearize
-from .spectrum import shape_vector
 from .steadiness import advanced
 
 if TYPE_CHECKING:
@@ -135,6 +134,14 @@ def _amplitude(lin: Linearization, mode: Mode, state: State, elapsed: float) -> 
     motion, velocity = small_motion(lin, state, elapsed)
     found = np.linalg.lstsq(np.array(columns).T, np.concatenate([rate * motion, velocity]), rcond=None)[0]
     return complex(*found[:n])
+
+
+def shape_vector(lin: Linearization, mode: Mode) -> Complex:
+    """xi of a mode: the shapes of all bodies in one vector."""
+    parts = mode.shape.items()
+    real = collected(lin.places, {name: (s.translation.real, s.rotation.real, s.modal.real) for name, s in parts})
+    imaginary = {name: (s.translation.imag, s.rotation.imag, s.modal.imag) for name, s in parts}
+    return real + 1j * collected(lin.places, imaginary)
 
 
 def small_motion(lin: Linearization, state: State, elapsed: float) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import AnalysisError
 from .linear_equations import LinearEquations
-from .steadiness import null_space
+from .null_space import null_space
 
 Array = NDArray[np.float64]
 
@@ -67,18 +67,16 @@ def reduce(e: LinearEquations, basis: Array) -> Reduction:
     V = np.asarray(np.linalg.solve(half, basis.T).T, float)
     rows = e.nonholonomic @ V
     N = null_space(rows, float(np.linalg.norm(e.nonholonomic) * np.linalg.norm(V)))
-    S = np.linalg.pinv(rows, rcond=1e-9) @ (e.drift @ V)
+    S = np.linalg.lstsq(rows, e.drift @ V, rcond=1e-9)[0]
     K, R = V.T @ e.stiffness @ V, V.T @ e.damping @ V
     L, H, F = e.own_position @ V, e.own_velocity @ V, V.T @ e.own_force
-    n_z = len(e.own_feedback)
+    n_x, n_u = N.shape
+    x, u, z = slice(n_x), slice(n_x, n_x + n_u), slice(n_x + n_u, None)
+    A = np.zeros((n_x + n_u + len(e.own_feedback),) * 2)
     # X M V S of the general recipe vanishes: with V^T M V = 1 the rows of S are orthogonal to N.
-    A = np.block(
-        [
-            [-S, N, np.zeros((len(S), n_z))],
-            [-N.T @ (K - R @ S), -N.T @ R @ N, -N.T @ F],
-            [L - H @ S, H @ N, e.own_feedback],
-        ]
-    )
+    A[x, x], A[x, u] = -S, N
+    A[u, x], A[u, u], A[u, z] = -N.T @ (K - R @ S), -N.T @ R @ N, -N.T @ F
+    A[z, x], A[z, u], A[z, z] = L - H @ S, H @ N, e.own_feedback
     B = np.zeros((len(A), e.size))
-    B[len(S) : len(S) + N.shape[1]] = (V @ N).T
+    B[u] = (V @ N).T
     return Reduction(V, N, S, A, B, V.T @ e.mass)

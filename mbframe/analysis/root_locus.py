@@ -101,7 +101,7 @@ def followed(values: Array, points: list[Spectrum | Failure]) -> RootLocus:
         predicted = np.array([branch.predicted(values[k]) for branch in branches], complex)
         alike = similarity(last, point)
         free = set(range(len(point.roots)))
-        for i, j in partners(last, point, predicted):
+        for i, j in partners(last, point, predicted, alike):
             branches[i].add(values[k], k, point, j, alike[i, j])
             free.remove(j)
         for j in sorted(free):

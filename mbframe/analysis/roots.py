@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ CARRIED = "path: displacement of the whole, which turns against the frame"
 
 @dataclass(frozen=True)
 class Root:
-    """A root with its motion xi (complex), what is left of the equations, its condition, and why it is ignorable.
+    """A root with its motion xi (complex), its condition, why it is ignorable, and what is left of the equations.
 
     An ignorable root need not have an eigenvector of its own (who heads elsewhere moves away): its motion is the
     symmetry that explains it, and its residual tells how exactly the symmetries are carried over into themselves.
@@ -30,11 +31,19 @@ class Root:
 
     value: complex
     motion: Complex
-    residual: float
     condition: float
     explanation: str = ""
     size: float = 1.0
     """Of the matrix whose root it is: what rounding is measured by."""
+    own: Complex = field(default_factory=lambda: np.zeros(0, complex))
+    """Changes of own states of force elements."""
+    residual: float | None = None
+    """None: what is left of the pencil's equations, which `residuals` finds."""
+
+    @property
+    def shape(self) -> Complex:
+        """The motion, scaled so that the largest displacement or rotation is 1, if there is any."""
+        return self.motion / (self.motion[np.argmax(np.abs(self.motion))] or 1.0)
 
 
 def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry, frame: TurningFrame) -> list[Root]:
@@ -61,7 +70,7 @@ def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry, frame: Turn
     rest = [j for j in range(len(values)) if j not in neutral]
     for j in neutral:
         motion = r.velocity @ Q[:, k:] @ vectors[:, j]
-        roots.append(Root(0j, motion, abs(values[j]) / size, conditions[j], NEIGHBOURS))
+        roots.append(Root(0j, motion, conditions[j], NEIGHBOURS, residual=abs(values[j]) / size))
     # At a critical value a root comes to lie on that of a symmetry, of which its motion then has infinitely much.
     apart = np.where(np.abs(values) > EPSILON * size, values, EPSILON * size)[rest]
     among = (T[:k, k:] @ vectors[:, rest]).T[:, :, None]
@@ -69,9 +78,8 @@ def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry, frame: Turn
     states = Q[:, :k] @ above + Q[:, k:] @ vectors[:, rest]
     motions = r.motion @ states
     own = states[r.n_x + r.n_u :]
-    residuals = pencil_residuals(e, values[rest], motions, own)
     roots += [
-        Root(complex(values[j]), motions[:, p], float(residuals[p]), float(conditions[j]), size=size)
+        Root(complex(values[j]), motions[:, p], float(conditions[j]), size=size, own=own[:, p])
         for p, j in enumerate(rest)
     ]
     return ordered(roots)
@@ -100,13 +108,13 @@ def _symmetric_roots(own: Array, motions: Array, found: Symmetry, frame: Turning
         carried = np.flatnonzero(np.abs(values) > 0.5 * abs(frame.rate))
         for j in carried:
             value = 1j * np.copysign(frame.rate, values[j].imag)
-            roots.append(Root(complex(value), motions @ vectors[:, j], residual, 1.0, CARRIED))
+            roots.append(Root(complex(value), motions @ vectors[:, j], 1.0, CARRIED, residual=residual))
         across = [name for name in names if name.startswith("path")]
         for name in across[: len(carried)]:
             names.remove(name)
     for name in names:
         motion = found.motion[:, found.names.index(name)]
-        roots.append(Root(0j, motion.astype(complex), residual, np.inf, name))
+        roots.append(Root(0j, motion.astype(complex), np.inf, name, residual=residual))
     return roots
 
 
@@ -120,6 +128,17 @@ def _conditions(vectors: Complex) -> Array:
         return np.full(len(vectors), np.inf)
     with np.errstate(over="ignore"):  # infinite, where they are parallel but for rounding
         return np.linalg.norm(left, axis=1) * np.linalg.norm(vectors, axis=0)
+
+
+def residuals(e: LinearEquations, roots: Sequence[Root]) -> Array:
+    """What each root leaves of its equations."""
+    found = np.array([np.nan if root.residual is None else root.residual for root in roots])
+    asked = [k for k, root in enumerate(roots) if root.residual is None]
+    if asked:
+        values = np.array([roots[k].value for k in asked])
+        motions, own = (np.array([getattr(roots[k], part) for k in asked]).T for part in ("motion", "own"))
+        found[asked] = pencil_residuals(e, values, motions, own)
+    return found
 
 
 def pencil_residuals(e: LinearEquations, values: Complex, motions: Complex, own: Complex) -> Array:

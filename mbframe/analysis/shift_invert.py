@@ -88,7 +88,7 @@ def nearest_roots(point: OperatingPoint, frame: TurningFrame, e: LinearEquations
         words = explanation(point, e, z[: e.size]) if zero else ""
         if frame.rate and abs(value - carried) <= CLOSE * abs(frame.rate) and explanation(point, e, z[: e.size], True):
             value, words = complex(carried), CARRIED
-        found.append(Root(0j if zero else value, z[: e.size], float(left), UNKNOWN, words, highest))
+        found.append(Root(0j if zero else value, z[: e.size], UNKNOWN, words, highest, residual=float(left)))
     return ordered(_with_partners(found, n_modes))
 
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import ModelError, Problem
 from ..system import System
-from .linear_equations import collected
-from .linearize import Ignorable, Linearization, Mode, linearize
+from .linearize import Ignorable, Linearization, linearize
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -37,8 +36,8 @@ class Spectrum:
             message = f"found {made!r}; it must return a system, or the linearization of one about a state of your own"
             raise ModelError([Problem("build", "", message)])
         lin = linearize(made) if isinstance(made, System) else made
-        kept = [k for k, mode in enumerate(lin.modes) if not mode.ignorable]
-        shapes = np.array([shape_vector(lin, lin.modes[k]) for k in kept]).reshape(len(kept), lin.equations.size).T
+        kept = [k for k, root in enumerate(lin.roots) if not root.explanation]
+        shapes = np.array([lin.roots[k].shape for k in kept], complex).reshape(len(kept), lin.equations.size).T
         return cls(lin.eigenvalues[kept], shapes, lin.mass, lin._rounding[kept], lin.stability, lin.ignorable)
 
     @property
@@ -58,14 +57,6 @@ class Spectrum:
         return float(np.where(self.signs == 0, 0.0, self.roots.real).max(initial=-np.inf))
 
 
-def shape_vector(lin: Linearization, mode: Mode) -> Complex:
-    """xi of a mode: the shapes of all bodies in one vector."""
-    parts = mode.shape.items()
-    real = collected(lin.places, {name: (s.translation.real, s.rotation.real, s.modal.real) for name, s in parts})
-    imaginary = {name: (s.translation.imag, s.rotation.imag, s.modal.imag) for name, s in parts}
-    return real + 1j * collected(lin.places, imaginary)
-
-
 def similarity(first: Spectrum, second: Spectrum) -> Array:
     """How much the modes of one spectrum (rows) look like those of another (columns): 1 alike, 0 unlike.
 
@@ -83,11 +74,13 @@ def similarity(first: Spectrum, second: Spectrum) -> Array:
     return np.asarray(top / np.where(bottom > 0.0, bottom, 1.0), float)
 
 
-def partners(first: Spectrum, second: Spectrum, predicted: Complex | None = None) -> list[tuple[int, int]]:
+def partners(
+    first: Spectrum, second: Spectrum, predicted: Complex | None = None, alike: Array | None = None
+) -> list[tuple[int, int]]:
     """Pairs of modes of two spectra that belong together: the assignment with least difference in all.
 
     A difference is 1 - `similarity` plus the distance of the roots relative to their sizes. `predicted` is where the
-    roots of the first spectrum are expected in the second.
+    roots of the first spectrum are expected in the second; `alike` is the similarity, if it is known.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -95,12 +88,13 @@ def partners(first: Spectrum, second: Spectrum, predicted: Complex | None = None
         return []
     expected = first.roots if predicted is None else predicted
     distance = np.abs(expected[:, None] - second.roots[None, :]) / sum(_sizes(first, second))
-    rows, columns = linear_sum_assignment(distance + 1.0 - similarity(first, second))
+    rows, columns = linear_sum_assignment(distance + 1.0 - (similarity(first, second) if alike is None else alike))
     return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True)]
 
 
 def _sizes(first: Spectrum, second: Spectrum) -> tuple[Array, Array]:
     """Sizes of roots as a column and a row; those near zero count as a small part of the others."""
     sizes = np.abs(first.roots), np.abs(second.roots)
-    least = SMALL * float(np.median(np.concatenate(sizes))) or 1.0
+    both = sorted(np.concatenate(sizes).tolist())
+    least = SMALL * both[len(both) // 2] or 1.0
     return np.maximum(sizes[0], least)[:, None], np.maximum(sizes[1], least)[None, :]

@@ -13,6 +13,7 @@ from ..rotations import matrix_from_vector, skew
 from ..solvers.simulate import extent, joint_norms
 from ..state import Motion, State
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations
+from .null_space import null_space
 
 Array = NDArray[np.float64]
 
@@ -138,10 +139,11 @@ def advanced(state: State, frame: TurningFrame, duration: float) -> State:
 def until_turned(eq: Equations, state: State, frame: TurningFrame) -> float:
     """A time in which the fastest body turns by about 1 rad against the frame; 0 at rest."""
     speed, spin = _largest(state, frame.angular_velocity)
+    size = extent(eq, state)
     # Velocities that are rounding would lead to a time in which rounding is all that is left.
-    still = STILL * (max(np.sqrt(np.linalg.norm(eq.system.gravity) / extent(eq, state)), abs(frame.rate)) or 1.0)
-    spin, speed = (spin if spin > still else 0.0), (speed if speed > still * extent(eq, state) else 0.0)
-    fastest = max(spin, speed / extent(eq, state) if spin == 0.0 else 0.0, abs(frame.rate) if spin == 0.0 else 0.0)
+    still = STILL * (max(np.sqrt(np.linalg.norm(eq.system.gravity) / size), abs(frame.rate)) or 1.0)
+    spin, speed = (spin if spin > still else 0.0), (speed if speed > still * size else 0.0)
+    fastest = spin or max(speed / size, abs(frame.rate))
     return TURN / fastest if fastest > 0.0 else 0.0
 
 
@@ -187,23 +189,6 @@ def check_constant(point: OperatingPoint, frame: TurningFrame, here: LinearEquat
 def admissible(equations: LinearEquations) -> Array:
     """An orthonormal basis (columns) of the motions that the holonomic constraints allow."""
     return null_space(equations.holonomic)
-
-
-def null_space(matrix: Array, full: float = 0.0, tolerance: float = 1e-9) -> Array:
-    """An orthonormal basis (columns) of the null space; rows are scaled to unit length first.
-
-    `full` is the size of the numbers that the entries are differences of: rows far below it are rounding.
-    """
-    from scipy.linalg import qr
-
-    lengths = np.linalg.norm(matrix, axis=1)
-    kept = lengths > tolerance * max(full, lengths.max(initial=0.0))
-    rows = matrix[kept] / lengths[kept, None]
-    if not len(rows):
-        return np.eye(matrix.shape[1])
-    basis, triangle, _ = qr(rows.T, pivoting=True)
-    pivots = np.abs(np.diag(triangle))
-    return basis[:, int(np.sum(pivots > tolerance * pivots[0])) :]
 
 
 def _invariants(e: LinearEquations, basis: Array) -> list[tuple[Array, float]]:

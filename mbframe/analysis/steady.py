@@ -29,9 +29,10 @@ from .linear_equations import (
     turning,
     variations,
 )
+from .null_space import null_space
 from .reduction import reduce
 from .signals import measure_value
-from .steadiness import check_closed, check_steady, null_space
+from .steadiness import check_closed, check_steady
 from .symmetry import round_axes
 
 Array = NDArray[np.float64]

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ..plane import lifted
 from ..rotations import skew
-from .freedom import readable
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, turning
+from .null_space import readable
 from .reduction import Reduction
 
 Array = NDArray[np.float64]
@@ -55,7 +55,7 @@ def symmetries(point: OperatingPoint, frame: TurningFrame, e: LinearEquations, r
         (e.own_position @ motion + e.own_velocity @ velocity, np.linalg.norm(r.A)),
     ]
     test = np.vstack([block / (scale or 1.0) for block, scale in blocks])
-    _, sizes, directions = np.linalg.svd(test)
+    _, sizes, directions = np.linalg.svd(test, full_matrices=len(test) < test.shape[1])
     rank = int(np.sum(sizes > SYMMETRIC))
     found = readable(directions[rank:].T, SYMMETRIC).T  # each symmetry has a candidate of its own
     words = [
@@ -75,7 +75,6 @@ class Candidate(NamedTuple):
 
 def _whole(point: OperatingPoint, e: LinearEquations) -> Iterator[Candidate]:
     """Displacements of the whole, and its turns about the direction of gravity or, without it, about any."""
-    motions, accelerations = [point.state.motions[n] for n in e.places], [point.accelerations[n] for n in e.places]
     starts = np.array([place.start for place in e.places.values()])
     turned = np.array([place.start + 3 for place in e.places.values() if place.stop - place.start >= 6], np.int64)
     rows = (starts[:, None] + np.arange(3)).ravel()  # where displacements are, and where rotations are
@@ -85,11 +84,12 @@ def _whole(point: OperatingPoint, e: LinearEquations) -> Iterator[Candidate]:
         orders[0] = np.tile(axis, len(starts))
         yield Candidate(f"path: displacement of the whole along {letter}", rows, orders)
     gravity = lifted(point.eq.system.gravity)
+    motions, accelerations = point.state.motions, point.accelerations
+    vectors = np.array([(motions[n].position, motions[n].velocity, accelerations[n][0]) for n in e.places])
     for axis in [-gravity / np.linalg.norm(gravity)] if np.any(gravity) else np.eye(3):
-        direction = ", ".join(f"{x + 0.0:.4g}" for x in axis)
-        vectors = [(m.position, m.velocity, a) for m, (a, _) in zip(motions, accelerations, strict=True)]
+        direction = ", ".join(f"{x + 0.0:.4g}" for x in axis.tolist())
         orders = np.zeros((3, len(both)))
-        orders[:, : len(rows)] = (np.array(vectors).transpose(1, 0, 2) @ skew(axis).T).reshape(3, -1)
+        orders[:, : len(rows)] = (vectors.transpose(1, 0, 2) @ skew(axis).T).reshape(3, -1)
         orders[0, len(rows) :] = np.tile(axis, len(turned))
         yield Candidate(f"heading: turn of the whole about ({direction})", both, orders)
 
@@ -100,12 +100,14 @@ def _spins(point: OperatingPoint, e: LinearEquations) -> Iterator[Candidate]:
         if b.formulation.n_modes:  # deformations are not round
             continue
         name, place = b.body.name, e.places[b.body.name]
-        m, alpha = point.state.motions[name], point.accelerations[name][1]
-        spin = skew(m.angular_velocity)
-        for local, arm in round_axes(*b.body.mass_properties()[1:]):
+        axes = round_axes(*b.body.mass_properties()[1:])
+        if not axes:
+            continue
+        m = point.state.motions[name]
+        spin, speeding = skew(m.angular_velocity), skew(point.accelerations[name][1])
+        for local, arm in axes:
             whole = m.rotation @ np.array([arm, local]).T
-            parts = (whole, spin @ whole, (skew(alpha) + spin @ spin) @ whole)
-            orders = np.array(parts).transpose(0, 2, 1).reshape(3, 6)
+            orders = np.array([whole, spin @ whole, (speeding + spin @ spin) @ whole]).transpose(0, 2, 1).reshape(3, 6)
             yield Candidate(f"spin: turn of {name!r} about its own axis", place.start + np.arange(6), orders)
 
 

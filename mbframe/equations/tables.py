@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -129,6 +129,13 @@ class Table:
     rows: np.recarray
     elements: list[Any]
     kept: list[Function] = field(default_factory=list)  # whose programs the rows point to
+
+    @cached_property
+    def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Of bodies, a row each: where their coordinates are in q, and their velocities in v."""
+        formulation = self.elements[0].formulation
+        q, v = (self.rows[name][:, None] + np.arange(n) for name, n in (("q", formulation.n_q), ("v", formulation.n_v)))
+        return q, v
 
 
 @cache

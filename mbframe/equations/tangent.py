@@ -76,6 +76,20 @@ class StateTangent:
     feedback: Array
 
 
+@dataclass(frozen=True)
+class TableStage:
+    """A stage and the table that it runs over, by their addresses."""
+
+    address: int
+    table: int
+    count: int
+    rows: np.ndarray
+
+    @classmethod
+    def of(cls, stage: Any, rows: np.ndarray) -> TableStage:
+        return cls(stage.address, rows.ctypes.data, len(rows), rows)
+
+
 class TangentAssembly:
     """Blocks, tables and stages of the tangent of some equations; made when the first tangent is taken."""
 
@@ -117,16 +131,16 @@ class TangentAssembly:
             self.record["velocity_hessian"] = np.zeros((numbers, numbers))
         self.record["velocity_stiffness"] = self.velocity_stiffness
         self.fillers: list[Callable[[float], None]] = []
-        self.stages: list[tuple[int, np.ndarray]] = []
-        self.last: list[tuple[int, np.ndarray]] = []
+        self.stages: list[TableStage] = []
+        self.last: list[TableStage] = []
         for table in tables.body_tables:
             for row, numbered in zip(table.rows, table.elements, strict=True):
                 k = tables.index[numbered.body.name]
                 row.tangent_block = self.blocks[k, k]
             kind = table.type
             stages = bindings.body_tangent_stages(kind, is_ours(kind), table.rows.dtype)
-            self.stages.append((stages[0].address, table.rows))
-            self.last.append((stages[1].address, table.rows))
+            self._add(stages[0], table.rows)
+            self.last.append(TableStage.of(stages[1], table.rows))
         for table in tables.constraint_tables:
             if table.type.nonholonomic:
                 self._velocity_constraints(table, owner)
@@ -142,7 +156,7 @@ class TangentAssembly:
             self.size += bodies[a].formulation.n_v * bodies[b].formulation.n_v
 
     def _add(self, stage: Any, rows: np.ndarray) -> None:
-        self.stages.append((stage.address, rows))
+        self.stages.append(TableStage.of(stage, rows))
 
     def _locate(self, rows: np.recarray, owner: list[int]) -> None:
         """Where the four blocks of each link are; blocks of the ground have no entries and may be anywhere."""
@@ -239,10 +253,8 @@ class TangentAssembly:
         eq.work["tangent"] = self.record
         for fill in self.fillers:
             fill(t)
-        for address, rows in self.stages:
-            eq.run(address, t, rows.ctypes.data, len(rows))
-        for address, rows in self.last:
-            eq.run(address, t, rows.ctypes.data, len(rows))
+        for stage in (*self.stages, *self.last):
+            eq.run(stage.address, t, stage.table, stage.count)
 
     def stage(self) -> tuple[int, PythonStage | None]:
         """What fills the blocks for the v' and multipliers in the record, as a stage: its address, and what to keep.
@@ -255,9 +267,8 @@ class TangentAssembly:
             return python.address, python
         stages = [*self.stages, *self.last]
         self.record["size"], self.record["n_stages"] = self.size, len(stages)
-        self.record["stages"] = np.array([address for address, _ in stages], np.int64)
-        self.record["tables"] = np.array([rows.ctypes.data for _, rows in stages], np.int64)
-        self.record["counts"] = np.array([len(rows) for _, rows in stages], np.int64)
+        for name, numbers in (("stages", "address"), ("tables", "table"), ("counts", "count")):
+            self.record[name] = np.array([getattr(stage, numbers) for stage in stages], np.int64)
         return kernels.take.address, None
 
     def own_states(self, t: float) -> StateTangent:

@@ -21,10 +21,7 @@ class Record:
     def __init__(self, dtype: np.dtype) -> None:
         self._array = np.zeros(1, dtype)
         self._kept: dict[str, Any] = {}
-
-    @property
-    def address(self) -> int:
-        return self._array.ctypes.data
+        self.address = self._array.ctypes.data
 
     def __getitem__(self, field: str) -> Any:
         return self._array[field][0]

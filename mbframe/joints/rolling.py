@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
-
-import numpy as np
 
 from ..bodies.base import Body
 from ..constraints.base import BasicConstraint
@@ -15,13 +14,15 @@ from ..errors import Problem
 from ..markers import Marker
 from ..parameters import parameter
 from ..plane import lifted
+from ..rotations import skew
 from .base import Joint
 
 
 def upright(joint: Any, what: str) -> Iterator[Problem]:
     """A problem if the axis of a joint is parallel to the normal of its plane."""
-    size = np.linalg.norm(joint.axis) * np.linalg.norm(joint.normal)
-    if np.linalg.norm(np.cross(lifted(joint.axis), lifted(joint.normal))) < 1e-6 * size:
+    axis, normal = lifted(joint.axis), lifted(joint.normal)
+    across = skew(axis) @ normal
+    if math.sqrt(across @ across) < 1e-6 * math.sqrt(axis @ axis) * math.sqrt(normal @ normal):
         yield joint.problem("axis", f"is parallel to the normal of the plane; {what}")
 
 

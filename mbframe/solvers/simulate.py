@@ -307,7 +307,7 @@ def driver_gap(driver: Drive, t: float, gap: float) -> Problem:
 def extent(eq: Equations, state: State) -> float:
     """How large the model is, m: the longest side of a box around its bodies and markers."""
     positions = np.array([m.position for m in state.motions.values()])
-    points = np.concatenate([positions, eq.tables.markers.position])
+    points = np.concatenate([positions, eq.tables.markers["position"]])
     return float(np.max(np.ptp(points, axis=0), initial=0.0)) or 1.0
 
 
