@@ -32,7 +32,7 @@ def null_space(matrix: Array, full: float = 0.0, tolerance: float = 1e-9) -> Arr
 
 
 def readable(null: Array, significant: float) -> Array:
-    """Vectors (rows) that span the same space as columns, each with a number of its own in which it has the weight 1."""
+    """Vectors (rows) that span the same space as the columns, each with a place of its own in which it is 1."""
     k = null.shape[1]
     if not k:
         return null.T

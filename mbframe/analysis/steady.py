@@ -44,7 +44,7 @@ LARGEST_STEP = 0.2  # rad, lengths of the model, or of a velocity: what Newton's
 SMALL_STEP = 1e-12
 HALVINGS = 12
 RANK = 1e-9  # relative size of singular values that count as zero
-DRIVEN = 1e-9  # part of the weight that counts as a drive or loss along the motion
+DRIVEN = 1e-3  # of the tolerance: part of the weight that counts as a drive or loss along the motion
 SPUN = 0.7  # rad
 DIFFERENCE = 1e-5  # for derivatives of given quantities
 
@@ -99,10 +99,12 @@ def steady(
     chosen = axis if axis is not None else (-gravity if np.any(gravity) else (0.0, 0.0, 1.0))
     direction = converted(AXIS, chosen, "steady", "axis")
     wanted = [(_function(system, quantity), float(value)) for quantity, value in given]
-    trim = Trim(system, assemble(system, initial), direction / np.linalg.norm(direction), rate, wanted)
-    for _ in range(ITERATIONS):
-        if trim.improve() <= tolerance and trim.balance <= tolerance:
+    trim = Trim(system, assemble(system, initial), direction / np.linalg.norm(direction), rate, wanted, tolerance)
+    for k in range(ITERATIONS):
+        found = trim.improve() <= tolerance
+        if found and trim.balance <= tolerance:
             return trim.checked()
+        trim.drives |= found or k > ITERATIONS // 2
     raise AnalysisError(
         f"no steady motion was found in {ITERATIONS} steps: {trim.remains()}; give other values or fewer of them, or "
         "start from a state that is nearer to the motion"
@@ -127,7 +129,13 @@ class Trim:
     """
 
     def __init__(
-        self, system: System, start: State, axis: Array, rate: float | None, wanted: list[tuple[Function, float]]
+        self,
+        system: System,
+        start: State,
+        axis: Array,
+        rate: float | None,
+        wanted: list[tuple[Function, float]],
+        tolerance: float,
     ) -> None:
         # With these velocities (r' and the local angular velocity) accelerations map to v' as velocities do to v.
         self.eq = Equations(system, NewtonEuler() if system.dimension == 3 else PlanarAngle())
@@ -135,6 +143,7 @@ class Trim:
         self.length = extent(self.eq, start)
         self.acceleration = float(np.linalg.norm(system.gravity)) or 1.0
         self.root_mass = np.sqrt(sum(b.body.mass_properties()[0] for b in self.eq.tables.bodies))
+        self.drive = DRIVEN * tolerance * self.root_mass * self.acceleration
         self.spins = [
             (b.body.name, local)
             for b in self.eq.tables.bodies
@@ -143,6 +152,7 @@ class Trim:
             if np.abs(arm).max() <= 1e-12 * self.length
         ]
         self.balance = np.inf
+        self.drives = False  # whether drives and losses along the motion are to be balanced too
         self.driven = np.zeros(0, bool)
         self.state = start
         e = linear_equations(OperatingPoint.at(self.eq, start), TurningFrame())
@@ -292,12 +302,13 @@ class Trim:
         twists, rates = (part @ self.mixed for part in self._twists(self.state))
         slip = e.nonholonomic @ twists
         faster = null_space(slip, _size(e.nonholonomic) * _size(twists))
-        # Along the steady velocities themselves loads without drive and loss are balanced whatever the pose.
+        # Along the steady velocities themselves loads without drive and loss are balanced whatever the pose. What is
+        # left there off the solution has a derivative along turns of the whole, so it comes last.
         free, along = r.V @ r.N, np.linalg.qr(r.N.T @ r.weights @ twists @ faster, mode="complete")[0]
         unit = self.root_mass * self.acceleration
         powers, others = np.split((free @ along).T, [faster.shape[1]])
         if not left_only:  # what is left along a step is compared in the same equations
-            self.driven = np.abs(powers @ e.imbalance) > DRIVEN * unit
+            self.driven = self.drives & (np.abs(powers @ e.imbalance) > self.drive)
         kept = np.vstack([powers[self.driven], others]) / unit
         missed = [function(self.state) - value for function, value in self.wanted]
         if self.rate is not None:

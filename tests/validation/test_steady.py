@@ -57,3 +57,27 @@ def test_upright_rotor_may_spin_at_any_rate(rate: float | None) -> None:
     found = mb.steady(system, rate=rate, given=[(lambda state: float(state.angular_velocity("rotor")[2]), 5.0)])
     np.testing.assert_allclose(found.angular_velocity("rotor"), [0.0, 0.0, 5.0], atol=1e-10)
     assert rate is None or found.frame.rate == pytest.approx(rate, abs=1e-12)
+
+
+def test_sleigh_comes_to_a_straight_run() -> None:
+    """m a w^2 along the blade and m a u w about it have no balance but w = 0, where the first vanishes twice."""
+    found = mb.steady(mb.examples.chaplygin_sleigh())
+    spin, speed = found.angular_velocity("sleigh")[2], np.linalg.norm(found.velocity("sleigh"))
+    assert abs(0.4 * spin**2) < 1e-10 * 9.81
+    assert abs(0.4 * spin * speed) < 1e-10 * 9.81
+    assert found.frame.rate == pytest.approx(spin, abs=1e-12)
+
+
+def test_sleigh_runs_straight_at_any_speed() -> None:
+    found = mb.steady(
+        mb.examples.chaplygin_sleigh(spin=0.01),
+        rate=0.0,
+        given=[(lambda state: float(state.velocity("sleigh")[0]), 2.0)],
+    )
+    assert found.velocity("sleigh")[0] == pytest.approx(2.0, abs=1e-10)
+    np.testing.assert_allclose(found.angular_velocity("sleigh"), 0.0, atol=1e-10)
+
+
+def test_sleigh_has_no_steady_turn() -> None:
+    with pytest.raises(mb.AnalysisError, match="of the loads is left without balance"):
+        mb.steady(mb.examples.chaplygin_sleigh(), rate=1.0)
