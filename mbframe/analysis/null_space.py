@@ -37,7 +37,7 @@ def readable(null: Array, significant: float) -> Array:
     if not k:
         return null.T
     chosen = _eliminated(null.T)[2][:k]
-    found = np.linalg.solve(null[chosen].T, null.T)
+    found = np.asarray(np.linalg.solve(null[chosen].T, null.T), float)
     first = np.argmax(np.abs(found) > significant, axis=1)
     return found[np.argsort(first, kind="stable")]
 

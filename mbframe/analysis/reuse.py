@@ -70,9 +70,9 @@ def _outline(system: System, formulation: Formulation | None) -> Hashable | None
     """Classes and names of all elements; None if they may depend on more than their parameters."""
     if type(system) is not System:
         return None
-    found: list[Hashable] = [formulation, system.name, system.dimension]
+    found: list[Any] = [formulation, system.name, system.dimension]
     for element in system:
-        kind = type(element)
+        kind: Any = type(element)
         if not is_ours(kind) or not vars(element).keys() <= _attributes(kind):
             return None
         found += (kind, element.name)
@@ -80,17 +80,17 @@ def _outline(system: System, formulation: Formulation | None) -> Hashable | None
 
 
 @cache
-def _attributes(kind: type[Element]) -> frozenset[str]:
+def _attributes(kind: Any) -> frozenset[str]:
     return frozenset([*kind.parameters(), *BESIDE])
 
 
 @cache
-def _references(kind: type[Element]) -> list[str]:
+def _references(kind: Any) -> list[str]:
     return [name for name, p in kind.parameters().items() if p.kind == "reference"]
 
 
 @cache
-def _values(kind: type[Element]) -> list[str]:
+def _values(kind: Any) -> list[str]:
     return [name for name, p in kind.parameters().items() if p.kind != "reference"]
 
 
@@ -188,7 +188,8 @@ def _twin(system: System) -> System:
     """A copy of a system whose elements refer to each other."""
     twin = system.as_described()
     for element in twin:
-        for name in _references(type(element)):
+        kind: Any = type(element)
+        for name in _references(kind):
             if (found := getattr(element, name)) is not None:
                 vars(element)[name] = twin[found.name]
     return twin
@@ -197,15 +198,16 @@ def _twin(system: System) -> System:
 def _differences(mine: Element, given: Element, system: System) -> dict[str, Any] | None:
     """Parameters of an element in which it differs from another, with their values; None if they cannot be compared."""
     a, b = vars(mine), vars(given)
+    kind: Any = type(mine)
     if a.get("formulation") != b.get("formulation"):
         return None
-    for name in _references(type(mine)):
+    for name in _references(kind):
         old, new = a[name], b[name]
         if (old is None) != (new is None):
             return None
         if new is not None and (old.name != new.name or new.name not in system or system[new.name] is not new):
             return None
-    return {name: b[name] for name in _values(type(mine)) if not _same(a[name], b[name])}
+    return {name: b[name] for name in _values(kind) if not _same(a[name], b[name])}
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -80,7 +80,9 @@ def oscillator(stiffness: float = 40.0, at: float = 0.0, center: float = 0.0) ->
     )
     system.add(mb.RevoluteJoint("hinge", system.ground, plate, at=(0, 0, 0), axis=(0, 1, 0)))
     ends = {"at_i": (1.5, 0, -1 + at), "at_j": (0.0, 0, -1 + at)}
-    system.add(mb.SpringDamper("spring", system.ground, plate, stiffness=stiffness, damping=0.7, free_length=1.5, **ends))
+    system.add(
+        mb.SpringDamper("spring", system.ground, plate, stiffness=stiffness, damping=0.7, free_length=1.5, **ends)
+    )
     return system
 
 
