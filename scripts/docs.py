@@ -33,7 +33,8 @@ STYLE = """
 * { box-sizing: border-box; }
 body { margin: 0; display: flex; min-height: 100vh; color: var(--ink); background: var(--paper);
   font: 16px/1.6 system-ui, "DejaVu Sans", sans-serif; }
-nav { flex: 0 0 15rem; padding: 1.5rem 1rem; background: var(--back); border-right: 1px solid var(--line); }
+nav { flex: 0 0 15rem; padding: 1.5rem 1rem; background: var(--back); border-right: 1px solid var(--line);
+  position: sticky; top: 0; height: 100vh; overflow-y: auto; }
 nav a { display: block; padding: .2rem .6rem; border-radius: 6px; color: var(--soft); text-decoration: none; }
 nav a.here { color: var(--accent); font-weight: 600; }
 nav a.home { font-size: 1.3rem; font-weight: 700; color: var(--ink); margin-bottom: .8rem; }
@@ -47,9 +48,15 @@ table { border-collapse: collapse; } th, td { border: 1px solid var(--line); pad
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: 1rem; }
 .card { border: 1px solid var(--line); border-radius: 10px; overflow: hidden; background: var(--back); }
 .card img { width: 100%; display: block; } .card div { padding: .7rem .9rem; } .card p { margin: .2rem 0; }
-.card p, .doc { color: var(--soft); } .doc { white-space: pre-wrap; font-size: .92em; }
-@media (max-width: 50rem) { body { display: block; } main { padding: 1rem; } }
+.card p { color: var(--soft); } .card code { overflow-wrap: anywhere; }
+.entry { border-top: 1px solid var(--line); margin-top: 1.4rem; } .entry h3 code { font-size: .95rem; }
+.entry dt { font-family: "DejaVu Sans Mono", ui-monospace, monospace; font-size: .85em; }
+.entry dd { margin: 0 0 .4rem 1.5rem; color: var(--soft); } .names a { margin-right: .8em; white-space: nowrap; }
+@media (max-width: 50rem) { body { display: block; } main { padding: 1rem; } nav { position: static; height: auto; } }
 """
+
+
+TERMS = ("Parameters", "Returns", "Raises", "Attributes", "Yields")  # sections of docstrings that are lists
 
 
 def topics() -> list[str]:
@@ -84,40 +91,74 @@ def gallery_page(output: Path) -> str:
 
 def reference_page() -> str:
     """All public names with their signatures and docstrings, by the module that they come from."""
-    by_module: dict[str, list[str]] = {}
-    for name in mb.__all__:
-        value = getattr(mb, name)
-        if inspect.isclass(value) or inspect.isfunction(value):
-            by_module.setdefault(value.__module__, []).append(name)
-    parts = ["<h1>Reference</h1><p>Names of <code>import mbframe as mb</code>.</p>"]
+    by_module: dict[str, list[tuple[str, Any]]] = {}
+    for prefix, package in (("mb.", mb), ("mb.flexible.", mb.flexible), ("mb.render.", mb.render)):
+        for name in package.__all__:
+            value = getattr(package, name)
+            if inspect.isclass(value) or inspect.isfunction(value):
+                by_module.setdefault(value.__module__, []).append((prefix + name, value))
+    names = sorted(name for entries in by_module.values() for name, _ in entries)
+    links = "".join(f'<a href="#{name}"><code>{name}</code></a> ' for name in names)
+    parts = [f'<h1>Reference</h1><p>Names of <code>import mbframe as mb</code>.</p><p class="names">{links}</p>']
     for module in sorted(by_module):
-        about = inspect.getdoc(sys.modules[module]) or ""
-        parts.append(f"<h2>{module.removeprefix('mbframe.')}</h2><p>{html.escape(about.split(chr(10) * 2)[0])}</p>")
-        for name in sorted(by_module[module]):
-            parts.append(_entry(name, getattr(mb, name)))
+        about = (inspect.getdoc(sys.modules[module]) or "").split("\n\n")[0]
+        parts.append(f"<h2>{module.removeprefix('mbframe.')}</h2><p>{inline(about)}</p>")
+        parts += [entry(name, value) for name, value in sorted(by_module[module])]
     return "".join(parts)
 
 
-def _entry(name: str, value: Any) -> str:
-    head = f"mb.{name}{_signature(value)}"
-    entry = f'<h3 id="{name}"><code>{html.escape(head)}</code></h3><div class="doc">{html.escape(_doc(value))}</div>'
+def entry(name: str, value: Any) -> str:
+    """A class or function; of a class also its declared parameters and its public methods."""
+    head = html.escape(f"{name}{signature(value)}")
+    text = f'<div class="entry"><h3 id="{name}"><code>{head}</code></h3>{docstring(inspect.getdoc(value) or "")}'
     declared = value.parameters() if inspect.isclass(value) and issubclass(value, mb.Element) else {}
     if declared:
         cells = [(f"<code>{key}</code>", html.escape(p.unit), html.escape(p.help)) for key, p in declared.items()]
         rows = "".join(f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in cells)
-        entry += f"<table><tr><th>parameter</th><th>unit</th><th></th></tr>{rows}</table>"
-    return entry
+        text += f"<table><tr><th>parameter</th><th>unit</th><th></th></tr>{rows}</table>"
+    members = [(key, getattr(value, key)) for key in vars(value) if not key.startswith("_")]
+    shown = [(key, m) for key, m in members if inspect.isroutine(m) or isinstance(m, property)]
+    if inspect.isclass(value) and (shown := [(key, m) for key, m in shown if m.__doc__]):
+        text += "<dl>"
+        for key, member in shown:
+            about = (inspect.getdoc(member) or "").split("\n\n")[0]
+            text += f"<dt>.{html.escape(key + signature(member))}</dt><dd>{inline(about)}</dd>"
+        text += "</dl>"
+    return text + "</div>"
 
 
-def _signature(value: Any) -> str:
+def signature(value: Any) -> str:
+    """The arguments, without what is returned and without a method's own object."""
     try:
-        return re.sub(r"\s*->.*$", "", str(inspect.signature(value)).replace("'", ""))
+        text = re.sub(r": '([^']*)'", r": \1", str(inspect.signature(value)))  # annotations are strings
+        return re.sub(r"^\((self|cls)(, )?|\s*->.*$", lambda m: "(" if m[1] else "", text)
     except (TypeError, ValueError):
         return ""
 
 
-def _doc(value: Any) -> str:
-    return inspect.getdoc(value) or ""
+def inline(text: str) -> str:
+    """Running text with names in backticks."""
+    return re.sub(r"`+([^`]+)`+", r"<code>\1</code>", html.escape(text, quote=False))
+
+
+def docstring(text: str) -> str:
+    """Paragraphs, indented formulas and sections of a docstring."""
+    start, *sections = re.split(r"^(\w+)\n-{3,}\n", text, flags=re.MULTILINE)
+    parts = [paragraphs(start)]
+    for title, content in zip(sections[::2], sections[1::2], strict=True):
+        terms = re.findall(r"^(\S.*)\n((?:[ \t]+.*\n?|\n)*)", content + "\n", re.MULTILINE)
+        items = (f"<dt>{html.escape(term)}</dt><dd>{inline(about.strip())}</dd>" for term, about in terms)
+        described = f"<dl>{''.join(items)}</dl>" if title in TERMS else paragraphs(content)
+        parts.append(f"<p><b>{title}</b></p>{described}")
+    return "".join(parts)
+
+
+def paragraphs(text: str) -> str:
+    parts = []
+    for block in re.split(r"\n\s*\n", text.strip("\n")):
+        formula = all(line.startswith("    ") for line in block.splitlines())
+        parts.append(f"<pre>{html.escape(inspect.cleandoc(block))}</pre>" if formula else f"<p>{inline(block)}</p>")
+    return "".join(parts)
 
 
 def build(output: Path) -> list[Path]:

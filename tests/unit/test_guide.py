@@ -16,7 +16,9 @@ def test_the_site_is_built(tmp_path: Path) -> None:
     description.loader.exec_module(docs)
     pages = {page.name: page.read_text() for page in docs.build(tmp_path)}
     assert {f"{topic}.html" for topic in ("index", "gallery", "reference", *docs.topics())} == set(pages)
-    assert "mb.RigidBody(" in pages["reference.html"]
+    assert 'id="mb.RigidBody"' in pages["reference.html"]
+    assert 'id="mb.flexible.beam"' in pages["reference.html"]
+    assert "<dt>.reaction(" in pages["reference.html"]  # a method of a class
     assert "four_bar_light.webp" in pages["gallery.html"]
     (tmp_path / "index.html").write_text('<a href="nowhere.html">')
     with pytest.raises(SystemExit, match=r"index.html: nowhere.html"):
