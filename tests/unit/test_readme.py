@@ -1,9 +1,13 @@
-"""The Python blocks of the README run as they stand, one after the other."""
+"""The Python blocks of the README run as they stand, one after the other; its table names every class."""
 
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+
+import mbframe as mb
+from mbframe.files.catalogue import built_in
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -17,3 +21,13 @@ def test_the_readme_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path, mon
     for number, block in enumerate(blocks):
         exec(compile(block, f"README block {number}", "exec"), names)
     assert "the tip ends at" in capsys.readouterr().out
+
+
+def test_what_there_is_names_every_class_and_function() -> None:
+    text = README.read_text(encoding="utf-8")
+    named = set(re.findall(r"`(\w+)`", text[text.index("## What there is") : text.index("## Known limits")]))
+    bases = (mb.Body, mb.Formulation, mb.Joint, mb.ForceElement, mb.Measure)
+    wanted = {name for base in (*bases, mb.Acceleration, mb.Stabilization, mb.Integrator) for name in built_in(base)}
+    wanted |= {name for name in mb.__all__ if inspect.isfunction(getattr(mb, name))}
+    assert wanted - named == set()
+    assert f"`examples` ({len(mb.examples.names())} mechanisms" in text
