@@ -134,6 +134,7 @@ class ExportDialog(QDialog):
         self.button = QPushButton("Export")
         self.button.setObjectName("export_button")
         self.button.setDefault(True)
+        self.button.setProperty("primary", True)
         foot = QHBoxLayout()
         foot.addWidget(self.summary)
         foot.addWidget(self.open_folder)

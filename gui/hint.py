@@ -59,6 +59,7 @@ class Hint(QFrame):
             button.setProperty("link", True)
             button.clicked.connect(call)
             self._buttons.addWidget(button)
+            button.show()
         self.show()
         self.adjustSize()
         self._place()
@@ -74,6 +75,12 @@ class Hint(QFrame):
         self.label.setWordWrap(width < self.sizeHint().width())
         height = self.heightForWidth(width) if self.hasHeightForWidth() else self.sizeHint().height()
         self.setGeometry((self._over.width() - width) // 2, self._over.height() - height - 14, width, height)
+
+    def event(self, event: QEvent) -> bool:
+        known = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest and self.isVisible():  # its text or buttons need another size
+            self._place()
+        return known
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and self.isVisible():

@@ -12,6 +12,8 @@ from . import theme
 from .plots.curves import Curve
 from .stability.plane import Plot
 
+MARGIN: Final = 0.06
+"""Around a curve, of its size."""
 SMALLEST: Final = 1e-17
 """Floor of logarithmic axes, so that an exact zero can be drawn."""
 
@@ -43,7 +45,13 @@ class HistoryPlot(Plot):
         self.fit()
 
     def fit(self) -> None:
-        self.getPlotItem().vb.autoRange(padding=0.06)
+        if self._line is not None:
+            x, y = (values[np.isfinite(values)] for values in self._line.getOriginalDataset())
+            y = np.log10(y) if self.logarithmic else y
+            low, high = float(y.min()), float(y.max())
+            if high <= low:  # a line that is level is drawn in the middle
+                low, high = low - 1.0, high + 1.0
+            self.show_range((float(x[0]), float(x[-1])), (low, high), MARGIN)
 
     def redraw(self) -> None:
         if self._line is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from .actions import Entry
 from .modelling.menu import model_menu
 from .units import SYSTEMS
-from .view import PRESETS
+from .view_menu import PRESETS
 
 if TYPE_CHECKING:
     from .window import MainWindow

@@ -63,6 +63,7 @@ class MessagesPanel(QWidget):
         self.scroll.verticalScrollBar().rangeChanged.connect(self._scroll_down)
         buttons = QHBoxLayout()
         buttons.setContentsMargins(8, 4, 8, 6)
+        buttons.setSpacing(6)
         buttons.addStretch(1)
         buttons.addWidget(self.copy_all)
         buttons.addWidget(self.clear_all)

@@ -117,6 +117,11 @@ class Track:
             return []
         return [self.state(t) for t in np.linspace(*self.span, count)]
 
+    def places(self, count: int) -> Array:
+        """Origins of the bodies (m, 3) at some of the stored instants, spread over the motion."""
+        chosen = np.linspace(0, len(self) - 1, min(count, len(self))).astype(int)
+        return self._courses[0][chosen].reshape(-1, 3)
+
     def path(self, body: str, until: float, since: float | None = None, local_point: Any = None) -> Array:
         """Positions (m, 3) of a body's origin, or of a point of it, at the stored instants up to one, and at it."""
         from mbframe.render.placement import point3

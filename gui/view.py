@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -35,8 +34,11 @@ from .best_picture import BestPicture
 from .document import Document
 from .playback import Player
 from .solver import BUSY
+from .track import Track
 from .view_additions import Arrows, Trails
 from .view_cube import ViewCube, Zone
+from .view_labels import paint_labels
+from .view_menu import menu_for
 from .view_tools import ViewTool
 
 Array = NDArray[np.float64]
@@ -54,9 +56,10 @@ DETAIL: Final = ((8, 0.8), (30, 0.5), (10**9, 0.25))
 """Up to so many bodies, this share of the usual number of triangles."""
 MANY: Final = 60
 """Bodies, from which on there are no shadows."""
+MOMENTS: Final = 12
+"""Instants at which is looked whether a motion leaves the picture."""
 TURN: Final = 220
 """Milliseconds in which the camera goes to a preset view."""
-PRESETS: Final = ("iso", "front", "back", "left", "right", "top", "bottom")
 MARGIN: Final = 10
 
 
@@ -96,6 +99,7 @@ class View(QWidget):
         self._frame_time = 0.0
         self._fit_next = True
         self._fitted = True
+        self._framed: Any = None
         self._first = True
         self.tools: list[ViewTool] = []
         """Asked before the mouse looks around or selects."""
@@ -121,7 +125,7 @@ class View(QWidget):
         document.selection_changed.connect(self._highlight)
         document.state_shown.connect(self._show_state)
         document.current_run_changed.connect(self._run_chosen)
-        document.runs_changed.connect(self.arrows.refresh)
+        document.runs_changed.connect(self._runs_changed)
         theme.changed().connect(self._theme_changed)
 
     # --- beginning and end --------------------------------------------------------------------------------------------
@@ -193,10 +197,27 @@ class View(QWidget):
             self._rebuild_timer.start(0)
 
     def _run_chosen(self, run: Any) -> None:
-        self.arrows.refresh()
+        self._runs_changed()
         if run is None:
             self._described = True
             self._rebuild_timer.start(0)
+
+    def _runs_changed(self) -> None:
+        self.arrows.refresh()
+        run = self.document.current_run
+        if run is None or run.track is None or run.computing or run is self._framed:
+            return
+        self._framed = run
+        if self.scene is not None and self._fitted and self.followed is None and self._leaves(run.track):
+            self._rebuild_timer.start(0)
+
+    def _leaves(self, track: Track) -> bool:
+        """Whether a body leaves the picture in a motion."""
+        if self.canvas is None or self._rebuild_timer.isActive() or self._strange(track) or not track.names:
+            return False
+        pixels, depth = self.canvas.project(track.places(MOMENTS))
+        inside = (pixels >= 0.0).all(axis=1) & (pixels <= self.canvas.size).all(axis=1) & (depth > 0.0)
+        return not inside.all()
 
     def _theme_changed(self, _: object) -> None:
         self._rebuild_timer.start(0)
@@ -236,7 +257,7 @@ class View(QWidget):
         self._show_again()
         self._camera_moved()
 
-    def _strange(self, track: Any) -> bool:
+    def _strange(self, track: Track) -> bool:
         """Whether a motion is one of other bodies than the model has."""
         return set(track.names) != {body.name for body in self.document.system.bodies}
 
@@ -340,7 +361,7 @@ class View(QWidget):
         return self._kept_on_followed(nav.Pose.of(camera))
 
     def look(self, name: str) -> None:
-        """Look from a preset direction at all of it: one of `PRESETS`."""
+        """Look from a preset direction at all of it: one of `view_menu.PRESETS`."""
         if self.scene is None or self.canvas is None:
             return
         start = nav.Pose.of(self.canvas.plotter.camera)
@@ -504,7 +525,7 @@ class View(QWidget):
         for tool in self.tools:
             tool.paint(painter)
         if self.labels:
-            self._paint_labels(painter)
+            paint_labels(self, painter)
         if self.message:
             self._paint_message(painter, look.color("muted"))
 
@@ -515,34 +536,6 @@ class View(QWidget):
         painter.setFont(font)
         area = self.rect().adjusted(40, 40, -40, -40)
         painter.drawText(area, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.message)
-
-    def _paint_labels(self, painter: QPainter) -> None:
-        if self.scene is None or self.canvas is None:
-            return
-        found = self.scene.label_positions()
-        if not found:
-            return
-        look = theme.current()
-        pixels, depth = self.canvas.project([point for _, point in found])
-        scale = self.width() / self.canvas.size[0]
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        back = look.color("surface")
-        back.setAlpha(190)
-        metrics = painter.fontMetrics()
-        height = metrics.height() + 2.0
-        taken: list[QRectF] = []
-        for (text, _), (x, y), z in zip(found, pixels * scale, depth, strict=True):
-            width = metrics.horizontalAdvance(text) + 10.0
-            places = [QRectF(x - width / 2.0, y + (k - 0.5) * height, width, height) for k in (0, 1, -1, 2, -2)]
-            box = next((one for one in places if not any(one.intersects(other) for other in taken)), None)
-            if z <= 0.0 or box is None:  # behind the camera, or there is no room for it
-                continue
-            taken.append(box)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(back)
-            painter.drawRoundedRect(box, 4.0, 4.0)
-            painter.setPen(look.color("text"))
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
     # --- events -------------------------------------------------------------------------------------------------------
 
@@ -656,32 +649,7 @@ class View(QWidget):
         element = self.element_at(place)
         if element is not None:
             self.document.select(element)
-        menu = self.menu_for(element)
-        menu.popup(globally)
-
-    def menu_for(self, element: Any) -> QMenu:
-        """The context menu of an element, or of the view itself."""
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        system = self.document.system
-        if isinstance(element, mb.Body) and element is not system.ground:
-            name = element.name
-            menu.addSection(name)
-            trail = menu.addAction("Draw its path")
-            trail.setCheckable(True)
-            trail.setChecked(name in self.trails)
-            trail.toggled.connect(lambda on: self.set_trail(name, on))
-            follow = menu.addAction("Follow with the camera")
-            follow.setCheckable(True)
-            follow.setChecked(self.followed == name)
-            follow.toggled.connect(lambda on: self.follow(name if on else None))
-            menu.addSeparator()
-        for extend in self.menu_extensions:
-            extend(menu, element)
-        menu.addAction("Fit all", self.fit)
-        for preset in PRESETS:
-            menu.addAction(f"View: {preset}", partial(self.look, preset))
-        return menu
+        menu_for(self, element).popup(globally)
 
 
 def _single_shot(parent: QWidget, call: Any) -> QTimer:

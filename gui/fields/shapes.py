@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import (
     QColorDialog,
     QFileDialog,
@@ -128,7 +128,29 @@ class PathField(TextField):
             self._offer(path, None)
 
 
+PADDING = 10  # pixels beside the text of a header
 MESH_FILES = "Meshes (*.stl *.obj *.ply *.vtp *.vtk *.glb *.gltf);;All files (*)"
+
+
+class FoldHeader(QPushButton):
+    """A button whose text ends with an ellipsis where there is no room for it; the tooltip has all of it."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.words = ""
+
+    def set_words(self, words: str) -> None:
+        self.words = words
+        self.setToolTip(words)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        room = self.width() - self.iconSize().width() - 2 * PADDING
+        self.setText(self.fontMetrics().elidedText(self.words, Qt.TextElideMode.ElideRight, max(room, 0)))
 
 
 class ShapeEditor(QFrame):
@@ -140,7 +162,7 @@ class ShapeEditor(QFrame):
         self.setProperty("role", "card")
         self.owner, self.index = owner, index
         self.fields: dict[str, Field] = {}
-        self.header = QPushButton(self)
+        self.header = FoldHeader(self)
         self.header.setObjectName(f"shape_{index}_header")
         self.header.setCheckable(True)
         self.header.setProperty("role", "fold")
@@ -168,9 +190,7 @@ class ShapeEditor(QFrame):
 
     def show_shape(self, shape: mb.Shape) -> None:
         """Bring header and fields up to date."""
-        text = summary(shape, self.owner.surroundings.units)
-        self.header.setText(text)
-        self.header.setToolTip(text)
+        self.header.set_words(summary(shape, self.owner.surroundings.units))
         for name, field in self.fields.items():
             field.show_value(getattr(shape, name))
 

@@ -36,6 +36,7 @@ class ScriptPanel(QWidget):
         )
         buttons = QHBoxLayout()
         buttons.setContentsMargins(8, 4, 8, 6)
+        buttons.setSpacing(6)
         buttons.addWidget(note, 1)
         buttons.addWidget(self.copy_steps)
         buttons.addWidget(self.copy_script)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButt
 
 from ..icons import set_icon
 from ..runs import Run
+from ..stability.labels import ElidedLabel
 from ..theme import changed as theme_changed
 from ..theme import current as current_theme
 from ..words import unit_label
@@ -75,12 +76,11 @@ class Plot(QWidget):
         self.title.setWordWrap(True)
         self.title.setTextFormat(Qt.TextFormat.RichText)
         self.title.linkActivated.connect(self._on_link)
-        self.readout = QLabel(self)
+        self.readout = ElidedLabel(self)
         self.readout.setObjectName("plot_readout")
         self.readout.setProperty("role", "muted")
         self.readout.setTextFormat(Qt.TextFormat.PlainText)
         self.readout.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        # Where there is little room it is cut, and not the graph.
         self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.log_button = self._tool("log_axis", "log", "Logarithmic axis", checkable=True)
         self.log_button.toggled.connect(self.set_log)
@@ -124,8 +124,8 @@ class Plot(QWidget):
         top = QHBoxLayout()
         top.setContentsMargins(8, 2, 4, 0)
         top.setSpacing(2)
-        top.addWidget(self.title, 3)
-        top.addWidget(self.readout, 2)
+        top.addWidget(self.title, 5)
+        top.addWidget(self.readout, 4)
         for button in (self.log_button, self.fit_button, self.export_button, self.close_button):
             top.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)

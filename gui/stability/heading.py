@@ -67,6 +67,7 @@ class EmptyPage(QWidget):
         words.setWordWrap(True)
         words.setAlignment(Qt.AlignmentFlag.AlignCenter)
         words.setFixedWidth(520)
+        words.setMinimumHeight(4 * words.fontMetrics().lineSpacing())
         self.about = AboutChoice("linearize_about_first")
         self.button = QPushButton("Linearize")
         self.button.setObjectName("linearize_first")

@@ -85,9 +85,10 @@ class StabilityPanel(QWidget):
         self.banner = Banner("stability_banner")
         right = _column(self.table, self.ignored, self.controls, spacing=2)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        for widget, stretch in ((self.plane, 3), (self.over, 3), (right, 4)):
+        for widget, stretch in ((self.plane, 3), (self.over, 3), (right, 5)):
             self.splitter.addWidget(widget)
             self.splitter.setStretchFactor(self.splitter.count() - 1, stretch)
+        self.splitter.setSizes([3000, 3000, 5000])
         self.splitter.setChildrenCollapsible(False)
         for widget in (self.plane, self.over):
             widget.setMinimumSize(QSize(150, 90))

@@ -62,7 +62,7 @@ class ParameterPlot(Plot):
         # A fast root that decays anyway must not flatten the others.
         low = max(float(roots.real.min()), -1.5 * float(np.abs(roots.imag).max() or np.abs(roots.real).max()))
         high = max(float(roots.imag.max()), float(roots.real.max()))
-        self.setRange(xRange=(values[0], values[-1]), yRange=(low, high), padding=0.06)
+        self.show_range((values[0], values[-1]), (low, high), 0.06)
 
     def redraw(self) -> None:
         look = theme.current()

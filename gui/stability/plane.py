@@ -17,6 +17,8 @@ SYMBOLS = {DECAYS: "o", NEUTRAL: "d", GROWS: "t1", IGNORABLE: "x"}
 SIZES = {DECAYS: 11, NEUTRAL: 12, GROWS: 13, IGNORABLE: 9}
 REACH = 14  # pixels from a root at which a click still means it
 MARGIN = 0.12
+RING = 24  # pixels, around the root that is selected
+MOST_ROOM = 0.22  # of the height of a plot, for the name of an axis
 
 
 def behaviour_color(behaviour: str) -> QColor:
@@ -66,6 +68,15 @@ class Plot(pg.PlotWidget):
         """Name an axis ("bottom", "left")."""
         self._words[side].setText(text, color=theme.current().muted)
         self._place_words()
+
+    def show_range(self, x: tuple[float, float], y: tuple[float, float], padding: float) -> None:
+        """Show a range, with room for the names of the axes above and below."""
+        vb = self.getPlotItem().vb
+        words = max(one.boundingRect().height() for one in self._words.values()) + RING / 2
+        share = min(max(words / max(vb.height(), 1.0), padding), MOST_ROOM)
+        room = (y[1] - y[0]) * share / (1.0 - 2.0 * share)
+        vb.setRange(xRange=x, padding=padding)
+        vb.setRange(yRange=(y[0] - room, y[1] + room), padding=0.0)
 
     def _place_words(self, *_: object) -> None:
         room = self.getPlotItem().vb.rect()
@@ -154,7 +165,7 @@ class EigenvaluePlane(Plot):
         size = float(np.abs(values).max()) or 1.0
         low, high = min(values.real.min(), -0.15 * size), max(values.real.max(), 0.15 * size)
         top = max(float(np.abs(values.imag).max()), 0.3 * size)
-        self.setRange(xRange=(low, high), yRange=(-top, top), padding=MARGIN)
+        self.show_range((low, high), (-top, top), MARGIN)
 
     def _cover_unstable(self, *_: object) -> None:
         """Tint the half plane of growth as far as it is seen; a plot does not draw much larger rectangles well."""
@@ -202,7 +213,7 @@ class EigenvaluePlane(Plot):
             [r.real for r in marked],
             [r.imag for r in marked],
             symbol="o",
-            size=24,
+            size=RING,
             pen=pg.mkPen(look.accent, width=2),
             brush=pg.mkBrush(theme.mixed(look.accent, look.surface, 0.25)),
         )

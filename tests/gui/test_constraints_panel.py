@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QPushButton
 import mbframe as mb
 from gui import theme
 from gui.constraints_words import details, verdict
+from gui.history_plots import HistoryPlot
+from gui.plots.curves import Curve
 from gui.tasks import Model
 from gui.wiggle import WigglePlayer
 from gui.wiggle_tasks import FAR, QUARTER, WIDE, ConstraintsFound, ConstraintsTask, FreeSpace, WiggleTask, in_words
@@ -206,3 +208,21 @@ def test_violation_and_energy_of_the_run_are_drawn(qtbot, panel):
     panel.document.new()
     assert panel.violation.curve is None
     qtbot.waitUntil(lambda: panel.verdict.text() == "There are no bodies yet.", timeout=5_000)
+
+
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_a_curve_does_not_lie_under_the_names_of_the_axes(qtbot, logarithmic):
+    plot = HistoryPlot("plot", "words", logarithmic=logarithmic)
+    qtbot.addWidget(plot)
+    plot.resize(320, 160)
+    plot.show()
+    qtbot.waitExposed(plot)
+    t = np.linspace(0.0, 5.0, 50)
+    plot.show_curve(Curve(t, 10.0 ** (t - 3.0), "J"))
+    (left, right), (bottom, top) = plot.getPlotItem().viewRange()
+    low, high = (-3.0, 2.0) if logarithmic else (1e-3, 1e2)
+    assert left <= 0.0 < 5.0 <= right < 7.0
+    pixels = plot.getPlotItem().vb.height() / (top - bottom)
+    words = plot._words["left"].boundingRect().height()
+    assert (low - bottom) * pixels >= words
+    assert (top - high) * pixels >= words

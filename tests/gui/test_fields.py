@@ -506,7 +506,7 @@ def test_references_choose_from_the_candidates(qtbot):
 
 def test_shapes_are_added_changed_and_removed(form, qtbot):
     look = form((mb.Sphere(0.1),), default=(), kind="shapes", surroundings=MM)
-    assert look.field.shapes[0].header.text() == "Sphere, radius 100 mm"
+    assert look.field.shapes[0].header.words == "Sphere, radius 100 mm"
     look.field.append(mb.Box)
     assert [type(s) for s in look.values[-1]] == [mb.Sphere, mb.Box]
     card = look.field.shapes[0]

@@ -13,8 +13,10 @@ from gui import navigation as nav
 from gui import theme
 from gui import view as view_module
 from gui.playback import Player
-from gui.view import PRESETS, View
+from gui.runs import Run
+from gui.view import View
 from gui.view_cube import ViewCube
+from gui.view_menu import PRESETS, menu_for
 from mbframe.render.canvas import SAMPLES
 
 pytestmark = pytest.mark.skipif(not mb.render.can_draw(), reason="nothing can be drawn here")
@@ -431,13 +433,48 @@ def test_labels_are_painted(view):
 
 
 def test_the_context_menu_of_a_body(view, document):
-    menu = view.menu_for(document.system["bar 1"])
+    menu = menu_for(view, document.system["bar 1"])
     texts = {action.text(): action for action in menu.actions()}
     texts["Draw its path"].setChecked(True)
     assert "bar 1" in view.trails
     texts["Follow with the camera"].setChecked(True)
     assert view.followed == "bar 1"
-    assert "Fit all" in {action.text() for action in view.menu_for(None).actions()}
+    assert "Fit all" in {action.text() for action in menu_for(view, None).actions()}
+
+
+def rolling(t_end: float) -> mb.Result:
+    """A body that moves along x with 1 m/s."""
+    system = mb.System("rolling", gravity=(0.0, 0.0, 0.0))
+    shape = mb.Box(size=(0.2, 0.2, 0.2))
+    system.add(mb.RigidBody("box", mass=1.0, inertia=(1.0, 1.0, 1.0), velocity=(1.0, 0.0, 0.0), shapes=[shape]))
+    return mb.simulate(system, t_end, t_eval=np.linspace(0.0, t_end, 11))
+
+
+@pytest.mark.parametrize("touched", [False, True])
+def test_a_motion_that_leaves_the_picture_is_brought_into_view(view, document, touched):
+    result = rolling(10.0)
+    document.open_system(result.system)
+    view.rebuild_now()
+    if touched:
+        view._orbit(10.0, 5.0)
+    before = view.camera
+    run = Run("Run 1", result=result, computing=True)
+    document.add_run(run)
+    assert view.camera == before  # as long as it grows the camera stands still
+    run.computing = False
+    document.run_changed(run)
+    view.rebuild_now()
+    assert (view.camera == before) is touched
+    if not touched:
+        x = view.canvas.project([(t, 0.0, 0.0) for t in (0.0, 5.0, 10.0)])[0][:, 0]
+        assert ((x > 0.0) & (x < view.canvas.size[0])).all()
+
+
+def test_a_motion_that_stays_in_the_picture_leaves_the_camera_alone(view, document):
+    before = view.camera
+    document.add_run(Run("Run 1", result=mb.simulate(document.system, 0.5, t_eval=np.linspace(0.0, 0.5, 11))))
+    view.rebuild_now()
+    assert view.camera == before
 
 
 # --- pictures ---------------------------------------------------------------------------------------------------------

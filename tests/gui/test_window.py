@@ -255,6 +255,7 @@ def test_run_computes_and_offers_to_keep_it(window, qtbot):
     assert window.player.span[1] == pytest.approx(0.2)
     assert window.hint.name == "keep it"
     captions = {button.text() for button in window.hint.findChildren(QPushButton)}
+    qtbot.waitUntil(lambda: window.hint.width() >= window.hint.sizeHint().width())  # nothing is cut off
     assert {"Save a copy", "Export video"} <= captions
 
 
