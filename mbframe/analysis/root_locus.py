@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from .sweep import Failure, successes, sweep
 
 if TYPE_CHECKING:
     from ..plots.style import Plot
+    from .critical import CriticalValue
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -56,12 +57,21 @@ class RootLocus:
         return np.array([word in ("asymptotic", "marginal") for word in self.stability])
 
     def plot(
-        self, *, plane: bool = False, label: str = "parameter", title: str | None = None, theme: str = "light"
+        self,
+        *,
+        plane: bool = False,
+        critical: Sequence[CriticalValue] = (),
+        label: str = "parameter",
+        title: str | None = None,
+        theme: str = "light",
     ) -> Plot:
-        """Real and imaginary parts over the parameter, or in the complex `plane`; `label` names the parameter."""
+        """Real and imaginary parts over the parameter, or in the complex `plane`.
+
+        `critical` are critical values to be marked, as `mb.critical_values` finds them; `label` names the parameter.
+        """
         from ..plots.stability import root_locus_over_values, root_locus_plane
 
-        return (root_locus_plane if plane else root_locus_over_values)(self, label, title, theme)
+        return (root_locus_plane if plane else root_locus_over_values)(self, critical, label, title, theme)
 
 
 def root_locus(

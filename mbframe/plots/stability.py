@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from .style import Plot, draw, figure, legend, theme_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from ..analysis.critical import CriticalValue
     from ..analysis.perturbation import PerturbedMotion
     from ..analysis.root_locus import RootLocus
     from ..analysis.sensitivity import Sensitivity
@@ -24,7 +26,9 @@ REAL, IMAGINARY = "real part (1/s)", "imaginary part (rad/s)"
 ARROW = 0.12  # length of the longest arrow, relative to the size of the picture
 
 
-def root_locus_over_values(locus: RootLocus, label: str, title: str | None, theme: str) -> Plot:
+def root_locus_over_values(
+    locus: RootLocus, critical: Sequence[CriticalValue], label: str, title: str | None, theme: str
+) -> Plot:
     """Real and imaginary parts over the parameter; where the system is stable the ground is coloured."""
     picture, panels = figure(
         [REAL, IMAGINARY], title=title or "Root locus", x_label=label, theme=theme, heights=(1.5, 1.0)
@@ -34,11 +38,19 @@ def root_locus_over_values(locus: RootLocus, label: str, title: str | None, them
         axes.axhline(0.0, color=theme_of(axes).text, linewidth=0.8)
         for number, branch in enumerate(_half(locus)):
             draw(axes, locus.values, getattr(branch, part), number, label=f"branch {number + 1}")
+        for found in critical:
+            axes.axvline(found.value, color=theme_of(axes).text, linewidth=1.0, linestyle=":")
+            axes.plot(found.value, getattr(found.eigenvalue, part), "D", color=theme_of(axes).text, markersize=5)
+    for found in critical:
+        words = f"{found.kind}, {found.value:.6g}"
+        panels[0].plot([], [], "D:", color=theme_of(panels[0]).text, markersize=5, linewidth=1.0, label=words)
     legend(panels[0])
     return picture
 
 
-def root_locus_plane(locus: RootLocus, label: str, title: str | None, theme: str) -> Plot:
+def root_locus_plane(
+    locus: RootLocus, critical: Sequence[CriticalValue], label: str, title: str | None, theme: str
+) -> Plot:
     """The branches in the complex plane; a circle where each begins and a dot where it ends."""
     words = title or f"Root locus, {label} from {locus.values[0]:g} (circle) to {locus.values[-1]:g} (dot)"
     picture, (axes,) = figure([IMAGINARY], title=words, x_label=REAL, theme=theme, size=(7.5, 6.0))
@@ -48,6 +60,12 @@ def root_locus_plane(locus: RootLocus, label: str, title: str | None, theme: str
         ends = branch[np.isfinite(branch)][[0, -1]]
         for end, fill in zip(ends, (theme_of(axes).background, line.get_color()), strict=True):
             axes.plot(end.real, end.imag, "o", markersize=6, color=line.get_color(), markerfacecolor=fill)
+    for found in critical:
+        ends = {found.eigenvalue.imag, -found.eigenvalue.imag}
+        words = f"{found.kind}, {found.value:.6g}"
+        axes.plot([0.0] * len(ends), sorted(ends), "D", color=theme_of(axes).text, markersize=5, label=words)
+    if critical:
+        legend(axes)
     return picture
 
 

@@ -224,6 +224,17 @@ def test_plots(tmp_path: Path) -> None:
     ]
     for number, picture in enumerate(pictures):
         picture.save(tmp_path / f"{number}.png")
+    speeds = np.linspace(3.0, 7.0, 9)
+    bicycles = mb.root_locus(mb.examples.whipple_bicycle, speeds)
+    critical = mb.critical_values(mb.examples.whipple_bicycle, (3.0, 7.0), points=5)
+    over, plane = (bicycles.plot(critical=critical, plane=plane) for plane in (False, True))
+    for picture in (over, plane):
+        labels = [text.get_text() for text in picture.axes[0].get_legend().get_texts()]
+        assert {"Hopf, 4.29238", "divergence, 6.02426"} <= set(labels)
+    marks = [line.get_xdata()[0] for line in over.axes[0].lines if line.get_marker() == "D" and len(line.get_xdata())]
+    assert marks == pytest.approx([4.29238253634111, 6.02426201538837], abs=1e-9)
+    swing = next(line for line in plane.axes[0].lines if line.get_label().startswith("Hopf"))
+    assert list(swing.get_ydata()) == pytest.approx([-critical[0].eigenvalue.imag, critical[0].eigenvalue.imag])
     real = pictures[0].axes[0]
     assert pictures[0].axes[1].get_xlabel() == "damping (N s/m)"
     drawn = [line for line in real.lines if len(line.get_xdata()) == len(damping)]

@@ -90,6 +90,15 @@ def test_roots_are_those_of_the_benchmark(speed: float, formulation: mb.Formulat
     assert lin.residuals.max() < 1e-11
 
 
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=repr)
+def test_roots_at_any_speed(formulation: mb.Formulation) -> None:
+    """But near 0.684 m/s, where two real roots meet and rounding moves them by its square root."""
+    for speed in np.linspace(0.0, 10.0, 101):
+        if abs(speed - 0.684) > 0.05:
+            lin = mb.linearize(mb.examples.whipple_bicycle(speed=speed), formulation=formulation)
+            assert_same_roots(balance_roots(lin), np.linalg.eigvals(benchmark_matrix(speed)), 1e-9)
+
+
 @pytest.mark.parametrize("speed", [1.0, 6.0])
 def test_roots_of_another_bicycle(speed: float) -> None:
     lin = mb.linearize(mb.examples.whipple_bicycle(speed=speed, parameters=UNUSUAL))
