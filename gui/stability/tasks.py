@@ -46,11 +46,7 @@ class About:
         if self.kind == EQUILIBRIUM:
             return mb.equilibrium(system, self.state)
         if self.kind == STEADY:
-            try:
-                return mb.steady(system, self.state, rate=self.rate)
-            except np.linalg.LinAlgError as error:
-                message = "no steady motion was found near this state: its equations have no solution on the way there"
-                raise mb.AnalysisError(message) from error
+            return mb.steady(system, self.state, rate=self.rate)
         if self.kind == ASSEMBLED:
             return mb.assemble(system)
         return self.state if self.kind == SHOWN else None

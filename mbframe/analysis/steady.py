@@ -100,11 +100,17 @@ def steady(
     direction = converted(AXIS, chosen, "steady", "axis")
     wanted = [(_function(system, quantity), float(value)) for quantity, value in given]
     trim = Trim(system, assemble(system, initial), direction / np.linalg.norm(direction), rate, wanted, tolerance)
-    for k in range(ITERATIONS):
-        found = trim.improve() <= tolerance
-        if found and trim.balance <= tolerance:
-            return trim.checked()
-        trim.drives |= found or k > ITERATIONS // 2
+    try:
+        for k in range(ITERATIONS):
+            found = trim.improve() <= tolerance
+            if found and trim.balance <= tolerance:
+                return trim.checked()
+            trim.drives |= found or k > ITERATIONS // 2
+    except np.linalg.LinAlgError as error:
+        raise AnalysisError(
+            "no steady motion was found: on the way there a load or a given quantity is not a finite number; start "
+            "from a state that is nearer to the motion, or check what is given"
+        ) from error
     raise AnalysisError(
         f"no steady motion was found in {ITERATIONS} steps: {trim.remains()}; give other values or fewer of them, or "
         "start from a state that is nearer to the motion"

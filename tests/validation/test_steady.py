@@ -81,3 +81,8 @@ def test_sleigh_runs_straight_at_any_speed() -> None:
 def test_sleigh_has_no_steady_turn() -> None:
     with pytest.raises(mb.AnalysisError, match="of the loads is left without balance"):
         mb.steady(mb.examples.chaplygin_sleigh(), rate=1.0)
+
+
+def test_quantity_without_a_value_is_told() -> None:
+    with pytest.raises(mb.AnalysisError, match="a given quantity is not a finite number"):
+        mb.steady(mb.examples.rolling_disk(), given=[(lambda state: float("nan"), 0.1)])
