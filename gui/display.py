@@ -28,7 +28,7 @@ LIBRARIES: Final = {
 
 NO_DISPLAY: Final = (
     "There is no display to open a window on. Start the program in a graphical session, or in a virtual display:\n"
-    '    xvfb-run -a -s "-screen 0 1400x900x24" python -m gui\n'
+    '    xvfb-run -a -s "-screen 0 1400x900x24" mbframe gui\n'
     "Without any display `mbframe run`, `mbframe export` and the Python package do all that needs no window."
 )
 
