@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,7 @@ from .rotations import frame_with_axis
 
 if TYPE_CHECKING:
     from .bodies.base import Body
+    from .bodies.sliding_axis import SlidingAxis
 
 Array = NDArray[np.float64]
 
@@ -66,7 +68,7 @@ class Marker:
         )
 
     @classmethod
-    def placed(cls, body: Body, at: Array, axes: Array) -> Marker:
+    def placed(cls, body: Body, at: Array, axes: Array) -> Self:
         """A marker from values that were checked before, such as parameters of a joint; `at` as on the body."""
         marker = cls.__new__(cls)
         marker.body, marker.at, marker.axes = body, lifted(at), axes
@@ -83,6 +85,11 @@ class Marker:
         return self.body.localized(self.at, self.axes)[1]
 
     @property
+    def node_shape(self) -> Array:
+        """How it moves and turns with the modal coordinates of a flexible body (6 x modes), in body axes."""
+        return self.body.shape_at(self.at)  # type: ignore[attr-defined]
+
+    @property
     def x(self) -> Axis:
         return Axis(self, 0)
 
@@ -96,6 +103,36 @@ class Marker:
 
     def __repr__(self) -> str:
         return f"Marker({self.body.name!r}, at={self.at.tolist()})"
+
+
+class AxisMarker(Marker):
+    """A marker on the axis of a body on which something slides: z is the direction of the undeformed axis.
+
+    It moves with the frame of the body; how the axis of a flexible body bends is told by `sliding_axis`. The point of
+    a bent axis that it is given stands for the foot of that point on the undeformed axis.
+    """
+
+    @classmethod
+    def on(cls, marker: Marker) -> AxisMarker:
+        """The marker itself, or one at the same place of the axis."""
+        return marker if isinstance(marker, AxisMarker) else cls.placed(marker.body, marker.at, marker.axes)
+
+    @cached_property
+    def sliding_axis(self) -> SlidingAxis:
+        """The axis in body axes."""
+        return self.body.axis_along(self.at, self.axes)
+
+    @property
+    def local_point(self) -> Array:
+        return self.sliding_axis.point
+
+    @property
+    def local_axes(self) -> Array:
+        return self.sliding_axis.axes
+
+    @property
+    def node_shape(self) -> Array:
+        return np.zeros((6, self.sliding_axis.cubics.shape[-1]))
 
 
 @dataclass(frozen=True)

@@ -659,7 +659,7 @@ class Result(Displayed):
             point = converted(POINT, local_point, "Result", "local_point")
             shape = flexible.shapes_in_frame.motion_at(flexible.modes.component.node_at(point))
         elif isinstance(body, Marker):
-            shape = flexible.shape_at(body.at)
+            shape = body.node_shape
         else:
             return None
         modal, rate = b.formulation.deformations(*self._coordinates(b))

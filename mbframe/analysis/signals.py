@@ -31,7 +31,7 @@ def marker_state(marker: Marker, state: State) -> SimpleNamespace:
         return SimpleNamespace(
             position=m.position + arm, axes=m.rotation @ marker.local_axes, arm=arm, shape=np.zeros((6, 0))
         )
-    shape, modal = marker.body.shape_at(marker.at), m.modal_coordinates
+    shape, modal = marker.node_shape, m.modal_coordinates
     # One row for each unit modal velocity: together they say how the node moves and turns.
     unit = np.eye(len(modal))
     node = NodeMotion.of(shape, np.broadcast_to(modal, unit.shape), unit, 0.0 * unit)

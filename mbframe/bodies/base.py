@@ -13,6 +13,7 @@ from ..markers import Marker
 from ..parameters import Element, parameter
 from ..plane import lifted
 from ..state import Motion
+from .sliding_axis import SlidingAxis
 
 if TYPE_CHECKING:
     from .formulations import Formulation
@@ -57,6 +58,10 @@ class Body(Element):
     def localized(self, at: Array, axes: Array) -> tuple[Array, Array]:
         """A global point and axes (columns) of the described configuration in the axes of the undeformed body."""
         return self.rotation.T @ (at - lifted(self.position)), self.rotation.T @ axes
+
+    def axis_along(self, at: Array, axes: Array) -> SlidingAxis:
+        """The axis through a global point along axes[:, 2] of the described configuration, on which bodies slide."""
+        return SlidingAxis.straight(*Body.localized(self, at, axes))
 
     def moving_point(self, point: Array, modal_coordinates: Array, modal_velocities: Array) -> tuple[Array, Array]:
         """Position and velocity, in body axes, of the point that is at `point` in the undeformed body."""

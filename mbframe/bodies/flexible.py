@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import Problem
+from ..errors import ModelError, Problem
+from ..markers import AxisMarker
 from ..parameters import parameter
 from ..rotations import matrix_from_vector
 from ..state import Motion
 from .base import Body
 from .formulations import FloatingFrame, Formulation
+from .sliding_axis import SlidingAxis
 
 if TYPE_CHECKING:
     from ..flexible import Modes
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+NEAR_AXIS = 1e-6  # of the body's extent: nodes this near to a line are on it
 NEAR = 0.5  # of the first frequency: a rotation this fast lowers the stiffness by a quarter
 
 
@@ -129,7 +132,7 @@ class FlexibleBody(Body):
         """
         if self.geometric_stiffening or not len(angular_velocity):
             return []
-        nodes = sorted({self.node_at(marker.at) for marker in markers})
+        nodes = sorted({self.node_at(marker.at) for marker in markers if not isinstance(marker, AxisMarker)})
         lowest = min((self.held_frequency(node) for node in nodes), default=np.inf)
         fastest = float(np.linalg.norm(angular_velocity, axis=1).max())
         if fastest < NEAR * lowest:
@@ -165,6 +168,56 @@ class FlexibleBody(Body):
     def shape_at(self, at: ArrayLike) -> Array:
         """Displacement and small rotation (6 x modes) of the node at a global point, in body axes."""
         return self.shapes_in_frame.motion_at(self.node_at(at))
+
+    def nodes_along(self, point: Array, direction: Array) -> NDArray[np.int64]:
+        """Numbers of the nodes and interface points on a line in body axes, in order; of two at one place the last."""
+        part = self.modes.component
+        arms = part.positions - point
+        along = arms @ direction
+        near = np.linalg.norm(arms - along[:, None] * direction, axis=1) <= NEAR_AXIS * part.extent
+        numbers = np.flatnonzero(near)
+        numbers = numbers[np.lexsort((numbers, along[near]))]
+        apart = np.diff(along[numbers], append=np.inf) > NEAR_AXIS * part.extent
+        return numbers[apart]
+
+    def axis_along(self, at: Array, axes: Array) -> SlidingAxis:
+        """The axis through the nodes that lie on a line through `at` along axes[:, 2], where the body is undeformed.
+
+        Nodes give it deflection and twist; its slope is how they turn, or, where they have no rotations of their own,
+        that of the spline through them. If the body is described deformed, `at` is a point of the bent axis.
+        """
+        from scipy.interpolate import CubicSpline
+
+        point, directions = super().localized(at, axes)
+        part, shapes = self.modes.component, self.shapes_in_frame
+        deformation = self.motion.modal_coordinates
+        on_line = point
+        if deformation.any():
+            moved = self.deformed(deformation)
+            on_line = part.positions[int(np.argmin(np.linalg.norm(moved - point, axis=1)))]
+        direction = directions[:, 2]
+        numbers = self.nodes_along(on_line, direction)
+        if len(numbers) < 2:
+            message = (
+                f"found {len(numbers)} nodes on the line through {np.round(on_line, 9).tolist()} along "
+                f"{np.round(direction, 9).tolist()} (in the axes of {self}); an axis needs at least two: let `at` and "
+                "`axis` be those of a row of nodes"
+            )
+            raise ModelError([self.problem("modes", message)])
+        foot = on_line + (point - on_line) @ direction * direction
+        knots = (part.positions[numbers] - foot) @ direction
+        turn = np.kron(np.eye(2), directions.T)
+        motions = np.array([turn @ shapes.motion_at(int(k)) for k in numbers])
+        values = motions[:, [0, 1, 5]]
+        slopes = CubicSpline(knots, values)(knots, 1)
+        if part.freedoms_per_node == 6:
+            slopes[:, 0], slopes[:, 1] = motions[:, 4], -motions[:, 3]
+        axis = SlidingAxis.through(foot, directions, knots, values, slopes)
+        gap = float(np.linalg.norm((point - foot) @ directions[:, :2] - axis.bent(0.0, deformation)[0][:2]))
+        if gap > NEAR_AXIS * part.extent:
+            message = f"the bent axis is {gap:.3g} m away from {np.asarray(at).tolist()}; give a point of it"
+            raise ModelError([self.problem("modal_coordinates", message)])
+        return axis
 
     def moving_point(self, point: Array, modal_coordinates: Array, modal_velocities: Array) -> tuple[Array, Array]:
         shape = self.shapes_in_frame.motion_at(self.modes.component.node_at(point))[:3]

@@ -1,11 +1,13 @@
 """Basic constraints: the equations that joints are built from."""
 
+from .axis import AlongAxis, PointOnAxis, TurnWithAxis
 from .base import BasicConstraint
 from .basic import Coincident, CoincidentInPlane, EqualTurn, FixedDistance, Perpendicular, PointInPlane
 from .nonholonomic import DiskOnPlane, NoSideSlip, NoSlip, NoSlipSphere
 from .relations import AngleTerm, DisplacementTerm, DistanceTerm, MeasureRelation
 
 __all__ = [
+    "AlongAxis",
     "AngleTerm",
     "BasicConstraint",
     "Coincident",
@@ -21,4 +23,6 @@ __all__ = [
     "NoSlipSphere",
     "Perpendicular",
     "PointInPlane",
+    "PointOnAxis",
+    "TurnWithAxis",
 ]

@@ -90,6 +90,10 @@ class BasicConstraint(PointConnection):
         """What stands for this constraint in a planar system; None if it holds there by itself."""
         return self
 
+    def in_general(self) -> BasicConstraint:
+        """The constraint where no derivative is zero by chance, from which the pattern of its Jacobian is found."""
+        return self
+
     def residual(self, t, i, j):
         """The `equations` values C; zero when the constraint is met."""
         raise NotImplementedError(f"{type(self).__name__} does not define residual(self, t, i, j)")

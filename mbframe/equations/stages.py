@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..bodies.formulations import Formulation
+from ..constraints.axis import AxisConstraint
 from ..constraints.relations import AngleTerm
 from ..errors import MbframeError, ModelError, SimulationError
 from ..functions import Function
-from ..kernels import bindings, loops, programs, user
+from ..kernels import axes, bindings, loops, programs, user
 from ..kernels.compile import PythonStage, run_stage
 from ..kernels.planar import spatial_methods
 from .tables import (
@@ -112,8 +113,13 @@ class Stages:
         elements = [c.constraint for c in table.elements]
         if is_ours(kind) and has_derivatives(kind):
             self._sample(elements, rows)
+            if issubclass(kind, AxisConstraint):  # rows of all such types begin alike
+                self.evaluation += [BoundStage(axes.follow.address, rows[k : k + 1], 1) for k in range(len(rows))]
             stage = bindings.constraint_stage(kind, True, rows.dtype, equations)
             self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, "residual"))
+            if issubclass(kind, AxisConstraint):
+                bend = bindings.bend_stage(kind, rows.dtype, equations)
+                self.evaluation.append(BoundStage(bend.address, rows, len(rows)))
             if hasattr(kind, "time_rate") and functions_of(elements):
                 clock = bindings.clock_stage(kind, rows.dtype, equations)
                 self.evaluation.append(BoundStage(clock.address, rows, len(rows)))
@@ -260,7 +266,9 @@ class Stages:
         if not self.tables.gives_derivatives(type(constraint)):
             return self.interpreted[type(constraint)].gradient(constraint, t, i, j)
         g = np.zeros((constraint.equations, 24))
-        constraint.gradient(t, i, j, g)  # type: ignore[attr-defined]
+        # How an axis is bent is kept in the row.
+        source = numbered.record if isinstance(constraint, AxisConstraint) else constraint
+        type(constraint).gradient(source, t, i, j, g)  # type: ignore[attr-defined]
         return g
 
     def rate_gradient(self, constraint: Any, t: float, i: Any, j: Any) -> np.ndarray:

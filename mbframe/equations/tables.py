@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..bodies.base import Body
 from ..bodies.formulations import Formulation, NewtonEuler
 from ..connections import Connection
+from ..constraints.axis import AxisConstraint
 from ..constraints.base import BasicConstraint
 from ..constraints.relations import AngleTerm, MeasureRelation, MeasureTerm
 from ..errors import ModelError
@@ -26,14 +27,15 @@ from ..forces.base import ForceElement
 from ..functions import Function
 from ..joints.base import Joint
 from ..kernels import programs
+from ..kernels.axes import AXIS_FIELDS
 from ..kernels.loops import by_rate
 from ..kernels.user import constraint_fields, velocity_fields
 from ..kernels.workspace import LINK_FIELDS, MARKER, MOST_EQUATIONS, REACTIVE_FIELDS
 from ..markers import Marker
 from ..plane import lifted
-from ..rotations import matrix_from_quaternion
 from ..state import Motion
 from ..system import System
+from .axes import axis_fields, bending, random_markers
 from .structure import Block
 
 Array = NDArray[np.float64]
@@ -101,6 +103,7 @@ class NumberedConstraint:
     z: int = 0
     parts_i: int = 0
     parts_j: int = 0
+    record: Any = None  # its row of the table, which the solver keeps up to date
 
     @property
     def rows(self) -> slice:
@@ -192,7 +195,7 @@ class Tables:
         self.index = {numbered.body.name: k for k, numbered in enumerate(self.bodies)}
         self._number_links()
         self._number_entries()
-        self.marker_shapes: list[Array] = []  # what markers on flexible bodies point to
+        self.kept_arrays: list[Array] = []  # what the rows of markers and constraints on flexible bodies point to
         self.markers = self._marker_table()
         self.body_tables = list(self._body_tables())
         self.constraint_tables = list(self._constraint_tables())
@@ -340,8 +343,7 @@ class Tables:
                 points[k], frames[k] = marker.local_point, marker.local_axes
                 table["jacobian"][k] = offset
                 if (shape := numbered.formulation.marker_shape(marker)) is not None:
-                    self.marker_shapes.append(np.ascontiguousarray(shape, float))
-                    table["node_shape"][k] = self.marker_shapes[-1].ctypes.data
+                    table["node_shape"][k] = self.address_of(shape)
                 offset += 12 * n_v
         oriented = table["oriented"]
         for c in self.constraints:
@@ -356,6 +358,11 @@ class Tables:
             values[sizes < 1e-15 * sizes.max(initial=1.0)] = 0.0
         self.n_jacobians = offset
         return table.view(np.recarray)
+
+    def address_of(self, array: Array) -> int:
+        """Where the numbers of an array are, from now on."""
+        self.kept_arrays.append(np.ascontiguousarray(array, float))
+        return self.kept_arrays[-1].ctypes.data
 
     def _parts(self, constraint: BasicConstraint) -> tuple[int, int]:
         """What a constraint reads of its two markers, a bit each: point, axes x, y, z."""
@@ -396,14 +403,20 @@ class Tables:
         for kind, members in groups.items():
             simple = is_ours(kind) and has_derivatives(kind)
             fields = velocity_fields if kind.nonholonomic else constraint_fields
-            own = LINK_FIELDS if simple else fields(members[0].constraint.equations)
+            on_axis = issubclass(kind, AxisConstraint)
+            given = AXIS_FIELDS if on_axis else LINK_FIELDS
+            own = given if simple else fields(members[0].constraint.equations)
             links = [
                 {"i": c.i, "j": c.j, "row": c.row, "block_i": c.block_i, "block_j": c.block_j, "z": c.z}
                 | {"parts_i": c.parts_i, "parts_j": c.parts_j}
+                | (axis_fields(self, c) if on_axis else {})
                 for c in members
             ]
             elements = [c.constraint for c in members]
-            yield Table(kind, self._rows(kind, own, elements, links), members, functions_of(elements))
+            rows = self._rows(kind, own, elements, links)
+            for c, row in zip(members, rows, strict=True):
+                c.record = row
+            yield Table(kind, rows, members, functions_of(elements))
 
     def _force_tables(self) -> Iterable[Table]:
         groups: dict[Any, list[NumberedForce]] = defaultdict(list)
@@ -515,14 +528,16 @@ class Tables:
             for table in self.constraint_tables
             for c in table.elements
         ]
+        bends = [bending(self, c) for table in self.constraint_tables for c in table.elements]
         key = (
             *((b.formulation, b.row) for b in self.bodies),
             *(mask.tobytes() for mask in (*masses, *jacobians.values(), *gradients)),
+            *(None if mask is None else mask.tobytes() for mask in bends),
             *((c.i, c.j, c.row, c.block_i, c.block_j) for table in self.constraint_tables for c in table.elements),
             tuple(owner),
         )
         if (known := _ENTRIES.get(key)) is None:
-            known = _ENTRIES[key] = self._entries(masses, jacobians, gradients)
+            known = _ENTRIES[key] = self._entries(masses, jacobians, gradients, bends)
             while len(_ENTRIES) > MOST_ENTRIES:
                 del _ENTRIES[next(iter(_ENTRIES))]
         return known
@@ -532,8 +547,9 @@ class Tables:
         masses: list[NDArray[np.bool_]],
         jacobians: dict[int, NDArray[np.bool_]],
         gradients: list[NDArray[np.bool_]],
+        bends: list[NDArray[np.bool_] | None],
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The pattern from those of the mass blocks, of the markers' B and of the constraints' derivatives."""
+        """The pattern from those of the mass blocks, of the markers' B, of the constraints' derivatives and of axes."""
         rows: list[NDArray[np.int64]] = []
         columns: list[NDArray[np.int64]] = []
         sources: list[NDArray[np.int64]] = []
@@ -550,10 +566,12 @@ class Tables:
                 take(b.formulation.intrinsic_pattern(), self.n_v + b.row, b.v, b.row_block)
         owner = self.marker_bodies()
         numbered = (c for table in self.constraint_tables for c in table.elements)
-        for c, g in zip(numbered, gradients, strict=True):
+        for c, g, bend in zip(numbered, gradients, bends, strict=True):
             for marker, half, offset in ((c.i, g[:, :12], c.block_i), (c.j, g[:, 12:], c.block_j)):
                 if owner[marker] >= 0:
                     mask = (half.astype(int) @ jacobians[marker].astype(int)) > 0
+                    if bend is not None and marker == c.i:
+                        mask[:, mask.shape[1] - bend.shape[1] :] |= bend
                     take(mask, self.n_v + c.row, self.bodies[owner[marker]].v, offset)
         empty = np.empty(0, np.int64)
         return np.concatenate(rows or [empty]), np.concatenate(columns or [empty]), np.concatenate(sources or [empty])
@@ -581,13 +599,13 @@ def _parts_read(numbers: NDArray[np.bool_]) -> int:
 
 
 def _found_pattern(constraint: Any) -> NDArray[np.bool_]:
-    markers = _random_markers()
+    markers = random_markers()
     if constraint.nonholonomic:
         given = np.zeros((constraint.equations, 36))
         constraint.velocity_gradient(0.0, markers[0], markers[1], given)
         return rate_gradient(given, *markers) != 0.0
     g = np.zeros((constraint.equations, 24))
-    constraint.gradient(0.0, markers[0], markers[1], g)
+    constraint.in_general().gradient(0.0, markers[0], markers[1], g)
     return g != 0.0
 
 
@@ -634,15 +652,4 @@ def _means_the_same(parameter: Any, values: list[Any], dimension: int) -> bool:
 
 
 def _key(marker: Marker) -> Hashable:
-    return (marker.body.name, marker.at.tobytes(), marker.axes.tobytes())
-
-
-@cache
-def _random_markers() -> np.recarray:
-    """Two markers in general position: no component of anything is zero."""
-    markers = np.zeros(2, MARKER).view(np.recarray)
-    values = np.random.default_rng(0)
-    for name in ("position", "velocity", "axes_rate", "angular_velocity"):
-        markers[name][:] = values.uniform(0.5, 1.5, markers[name].shape)
-    markers.axes[:] = matrix_from_quaternion([[0.9, 0.5, -0.3, 0.6], [0.4, -0.8, 0.7, 0.5]])
-    return markers
+    return (type(marker), marker.body.name, marker.at.tobytes(), marker.axes.tobytes())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..constraints.axis import AxisConstraint
 from ..errors import AnalysisError
 from ..kernels import bindings, velocity_tangent
 from ..kernels import tangent as kernels
@@ -171,6 +172,8 @@ class TangentAssembly:
             self._locate(table.rows, owner)
             stage = bindings.constraint_tangent_stage(kind, is_ours(kind), table.rows.dtype, equations)
             self._add(stage, table.rows)
+            if issubclass(kind, AxisConstraint):
+                self._add(bindings.bend_tangent_stage(kind, table.rows.dtype, equations), table.rows)
             return
         dtype = np.dtype(kernels.constraint_fields(equations), align=True)
         rows = np.zeros(len(table.rows), dtype).view(np.recarray)

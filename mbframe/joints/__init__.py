@@ -15,6 +15,7 @@ from .library import (
     TranslationalJoint,
     UniversalJoint,
 )
+from .on_axis import KeyedSleeveJoint, PointOnAxisJoint, SleeveJoint
 from .rolling import KnifeEdge, RollingDisk, RollingSphere
 
 __all__ = [
@@ -26,9 +27,11 @@ __all__ = [
     "FixedJoint",
     "GearJoint",
     "Joint",
+    "KeyedSleeveJoint",
     "KnifeEdge",
     "PlanarJoint",
     "PointDriver",
+    "PointOnAxisJoint",
     "PointOnLineJoint",
     "Prescribed",
     "RackAndPinionJoint",
@@ -36,6 +39,7 @@ __all__ = [
     "RollingDisk",
     "RollingSphere",
     "ScrewJoint",
+    "SleeveJoint",
     "SphericalJoint",
     "TranslationalJoint",
     "UniversalJoint",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import loops, sized_bodies, tangent, user, velocity_tangent
+from . import axes, loops, sized_bodies, tangent, user, velocity_tangent
 from .compile import Stage, jitted, specialize
 
 
@@ -59,6 +59,18 @@ def constraint_stage(kernels: Any, cached: bool, row: np.dtype, equations: int) 
         return specialize(loops.coincidences, kernels, cached, ROW=row, EQUATIONS=equations)
     methods = {name: jitted(getattr(kernels, name), kernels) for name in ("residual", "gradient", "curvature")}
     return specialize(loops.constraints, kernels, cached, ROW=row, EQUATIONS=equations, **methods)
+
+
+def bend_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
+    """Constraints of our own of a type on the axis of a body: what the bending of the axis adds to their rows."""
+    method = jitted(kernels.axis_gradient, kernels)
+    return specialize(axes.bend, kernels, True, ROW=row, EQUATIONS=equations, axis_gradient=method)
+
+
+def bend_tangent_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
+    """What it adds to their tangent."""
+    method = jitted(kernels.axis_hessian, kernels)
+    return specialize(axes.bend_tangent, kernels, True, ROW=row, EQUATIONS=equations, axis_hessian=method)
 
 
 def clock_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:

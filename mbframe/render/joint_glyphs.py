@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import joints
+from ..bodies import FlexibleBody
 from ..connections import Connection
 from ..constraints import BasicConstraint
 from ..joints import Joint
+from ..joints.on_axis import AxisJoint
 from ..measures import Distance
 from ..rotations import frame_with_axis
 from ..shapes import Cylinder
@@ -148,11 +150,11 @@ class Guide:
         return cls(carrier, slider, r, (low + high) / 2.0, high - low + 2.0 * margin)
 
     def parts(self, rail: s.Surface, rider: s.Surface, sketch: Sketch) -> list[Part]:
-        """The rail, what rides on it, and posts under the ends of a rail on the ground."""
-        found = [
-            at_port(self.carrier, rail.moved((0, 0, self.middle)), ROD, "rail"),
-            at_port(self.slider, rider, IRON, "rider"),
-        ]
+        """The rail, what rides on it, and posts under the ends of a rail on the ground. A flexible body is its own."""
+        riding = at_port(self.slider, rider, IRON, "rider")
+        if isinstance(self.carrier.element, AxisJoint) and isinstance(self.carrier.element.body_i, FlexibleBody):
+            return [riding]
+        found = [at_port(self.carrier, rail.moved((0, 0, self.middle)), ROD, "rail"), riding]
         if self.carrier.body is None:
             ends = (self.middle - self.length / 2.0, self.middle + self.length / 2.0)
             posts = s.joined([self._post(sketch).moved((0, 0, end)) for end in ends])
@@ -170,24 +172,27 @@ class Guide:
         return s.joined([s.box((2.2 * r, 2.2 * r, 0.9 * r), 0.15 * r), legs.moved(axes=axes)])
 
 
-@glyph_parts.register
-def _(element: joints.TranslationalJoint, sketch: Sketch) -> list[Part]:
+@glyph_parts.register(joints.TranslationalJoint)
+@glyph_parts.register(joints.KeyedSleeveJoint)
+def _(element: Joint, sketch: Sketch) -> list[Part]:
     guide = Guide.of(element, sketch)
     r = guide.size
     rail, shoe = s.box((1.0 * r, 1.0 * r, guide.length), 0.1 * r), s.box((2.5 * r, 2.5 * r, 4.2 * r), 0.25 * r)
     return guide.parts(rail, shoe, sketch)
 
 
-@glyph_parts.register
-def _(element: joints.CylindricalJoint, sketch: Sketch) -> list[Part]:
+@glyph_parts.register(joints.CylindricalJoint)
+@glyph_parts.register(joints.SleeveJoint)
+def _(element: Joint, sketch: Sketch) -> list[Part]:
     guide = Guide.of(element, sketch)
     r = guide.size
     rod, sleeve = s.cylinder(0.68 * r, guide.length, 0.05 * r), s.tube(1.4 * r, 0.7 * r, 4.2 * r, 0.15 * r)
     return guide.parts(rod, sleeve, sketch)
 
 
-@glyph_parts.register
-def _(element: joints.PointOnLineJoint, sketch: Sketch) -> list[Part]:
+@glyph_parts.register(joints.PointOnLineJoint)
+@glyph_parts.register(joints.PointOnAxisJoint)
+def _(element: Joint, sketch: Sketch) -> list[Part]:
     guide = Guide.of(element, sketch)
     r = guide.size
     return guide.parts(s.cylinder(0.4 * r, guide.length, 0.05 * r), s.sphere(1.2 * r, 32), sketch)

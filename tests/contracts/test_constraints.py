@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import mbframe as mb
+from mbframe.constraints.axis import AxisConstraint
 from mbframe.equations.tables import Tables, has_derivatives
 from mbframe.equations.user import configuration, motion, residual_function, velocity_function
 
@@ -30,13 +32,19 @@ EXACT = 1e-12
 CLASSES = walk(mb.BasicConstraint)
 HOLONOMIC = [cls for cls in CLASSES if not cls.nonholonomic]
 NONHOLONOMIC = [cls for cls in CLASSES if cls.nonholonomic]
+ON_AXES = [cls for cls in CLASSES if issubclass(cls, AxisConstraint)]
 PLACE = ("position", "axes")
 TIME = 0.4
 
 
 def variants(constraint: mb.BasicConstraint) -> Iterator[mb.BasicConstraint]:
-    """The constraint with each value that the bounds of its integer parameters allow, one parameter at a time."""
+    """The constraint with each value that the bounds of its integer parameters allow, one parameter at a time.
+
+    One on an axis is also tried where that is bent.
+    """
     yield constraint
+    if isinstance(constraint, AxisConstraint):
+        yield bent(constraint)
     for name, p in type(constraint).parameters().items():
         if p.kind == "integer" and p.minimum is not None and p.maximum is not None:
             given = getattr(constraint, name)
@@ -44,6 +52,15 @@ def variants(constraint: mb.BasicConstraint) -> Iterator[mb.BasicConstraint]:
                 constraint.update(**{name: value})
                 yield constraint
             constraint.update(**{name: given})
+
+
+def bent(constraint: AxisConstraint, rate: float = 0.0) -> AxisConstraint:
+    """The constraint on an axis that is bent and twisted at random, and bends further."""
+    rng = np.random.default_rng(8)
+    constraint = copy.copy(constraint)
+    constraint.start = 0.3
+    constraint.cubic, constraint.cubic_rate = rng.normal(size=(4, 3)), rate * rng.normal(size=(4, 3))
+    return constraint
 
 
 def example(cls: Any) -> Any:
@@ -125,6 +142,52 @@ def test_hessian_is_the_derivative_of_the_gradient(constraint: Any, markers: np.
         assert_close(found, before + np.transpose(expected), EXACT)
 
 
+def axis_gradient(constraint: AxisConstraint, markers: np.recarray) -> np.ndarray:
+    g = np.zeros((constraint.equations, 12), complex)
+    constraint.axis_gradient(TIME, markers[0], markers[1], g)
+    return g
+
+
+def shifted_axis(constraint: AxisConstraint, change: np.ndarray) -> AxisConstraint:
+    moved = copy.copy(constraint)
+    moved.cubic = constraint.cubic + change.reshape(4, 3)
+    return moved
+
+
+@pytest.mark.parametrize("cls", ON_AXES, ids=name_of)
+def test_axis_gradient_is_the_derivative_by_the_cubic(cls: Any, markers: np.recarray) -> None:
+    c = bent(example(cls))
+    found = axis_gradient(c, markers)
+    expected = [along(lambda h, d=d: shifted_axis(c, h * d).residual(TIME, *markers)) for d in np.eye(12)]
+    assert_close(found, np.transpose(expected), EXACT)
+    assert np.abs(found).max(axis=1).min() > 0.1
+
+
+@pytest.mark.parametrize("cls", ON_AXES, ids=name_of)
+def test_curvature_counts_the_bending_of_the_axis(cls: Any, markers: np.recarray) -> None:
+    """C'' with all numbers, those of the cubic too, moving at constant rates."""
+    c = bent(example(cls), rate=1.0)
+    x_rate, c_rate = rates(markers), c.cubic_rate.ravel()
+
+    def rate(h: complex) -> np.ndarray:
+        moved, axis = shifted(markers, PLACE, h * x_rate), shifted_axis(c, h * c_rate)
+        return gradient(axis, moved) @ x_rate + axis_gradient(axis, moved) @ c_rate
+
+    assert_close(np.array(c.curvature(TIME, *markers)), along(rate), EXACT)
+
+
+@pytest.mark.parametrize("cls", ON_AXES, ids=name_of)
+def test_axis_hessian_is_the_derivative_of_the_axis_gradient(cls: Any, markers: np.recarray) -> None:
+    c, rng = bent(example(cls)), np.random.default_rng(4)
+    weights, before = rng.normal(size=c.equations), rng.normal(size=(12, 24))
+    found = before.astype(complex)
+    c.axis_hessian(TIME, *markers, weights, found)
+    moved = [along(lambda h, d=d: weights @ axis_gradient(c, shifted(markers, PLACE, h * d))) for d in np.eye(24)]
+    assert_close(found, before + np.transpose(moved), EXACT)
+    linear = [along(lambda h, d=d: axis_gradient(shifted_axis(c, h * d), markers)) for d in np.eye(12)]
+    assert not np.any(linear)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("cls", NONHOLONOMIC, ids=name_of)
 def test_velocity_gradient_is_the_derivative_of_the_velocity_residual(cls: Any, seed: int) -> None:
@@ -185,6 +248,10 @@ def test_compiled_equals_interpreted(cls: Any) -> None:
     system, i, j = two_bodies()
     constraint = system.add(cls.example(i, j))
     (table,) = Tables(system, None).constraint_tables
+    if isinstance(constraint, AxisConstraint):
+        constraint = bent(constraint, rate=1.0)
+        for name in ("start", "cubic", "cubic_rate"):
+            table.rows[name][0] = getattr(constraint, name)
     at = (constraint, table.rows[0]), TIME, *random_markers(np.random.default_rng(1), "f8")
     if cls.nonholonomic:
         assert_compiles(cls.velocity_residual, *at)
@@ -196,3 +263,6 @@ def test_compiled_equals_interpreted(cls: Any) -> None:
     if hasattr(cls, "time_rate"):
         assert_compiles(cls.time_rate, *at)
     assert_compiles(cls.hessian, *at, np.linspace(1.0, 2.0, cls.equations), np.zeros((24, 24)))
+    if issubclass(cls, AxisConstraint):
+        assert_compiles(cls.axis_gradient, *at, np.zeros((cls.equations, 12)))
+        assert_compiles(cls.axis_hessian, *at, np.linspace(1.0, 2.0, cls.equations), np.zeros((12, 24)))

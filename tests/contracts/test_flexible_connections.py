@@ -8,19 +8,26 @@ import numpy as np
 import pytest
 
 import mbframe as mb
+from mbframe.bodies.sliding_axis import SlidingAxis
 
 from . import specimens
 from .specimens import GRAVITY, Array, assert_close, connected, name_of, random_motion, walk
 from .test_tangent import CLASSES, TIME, difference
 
+KNOTS = np.array([-0.3, 0.2, 0.7])
 JOINTS = [cls for cls in walk(mb.Joint) if not issubclass(cls, mb.Driver | mb.PointDriver | mb.Prescribed)]
 
 
 class SoftBody(mb.FlexibleBody):
-    """A beam on which the points of all examples count as its second node."""
+    """A beam on which the points of all examples count as its second node, and its nodes as the axis through them."""
 
     def node_at(self, at: Any) -> int:
         return 1
+
+    def axis_along(self, at: Array, axes: Array) -> SlidingAxis:
+        motions = np.array([self.shapes_in_frame.motion_at(node) for node in range(3)])
+        point, directions = mb.RigidBody.localized(self, at, axes)
+        return SlidingAxis.through(point, directions, KNOTS, motions[:, :3], motions[:, 3:])
 
 
 @pytest.fixture(autouse=True)

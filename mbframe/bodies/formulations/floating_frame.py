@@ -105,7 +105,7 @@ class FloatingFrame(Formulation):
         return sizes | {"mass": data.mass, "moment": data.moment, "inertia": data.inertia} | data.addresses()
 
     def marker_shape(self, marker: Marker) -> Array | None:
-        return None if self.inertia_data is None else cast("FlexibleBody", marker.body).shape_at(marker.at)
+        return None if self.inertia_data is None else marker.node_shape
 
     def constant_mass(self, row: Any) -> Array:
         mass = np.zeros((self.n_v, self.n_v))
