@@ -183,8 +183,9 @@ class FlexibleBody(Body):
     def axis_along(self, at: Array, axes: Array) -> SlidingAxis:
         """The axis through the nodes that lie on a line through `at` along axes[:, 2], where the body is undeformed.
 
-        Nodes give it deflection and twist; its slope is how they turn, or, where they have no rotations of their own,
-        that of the spline through them. If the body is described deformed, `at` is a point of the bent axis.
+        It is the cubic spline through the nodes, with the slopes by which the first and the last one turn if they have
+        rotations of their own: that is how a beam bends under loads at its nodes. Its curvature is continuous, without
+        which a sleeve would hit something at every node. If the body is described deformed, `at` is on the bent axis.
         """
         from scipy.interpolate import CubicSpline
 
@@ -211,7 +212,8 @@ class FlexibleBody(Body):
         values = motions[:, [0, 1, 5]]
         slopes = CubicSpline(knots, values)(knots, 1)
         if part.freedoms_per_node == 6:
-            slopes[:, 0], slopes[:, 1] = motions[:, 4], -motions[:, 3]
+            ends = np.stack([motions[:, 4], -motions[:, 3]], axis=1)[[0, -1]]
+            slopes[:, :2] = CubicSpline(knots, values[:, :2], bc_type=((1, ends[0]), (1, ends[1])))(knots, 1)
         axis = SlidingAxis.through(foot, directions, knots, values, slopes)
         gap = float(np.linalg.norm((point - foot) @ directions[:, :2] - axis.bent(0.0, deformation)[0][:2]))
         if gap > NEAR_AXIS * part.extent:

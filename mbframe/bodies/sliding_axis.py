@@ -46,7 +46,7 @@ class SlidingAxis:
     def through(cls, point: Array, axes: Array, knots: Array, values: Array, slopes: Array) -> SlidingAxis:
         """With given deflections, twists and their derivatives by s at the knots, (n, 3, modes) each.
 
-        Cubics of Hermite: deflection, slope and twist are continuous along the axis, their rates of change too.
+        Cubics of Hermite: with the slopes of a spline their second derivatives are continuous as well.
         """
         h = np.diff(knots)[:, None, None]
         rise, (first, last) = (values[1:] - values[:-1]) / h, (slopes[:-1], slopes[1:])

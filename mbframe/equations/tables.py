@@ -214,7 +214,7 @@ class Tables:
         self.joint_points: dict[str, tuple[int, Array, Array | None]] = {}
         for joint in self.system.joints:
             marker, number = joint.j, self.index.get(joint.j.body.name, -1)
-            _check_places(joint, [marker])
+            _check_places(joint, [joint.i, marker])
             shape = None if number < 0 else self.bodies[number].formulation.marker_shape(marker)
             self.joint_points[joint.name] = (number, marker.local_point, shape)
         constraints: list[tuple[Joint | BasicConstraint, BasicConstraint]] = []

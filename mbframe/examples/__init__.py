@@ -6,6 +6,7 @@ from .bricard import bricard
 from .car_suspension import car_suspension
 from .cart_pendulum import cart_pendulum
 from .chaplygin_sleigh import chaplygin_sleigh
+from .crane_trolley import crane_trolley
 from .double_inverted_pendulum import double_inverted_pendulum
 from .five_bar_pendulum import five_bar_pendulum
 from .flexible_four_bar import flexible_four_bar
@@ -39,6 +40,7 @@ __all__ = [
     "car_suspension",
     "cart_pendulum",
     "chaplygin_sleigh",
+    "crane_trolley",
     "double_inverted_pendulum",
     "five_bar_pendulum",
     "flexible_four_bar",
@@ -69,6 +71,7 @@ __all__ = [
 DURATIONS = {
     "andrews_squeezer": 0.03,
     "car_suspension": 6.0,
+    "crane_trolley": 10.0,
     "flexible_four_bar": 0.4,
     "flexible_pendulum": 2.0,
     "flexible_slider_crank": 0.1,
@@ -95,6 +98,7 @@ def names() -> list[str]:
         "flexible_slider_crank",
         "flexible_four_bar",
         "spin_up_beam",
+        "crane_trolley",
         "rolling_disk",
         "whipple_bicycle",
         "chaplygin_sleigh",

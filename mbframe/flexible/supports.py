@@ -34,7 +34,8 @@ class Support:
             self._free = np.setdiff1d(np.arange(self._size), self._fixed)
             rows = stiffness[self._free]
             self._coupling = rows[:, self._fixed]
-            self._factors = _factorized(rows[:, self._free], purpose, definite=True)
+            if len(self._free):
+                self._factors = _factorized(rows[:, self._free], purpose, definite=True)
         else:
             self._scale = abs(stiffness).max() / abs(conditions).max()
             held = self._scale * conditions
@@ -48,7 +49,8 @@ class Support:
         if len(self._fixed):
             moved = np.empty((self._size, loads.shape[1]))
             moved[self._fixed] = conditions
-            moved[self._free] = self._factors.solve(loads[self._free] - self._coupling @ conditions)
+            if len(self._free):
+                moved[self._free] = self._factors.solve(loads[self._free] - self._coupling @ conditions)
             return moved
         return self._factors.solve(np.vstack([loads, self._scale * conditions]))[: self._size]
 

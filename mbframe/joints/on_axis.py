@@ -1,9 +1,9 @@
 """Joints that slide along the axis of a flexible body, wherever it is bent.
 
 The axis is the line through `at` along `axis`, on which the first body has a row of nodes (or interface points). The
-second body is at the place s = d_z . (r_j - r_i) along it, between any of them: there the axis is found by cubics
-between its nodes, as beam elements bend, so nothing jumps where a node is passed: [FlexibleNotes], section 2.4.2.
-Beyond the last node the axis goes on straight, along its tangent there. Reactions are normal to the bent axis.
+second body is at the place s = d_z . (r_j - r_i) along it, between any of them: there the axis is found from the cubic
+spline through its nodes, so that nothing jumps where one is passed: [FlexibleNotes], section 2.4.2. Before the first
+and behind the last node it goes on straight, along its tangent there. Reactions are normal to the bent axis.
 
 If the first body is rigid the axis is a straight line, and the joints are the `PointOnLineJoint`, the
 `CylindricalJoint` and the `TranslationalJoint`. Those keep, on a flexible body, a line fixed to the node at `at`.

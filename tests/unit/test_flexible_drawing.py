@@ -13,6 +13,7 @@ import mbframe as mb
 from mbframe.render.flexible import COLORS, flexible_parts
 from mbframe.render.geometry import drawing
 from mbframe.render.parts import Sketch
+from mbframe.render.placement import Poses
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +89,14 @@ def test_glb_has_morph_targets(result: mb.Result, tmp_path: Path) -> None:
     assert len(meshes[0]["primitives"][0]["targets"]) >= 1
     paths = [c["target"]["path"] for c in document["animations"][0]["channels"]]
     assert "weights" in paths
+
+
+def test_what_slides_on_a_bent_axis_is_drawn_where_it_is() -> None:
+    """The rider moves with the trolley; the girder itself is the rail."""
+    system = mb.examples.crane_trolley()
+    parts = [p for p in drawing(system) if p.element == "run"]
+    assert [p.name for p in parts] == ["run/rider"]
+    result = mb.simulate(system, 1.0, t_eval=[0.0, 1.0])
+    place = parts[0].placement.transform(Poses.of_state(result.state(-1))).translation
+    assert place == pytest.approx(result.position("trolley")[-1], abs=1e-12)
+    assert place[2] < -0.05  # the girder sags

@@ -14,6 +14,7 @@ import mbframe as mb
 # The package's attributes of these names are the functions.
 pendulum = import_module("mbframe.examples.flexible_pendulum")
 crank = import_module("mbframe.examples.flexible_slider_crank")
+crane = import_module("mbframe.examples.crane_trolley")
 EXACT = mb.DormandPrince(rtol=1e-10, atol=1e-12)
 
 
@@ -201,3 +202,31 @@ def test_solid_rod_moves_the_piston() -> None:
     force = result.reaction("piston pin").force[:, 0]
     assert force == pytest.approx(0.3 * result.acceleration("piston")[:, 0], abs=1e-6 * np.abs(force).max())
     assert np.abs(force).max() > 0.3 * speed**2 * r * (1 + r / length), "it starts undeformed, so it vibrates"
+
+
+def test_crane_sags_under_its_trolley_and_the_load_hangs_still_in_the_end() -> None:
+    system = mb.examples.crane_trolley()
+    rest = mb.equilibrium(system)
+    a, b, bending = crane.START, crane.SPAN - crane.START, crane.YOUNG * crane.SECOND
+    weight = (crane.TROLLEY + crane.LOAD) * crane.GRAVITY
+    own = crane.DENSITY * crane.AREA * crane.GRAVITY
+    sag = weight * a**2 * b**2 / (3.0 * bending * crane.SPAN)
+    sag += own * a * (crane.SPAN**3 - 2.0 * crane.SPAN * a**2 + a**3) / (24.0 * bending)
+    assert -rest.position("trolley")[2] == pytest.approx(sag, rel=0.015)  # what the shapes leave out
+
+    end = crane.duration(2.0)
+    t = np.linspace(0.0, end + 3.0, 401)
+    result = mb.simulate(system, t[-1], t_eval=t, integrator=mb.DormandPrince(rtol=1e-8, atol=1e-10))
+    trolley, load = result.position("trolley"), result.position("load")
+    way = np.minimum(t / end, 1.0)
+    expected = crane.START + crane.WAY * (way - np.sin(2.0 * np.pi * way) / (2.0 * np.pi))
+    assert trolley[:, 0] == pytest.approx(expected, abs=2e-3)  # the girder's end moves in by what is of second order
+    swing = load[:, 0] - trolley[:, 0]
+    # a pendulum under the acceleration a_0 sin(W t): x'' + w^2 x = -a_0 sin(W t) with w = 2 W
+    drive = 2.0 * np.pi / end
+    forced = (
+        -(2.0 * np.pi * crane.WAY / end**2) / (3.0 * drive**2) * (np.sin(drive * t) - 0.5 * np.sin(2.0 * drive * t))
+    )
+    assert swing == pytest.approx(np.where(t < end, forced, 0.0), abs=0.08 * np.abs(forced).max())
+    assert np.abs(swing[t > end]).max() < 0.03 * np.abs(swing).max()
+    assert trolley[:, 2].min() < -0.08
