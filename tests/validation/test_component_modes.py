@@ -55,6 +55,8 @@ def test_craig_bampton_with_all_modes_is_the_full_model(beam):
     modes = flexible.craig_bampton(beam, interfaces=[0, 10], n_modes=66 - 12)
     assert modes.count == 66 - 6
     assert modes.frequencies == pytest.approx(full_frequencies(beam), rel=1e-8)
+    everywhere = flexible.craig_bampton(beam, interfaces=range(11), n_modes=0)
+    assert everywhere.frequencies == pytest.approx(full_frequencies(beam), rel=1e-8)
 
 
 @pytest.mark.parametrize("held", [0, 10])

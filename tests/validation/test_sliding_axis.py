@@ -118,6 +118,26 @@ def test_sleeve_hands_moments_to_the_beam() -> None:
     assert errors[1] / errors[2] == pytest.approx(2.0, rel=0.05)
 
 
+def test_bead_on_the_middle_line_of_a_solid() -> None:
+    """Nodes without rotations: F a^3/(3 E I) + F a/(k G A), k = 5/6, under a bead on a cantilever with nu = 0."""
+    skfem = pytest.importorskip("skfem")
+    side, a, force, young = 0.1, 0.5, 100.0, 2.1e11
+    lines = (np.linspace(0, LENGTH, 9), np.linspace(-side / 2, side / 2, 3), np.linspace(-side / 2, side / 2, 3))
+    part = mb.flexible.solid(skfem.MeshHex.init_tensor(*lines), young=young, poisson=0.0, density=7850.0, order=2)
+    part = part.with_interface(np.flatnonzero(part.nodes[:, 0] < 1e-9), name="root")
+    load = part.load_at(part.node_at((a, 0, 0)), (0, 0, -force))
+    modes = mb.flexible.craig_bampton(part, ["root"], n_modes=4, loads=load[:, None])
+    system = mb.System("solid", gravity=(0, 0, 0))
+    rod = system.add(mb.FlexibleBody("rod", modes))
+    bead = system.add(mb.PointMass("bead", mass=0.1, position=(a, 0, 0)))
+    system.add(mb.FixedJoint("wall", system.ground, rod, at=(0, 0, 0)))
+    slide = system.add(mb.PointOnAxisJoint("slide", rod, bead, at=(a, 0, 0), axis=X))
+    system.add(mb.Driver("hold", slide, displacement=0.0))
+    system.add(mb.PointForce("load", bead, at=(a, 0, 0), force=(0, 0, -force)))
+    expected = force * a**3 / (3.0 * young * side**4 / 12.0) + force * a / (5.0 / 6.0 * young / 2.0 * side**2)
+    assert -mb.equilibrium(system).position(bead)[2] == pytest.approx(expected, rel=0.02)
+
+
 # --- loads that move --------------------------------------------------------------------------------------------------
 
 
