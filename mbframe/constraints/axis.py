@@ -4,13 +4,6 @@ The first marker, with the point r_i and the directions d_x, d_y, d_z, is fixed 
 axis where it is not deformed. With p_a = d_a . (r_j - r_i), the second point is at the place s = p_z along the axis,
 and there the axis is deflected by w_x(s), w_y(s) and twisted by phi(s). These are cubics of s between the nodes on the
 axis, with coefficients that are linear in the modal coordinates (see `SlidingAxis`).
-
-The methods read them from `self`, where the solver keeps them: `start`, `cubic` (4 x 3: powers of s - start; w_x, w_y,
-phi) and `cubic_rate`. Beside the derivatives in the 24 numbers of the markers they give those by the 12 numbers of the
-cubic, in the order of its rows, in which they are linear:
-
-    axis_gradient(self, t, i, j, g)           g[k, :] = dC_k/d(cubic); g comes filled with zeros
-    axis_hessian(self, t, i, j, weights, h)   h += sum_k weights[k] d2C_k/d(cubic)dx (12 x 24)
 """
 
 from __future__ import annotations
@@ -27,7 +20,15 @@ Array = NDArray[np.float64]
 
 
 class AxisConstraint(BasicConstraint):
-    """Base of the constraints on the axis of the first body: through `at` along `axis`, through its nodes there."""
+    """Base of the constraints on the axis of the first body: through `at` along `axis`, through its nodes there.
+
+    The methods read from `self`, where the solver keeps it, how the axis is bent: `start`, `cubic` (4 x 3: powers of
+    s - start; w_x, w_y, phi) and `cubic_rate`. Beside the derivatives in the 24 numbers of the markers they give those
+    by the 12 numbers of the cubic, in the order of its rows, in which the equations are linear:
+
+        axis_gradient(self, t, i, j, g)          g[k, :] = dC_k/d(cubic); g comes filled with zeros
+        axis_hessian(self, t, i, j, weights, h)  h += sum_k weights[k] d2C_k/d(cubic)dx (12 x 24)
+    """
 
     planar = False
     start: float = 0.0

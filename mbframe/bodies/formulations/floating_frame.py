@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ...markers import Marker
     from ...state import Motion
     from ..base import Body
-    from ..flexible import FlexibleBody
 
 rigid_frame, rigid_rates = NewtonEuler.prepare, NewtonEuler.rates
 
