@@ -52,6 +52,7 @@ class PointOnAxis(AxisConstraint):
     """
 
     equations = 2
+    unit = "m"
 
     def residual(self, t, i, j):
         r = arm(i, j)
