@@ -3,6 +3,7 @@
 The sdist is built from a clean copy, the wheel from the sdist, and it is installed and used outside the checkout.
 """
 
+import ast
 import configparser
 import os
 import shlex
@@ -186,3 +187,30 @@ def test_editable_installation_maps_the_folders(folder: str, package: str, tmp_p
 def test_short_folder_names_are_not_importable_outside_the_checkout(folder: str, tmp_path: Path) -> None:
     program = f"import importlib.util; print(importlib.util.find_spec({folder!r}))"
     assert run("-c", program, cwd=tmp_path) == "None"
+
+
+def spawns(call: ast.Call) -> bool:
+    return [ast.unparse(argument) for argument in call.args] == ["'spawn'"]
+
+
+POSIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
+POSIX_NAMES = {"fork", "forkpty", "geteuid", "getuid", "killpg", "mkfifo", "setsid", "SIGKILL", "SIGHUP", "SIGALRM"}
+
+
+@pytest.mark.parametrize("folder", ["mbframe", "gui"])
+def test_nothing_is_used_that_only_posix_has(folder: str) -> None:
+    """Names that other systems lack, places that they do not have, and processes that are forked."""
+    found = []
+    for path in sorted((CHECKOUT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+            if (
+                {module.partition(".")[0] for module in modules} & POSIX_MODULES
+                or (isinstance(node, ast.Attribute) and node.attr in POSIX_NAMES)
+                or text.startswith(("/tmp", "/proc", "/dev/", "/usr", "/etc"))
+                or (isinstance(node, ast.Call) and ast.unparse(node.func).endswith("get_context") and not spawns(node))
+            ):
+                found.append(f"{path.relative_to(CHECKOUT)}:{node.lineno}")
+    assert found == []
