@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 import mbframe as mb
 from mbframe.parameters import Element
-from mbframe.plane import angle_of, lifted, lowered
+from mbframe.plane import angle_of, lowered
 from mbframe.rotations import matrix_from_vector
 from mbframe.state import Motion
 
 Array = NDArray[np.float64]
 Changes = list[tuple[Element, dict[str, Any]]]
-Carrier = Callable[[Array], tuple[Array, Array]]
-"""From a global point of a body to the turn and shift that take it, and directions there, along."""
+Carrier = Callable[[mb.Marker], tuple[Array, Array]]
+"""From a marker on a body to the turn and shift that take its point, and directions there, along."""
 
 # What moves with the first body of a connection, and what with the second. Points of both (`at`) go with the second:
 # where the joint is closed that is the same, and a wheel on the ground takes its centre along.
@@ -60,15 +60,15 @@ def keep(system: mb.System, state: mb.State) -> Changes:
 
 
 def _carrier(body: mb.Body, motion: Motion) -> Carrier:
-    """What a body does to a point of it when it goes to a motion: turn and shift of the node there, if it is bent."""
+    """What a body does to a marker when it goes to a motion: turn and shift of the node there, if it is bent."""
     before = body.motion
     turn = motion.rotation @ before.rotation.T
     shift = motion.position - turn @ before.position
     if not isinstance(body, mb.FlexibleBody):
-        return lambda point: (turn, shift)
+        return lambda marker: (turn, shift)
 
-    def carried(point: Array) -> tuple[Array, Array]:
-        shape = body.shape_at(point)
+    def carried(marker: mb.Marker) -> tuple[Array, Array]:
+        shape, point = marker.node_shape, marker.at
         old, new = shape @ before.modal_coordinates, shape @ motion.modal_coordinates
         node = before.rotation.T @ (point - before.position) - old[:3]
         bend = matrix_from_vector(new[3:]) @ matrix_from_vector(-old[3:])
@@ -119,7 +119,7 @@ def _carried(element: Element, carriers: dict[str, Carrier]) -> dict[str, Any]:
         given = {name: value for name in names if name in declared and (value := getattr(element, name)) is not None}
         if not given or (carrier := carriers.get(getattr(body, "name", ""))) is None:
             continue
-        turn, shift = carrier(lifted(getattr(element, side).at))
+        turn, shift = carrier(getattr(element, side))
         for name, value in given.items():
             values[name] = declared[name].of(element._dimension({})).moved(value, turn, shift)
     return {name: value for name, value in values.items() if not _unchanged(value, getattr(element, name))}

@@ -43,6 +43,23 @@ def test_a_pulled_state_describes_the_same_mechanism(name):
     assert violation(system) < 1e-6 * puller.size
 
 
+def test_a_bead_between_nodes_is_kept_on_the_bent_axis():
+    system = mb.System("bead")
+    rod = system.add(mb.FlexibleBody.example())
+    rod.update(velocity=(0, 0, 0), angular_velocity=(0, 0, 0))
+    at = rod.position + rod.rotation @ [0.4, 0.0, 0.0]
+    bead = system.add(mb.RigidBody("bead", mass=1.0, inertia=(0.01, 0.01, 0.01), position=at))
+    system.add(mb.FixedJoint("wall", system.ground, rod, at=rod.position))
+    system.add(mb.KeyedSleeveJoint("slide", rod, bead, at=at, axis=rod.rotation[:, 0]))
+    puller = mb.Puller(system)
+    state = puller.to(bead, np.zeros(3), at + rod.rotation @ [0.07, 0.0, 0.01])
+    assert np.abs(state.motions["rod"].modal_coordinates).max() > 1e-4
+    for element, values in keep(system, state):
+        element.update(**values)
+    assert np.linalg.norm(system["slide"].at - at) > 0.05
+    assert violation(system) < 1e-9
+
+
 def grab(window, name: str) -> QPoint:  # noqa: F811
     """A pixel of the view that shows a body: its centre of mass, or near it."""
     view = window.view
