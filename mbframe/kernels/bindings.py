@@ -125,8 +125,9 @@ def force_stage(kernels: Any, cached: bool, row: np.dtype, states: int) -> Stage
     methods = {"wrench": jitted(kernels.wrench, kernels)}
     if states:
         methods["state_rate"] = jitted(kernels.state_rate, kernels)
-        return specialize(loops.forces_with_states, kernels, cached, ROW=row, STATES=states, **methods)
-    return specialize(loops.forces if cached else loops.guarded_forces, kernels, cached, ROW=row, **methods)
+        loop = loops.forces_with_states if cached else user.guarded_forces_with_states
+        return specialize(loop, kernels, cached, ROW=row, STATES=states, **methods)
+    return specialize(loops.forces if cached else user.guarded_forces, kernels, cached, ROW=row, **methods)
 
 
 def reactive_stage(kernels: Any, row: np.dtype) -> Stage:
@@ -136,8 +137,9 @@ def reactive_stage(kernels: Any, row: np.dtype) -> Stage:
 
 
 def energy_stage(kernels: Any, cached: bool, row: np.dtype) -> Stage:
-    """Potential energy of all elements of a type."""
-    return specialize(loops.energies, kernels, cached, ROW=row, energy=jitted(kernels.energy, kernels))
+    """Potential energy of all elements of a type; what is not ours may raise and is guarded."""
+    loop = loops.energies if cached else user.guarded_energies
+    return specialize(loop, kernels, cached, ROW=row, energy=jitted(kernels.energy, kernels))
 
 
 def body_tangent_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import Stage, inner, records
+from .compile import Stage
 from .dense import cholesky, solve_cholesky
-from .workspace import OK, SINGULAR, block, part, vector, workspace
+from .memory import block, part, record, records, vector
+from .pipeline import inner
+from .workspace import OK, SINGULAR, workspace
 
 BODY = np.dtype(
     [
@@ -76,7 +78,7 @@ def solve_bodies(w, s):
 def weigh(t, work, data, n):
     """weight := diag(J M^-1 J^T) at the state of the last evaluation: how much a unit load on a row accelerates it."""
     w = workspace(work)
-    s = records(data, 1, BODYWISE)[0]
+    s = record(data, BODYWISE)
     status = solve_bodies(w, s)
     if status != OK:
         return status
@@ -101,5 +103,10 @@ def weigh(t, work, data, n):
 @inner
 def row_weight(w, row):
     """The weight of a row; a row without effect on any body gets that of the heaviest."""
-    weights = vector(records(w.bodywise, 1, BODYWISE)[0].weight, w.n_rows)
-    return weights[row] if weights[row] > 0.0 else max(np.max(weights), 1.0)
+    weights = vector(record(w.bodywise, BODYWISE).weight, w.n_rows)
+    if weights[row] > 0.0:
+        return weights[row]
+    heaviest = 1.0
+    for k in range(w.n_rows):
+        heaviest = max(heaviest, weights[k])
+    return heaviest

@@ -30,25 +30,18 @@ from types import FunctionType
 from typing import Any
 
 import numba
-import numpy as np
 from llvmlite import ir
-from numba import carray, cfunc, njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba import cfunc, njit, types
+from numba.extending import intrinsic
 
-from . import arrays, expressions
+from . import arrays, expressions, memory
+from .pipeline import compiled_stage, inner
 
 log = logging.getLogger("mbframe")
-REPLACED = (*expressions.REPLACED, arrays.numbers)  # plain functions that compiled code does in its own way
+OVERLOADED = expressions.REPLACED  # plain functions that numba knows (see `kernels.programs`)
 
 SIGNATURE = types.int32(types.float64, types.intp, types.intp, types.intp)
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_ssize_t)
-
-
-# For the functions that stages call. Division by zero gives inf or nan, as in NumPy; statuses report what matters.
-# Without the wrappers that let Python call them a tenth of the compilation is saved (see `callable_from_python`).
-_WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-inner: Any = njit(error_model="numpy", nogil=True, **_WITHOUT_WRAPPERS)
 
 
 @intrinsic
@@ -60,25 +53,6 @@ def call(typingctx, address, t, work, data, n):
         return builder.call(builder.inttoptr(args[0], stage.as_pointer()), args[1:])
 
     return types.int32(types.intp, types.float64, types.intp, types.intp, types.intp), generate
-
-
-@intrinsic
-def pointer(typingctx, address):
-    """The integer `address` as a pointer that `carray` accepts."""
-    return types.voidptr(types.intp), lambda context, builder, signature, args: builder.inttoptr(
-        args[0], cgutils.voidptr_t
-    )
-
-
-@inner
-def records(address, n, dtype):
-    """The `n` records of `dtype` that start at `address`."""
-    return carray(pointer(address), n, dtype)
-
-
-@overload(arrays.numbers)
-def numbers(address, rows, columns):
-    return lambda address, rows, columns: carray(pointer(address), (rows, columns), np.float64)
 
 
 # What has no part in compiled code: changing it keeps the cache. A name missing here only costs compilation.
@@ -165,11 +139,11 @@ def jitted(function: Callable, owner: type | None = None) -> Any:
     """
     if (function, owner) not in _dispatchers:
         callees = {
-            name: jitted(value)
+            name: memory.matrix if value is arrays.numbers else jitted(value)
             for name in function.__code__.co_names
             if isinstance(value := function.__globals__.get(name), FunctionType)
             and value is not function
-            and value not in REPLACED
+            and value not in OVERLOADED
         }
         ours = (function.__module__ or "").startswith("mbframe.")  # code run by exec may belong to no module
         decorate = inner if ours else njit(nogil=True)
@@ -229,7 +203,7 @@ class Stage:
             _announce()
         began = time.process_time()
         with _caching_in(directory), _seldom_collecting():
-            compiled = cfunc(SIGNATURE, nogil=True, error_model="numpy", cache=True)(self.function)
+            compiled = compiled_stage(self.function, SIGNATURE)
         if cold:
             mark.touch()
             log.info("compiled %s in %.1f s", self.function.__qualname__, time.process_time() - began)

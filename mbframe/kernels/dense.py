@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import inner
+from .pipeline import inner
 
 
 @inner

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import Stage, call, inner, records
+from .compile import Stage, call
+from .memory import integers, part, record, records, vector
+from .pipeline import inner
 from .workspace import (
     DYNAMICS,
     LINK,
+    MARKER,
     MOTION,
     NO_CONVERGENCE,
     NO_FRICTION,
@@ -16,11 +19,7 @@ from .workspace import (
     POSITION,
     REACTIONS,
     factorization,
-    integers,
-    marker_table,
-    part,
     state_changed,
-    vector,
     workspace,
 )
 
@@ -136,7 +135,7 @@ def settle_friction(t, work, data, n):
             change = max(change, abs(x[n_v + k] - multipliers[k]))
         if change <= FRICTION_CHANGE * largest:
             return OK
-    w.culprit = records(tables[0], 1, LINK)[0].row
+    w.culprit = record(tables[0], LINK).row
     return NO_FRICTION
 
 
@@ -218,7 +217,7 @@ def norm(values, n):
 @inner
 def extent(w):
     """The largest coordinate of a marker, at least 1."""
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     largest = 1.0
     for m in range(w.n_markers):
         for x in range(3):
@@ -265,7 +264,7 @@ def correct(t, work, data, n):
     corrected state: the next acceleration uses them again.
     """
     w = workspace(work)
-    c = records(data, 1, CORRECTION)[0]
+    c = record(data, CORRECTION)
     residual = vector(w.residual, w.n_holonomic)
     enough = floor = 0.0
     before = np.inf
@@ -352,7 +351,7 @@ WEIGHTED = np.dtype(
 def factor_weighted(t, work, data, n):
     """Factors of [W J^T; J 0]; with the mass matrix for W those of the system, which the next acceleration uses."""
     w = workspace(work)
-    c = records(data, 1, WEIGHTED)[0]
+    c = record(data, WEIGHTED)
     if c.factor == w.factor:
         return factor_if_stale(w, t, work)
     own, entries = vector(c.entries, w.n_entries), vector(w.entries, w.n_entries)
@@ -366,7 +365,7 @@ def factor_weighted(t, work, data, n):
 def change_least(t, work, data, n):
     """The least change in the norm of W: -W^-1 J^T (J W^-1 J^T)^-1 times the violations."""
     w = workspace(work)
-    c = records(data, 1, WEIGHTED)[0]
+    c = record(data, WEIGHTED)
     return call(w.solve, t, work, c.factor, c.entries)
 
 

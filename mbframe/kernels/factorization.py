@@ -24,8 +24,10 @@ from __future__ import annotations
 import numpy as np
 
 from .bodywise import row_weight
-from .compile import Stage, call, inner
-from .workspace import NOT_FINITE, OK, SINGULAR, factorization, indices, vector, workspace
+from .compile import Stage, call
+from .memory import indices, vector
+from .pipeline import inner
+from .workspace import NOT_FINITE, OK, SINGULAR, factorization, workspace
 
 PIVOT_LOST = 1e-11  # relative pivot below which a constraint depends on others
 PIVOT_REGAINED = 1e-7  # relative pivot above which it no longer does

@@ -14,21 +14,13 @@ from __future__ import annotations
 import numpy as np
 
 from .bodywise import BODY, BODYWISE, TOUCH, solve_bodies
-from .compile import Stage, call, inner, records
+from .compile import Stage, call
 from .dense import cholesky, factor_semidefinite, solve_cholesky
 from .dynamics import settle_forces
 from .factorization import PIVOT_LOST, substitute_symmetric
-from .workspace import (
-    NOT_FINITE,
-    OK,
-    block,
-    factorization,
-    indices,
-    integers,
-    part,
-    vector,
-    workspace,
-)
+from .memory import block, indices, integers, part, record, records, vector
+from .pipeline import inner
+from .workspace import NOT_FINITE, OK, factorization, workspace
 
 PRODUCT = np.dtype(
     [
@@ -157,8 +149,8 @@ def pseudosolve_gram(g, n):
 def accelerate_by_gauss(t, work, data, n):
     """v' and the multipliers in the closed form of Udwadia and Kalaba."""
     w = workspace(work)
-    g = records(data, 1, GAUSS)[0]
-    s = records(w.bodywise, 1, BODYWISE)[0]
+    g = record(data, GAUSS)
+    s = record(w.bodywise, BODYWISE)
     status = settle_forces(w, t, work)
     if status == OK:
         status = solve_bodies(w, s)

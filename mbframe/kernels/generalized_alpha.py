@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import Stage, call, inner, records
+from .compile import Stage, call
 from .implicit import (
     add_residual,
     begin,
@@ -16,7 +16,9 @@ from .implicit import (
     take_tangent,
 )
 from .integrators import fixed_instant
-from .workspace import DYNAMICS, NO_STEP, OK, part, state_changed, vector, workspace
+from .memory import part, record, vector
+from .pipeline import inner
+from .workspace import DYNAMICS, NO_STEP, OK, state_changed, workspace
 
 GENERALIZED_ALPHA = np.dtype(
     [
@@ -146,7 +148,7 @@ def solve_step(w, g, m, t, t1, work):
 def generalized_alpha(t, work, data, n):
     """One step from (w.t, w.y)."""
     w = workspace(work)
-    g = records(data, 1, GENERALIZED_ALPHA)[0]
+    g = record(data, GENERALIZED_ALPHA)
     m = newton(g.newton)
     y, y0, rates = vector(w.y, w.n_y), vector(g.y0, w.n_y), vector(w.rates, w.n_y)
     a, v_rate, multipliers = vector(g.a, w.n_v), vector(g.v_rate, w.n_v), vector(g.multipliers, w.n_rows)

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import call, inner, records
+from .compile import call
 from .factorization import PIVOT_LOST, factor_general, substitute_general
-from .workspace import MOTION, OK, SINGULAR, factorization, indices, integers, part, state_changed, vector
+from .memory import indices, integers, part, record, vector
+from .pipeline import inner
+from .workspace import MOTION, OK, SINGULAR, factorization, state_changed
 
 NEWTON = np.dtype(
     [
@@ -57,7 +59,7 @@ NEWTON = np.dtype(
 
 @inner
 def newton(address):
-    return records(address, 1, NEWTON)[0]
+    return record(address, NEWTON)
 
 
 @inner

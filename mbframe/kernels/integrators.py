@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import Stage, call, inner, records
-from .workspace import MOTION, OK, STEP_TOO_SMALL, USER_METHOD, matrix, state_changed, vector, workspace
+from .compile import Stage, call
+from .memory import matrix, record, vector
+from .pipeline import inner
+from .workspace import MOTION, OK, STEP_TOO_SMALL, USER_METHOD, state_changed, workspace
 
 RUNGE_KUTTA = np.dtype(
     [
@@ -120,7 +122,7 @@ def runge_kutta(t, work, data, n):
     correction.
     """
     w = workspace(work)
-    r = records(data, 1, RUNGE_KUTTA)[0]
+    r = record(data, RUNGE_KUTTA)
     total = r.stages + r.extra
     a, b, c = matrix(r.a, total, total), vector(r.b, r.stages), vector(r.c, total)
     error = matrix(r.error, 2, r.stages)
@@ -185,7 +187,7 @@ def runge_kutta(t, work, data, n):
 def interpolate_runge_kutta(t, work, data, n):
     """w.y at time t inside the last step: y0 + h sum_i k_i sum_j dense[i, j] theta^(j + 1)."""
     w = workspace(work)
-    r = records(data, 1, RUNGE_KUTTA)[0]
+    r = record(data, RUNGE_KUTTA)
     total = r.stages + r.extra
     a, c, dense = matrix(r.a, total, total), vector(r.c, total), matrix(r.dense, total, r.degree)
     k, y, y0 = matrix(r.k, total, w.n_y), vector(w.y, w.n_y), vector(r.y0, w.n_y)

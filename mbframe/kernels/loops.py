@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import Stage, call, inner, records
+from .compile import Stage, call
+from .memory import address_of, block, part, record, records, vector
+from .pipeline import inner
 from .workspace import (
+    BIAS_AT,
     DYNAMICS,
     GRADIENT_AT,
     HESSIAN_AT,
@@ -16,16 +19,10 @@ from .workspace import (
     MARKER,
     OK,
     POSITION,
+    RATE_AT,
     SINGULAR_POSE,
-    USER_METHOD,
     VALUE_AT,
     WRENCH_AT,
-    block,
-    marker_bias,
-    marker_rate,
-    marker_table,
-    part,
-    vector,
     workspace,
 )
 
@@ -47,7 +44,7 @@ def bodies(t, work, table, n):
     """
     w = workspace(work)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     frame = block(w.scratch, 0, 3, N_FRAME)
     for k in range(n):
         body = rows[k]
@@ -84,7 +81,7 @@ def constraints(t, work, table, n):
     """
     w = workspace(work)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     g = block(w.scratch, GRADIENT_AT, EQUATIONS, 24)
     for k in range(n):
         e = rows[k]
@@ -115,7 +112,7 @@ def coincidences(t, work, table, n):
     """
     w = workspace(work)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     for k in range(n):
         e = rows[k]
         i, j = markers[e.i], markers[e.j]
@@ -144,8 +141,8 @@ def project(t, work, link, n):
     Shared by all types and called by address, so that it is compiled once.
     """
     w = workspace(work)
-    e = records(link, 1, LINK)[0]
-    markers = marker_table(w)
+    e = record(link, LINK)
+    markers = records(w.markers, w.n_markers, MARKER)
     for side in range(2):
         m = e.j if side else e.i
         if markers[m].n > 0:  # the ground is at rest
@@ -162,7 +159,7 @@ def clocks(t, work, table, n):
     if w.level == POSITION:
         return OK
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     for k in range(n):
         e = rows[k]
         rate = part(w.constraint_rate, e.row, EQUATIONS)
@@ -182,7 +179,7 @@ def velocity_constraints(t, work, table, n):
     if w.level == POSITION:
         return OK
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     g, out = block(w.scratch, HESSIAN_AT, EQUATIONS, 36), part(w.scratch, VALUE_AT, EQUATIONS)
     for k in range(n):
         e = rows[k]
@@ -205,8 +202,8 @@ def project_velocity(t, work, link, n):
     gamma -= D_x x' + D_x' x''_bias.
     """
     w = workspace(work)
-    e = records(link, 1, LINK)[0]
-    markers = marker_table(w)
+    e = record(link, LINK)
+    markers = records(w.markers, w.n_markers, MARKER)
     given, value = block(w.scratch, HESSIAN_AT, n, 36), part(w.scratch, VALUE_AT, n)
     g, gamma = block(w.scratch, GRADIENT_AT, n, 24), part(w.gamma, e.row, n)
     for side in range(2):
@@ -253,12 +250,12 @@ def combine(w, e, m, side, n):
 
     Three columns at a time: most bodies have three or six velocities.
     """
-    marker = marker_table(w)[m]
+    marker = records(w.markers, w.n_markers, MARKER)[m]
     g, first, parts = block(w.scratch, GRADIENT_AT, n, 24), np.uint64(12 * side), e.parts_j if side else e.parts_i
     jacobian = block(w.jacobians, marker.jacobian, 12, marker.n)
     out = block(w.entries, e.block_j if side else e.block_i, n, marker.n)
     rate, gamma = part(w.constraint_rate, e.row, n), part(w.gamma, e.row, n)
-    x_rate, x_bias = marker_rate(w, m), marker_bias(w, m)
+    x_rate, x_bias = vector(address_of(marker) + RATE_AT, 12), vector(address_of(marker) + BIAS_AT, 12)
     columns, one, two, three = np.uint64(marker.n), np.uint64(1), np.uint64(2), np.uint64(3)
     for r in range(n):
         more = False  # what is in `out` counts from the second part on
@@ -292,38 +289,12 @@ def forces(t, work, table, n):
     if w.level < DYNAMICS:
         return OK
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     for k in range(n):
         e = rows[k]
         i, j = markers[e.i], markers[e.j]
         force, torque = wrench(e, t, i, j)
         hand_over(w, force, torque)
-        call(w.apply, t, work, table + k * rows.itemsize, 0)
-    return OK
-
-
-@Stage
-def guarded_forces(t, work, table, n):
-    """As `forces`, for a user's method: it may raise, and gets copies of the markers, which it may overwrite.
-
-    The interpreted method is called afterwards to show the error.
-    """
-    w = workspace(work)
-    if w.level < DYNAMICS:
-        return OK
-    rows = records(table, n, ROW)
-    markers = marker_table(w)
-    pair = records(w.scratch, 2, MARKER)
-    for k in range(n):
-        e = rows[k]
-        pair[0] = markers[e.i]
-        pair[1] = markers[e.j]
-        try:
-            force, torque = wrench(e, t, pair[0], pair[1])
-            hand_over(w, force, torque)
-        except Exception:
-            w.culprit = k
-            return USER_METHOD
         call(w.apply, t, work, table + k * rows.itemsize, 0)
     return OK
 
@@ -335,23 +306,16 @@ def forces_with_states(t, work, table, n):
     if w.level < DYNAMICS:
         return OK
     rows = records(table, n, ROW)
-    markers = marker_table(w)
-    pair = records(w.scratch, 2, MARKER)
+    markers = records(w.markers, w.n_markers, MARKER)
     for k in range(n):
         e = rows[k]
-        pair[0] = markers[e.i]
-        pair[1] = markers[e.j]
-        i, j = pair[0], pair[1]
+        i, j = markers[e.i], markers[e.j]
         z, z_rate = part(w.y, w.n_q + w.n_v + e.z, STATES), part(w.rates, w.n_q + w.n_v + e.z, STATES)
-        try:
-            rate = state_rate(e, t, i, j, z)
-            for s in range(STATES):
-                z_rate[s] = rate[s]
-            force, torque = wrench(e, t, i, j, z)
-            hand_over(w, force, torque)
-        except Exception:
-            w.culprit = k
-            return USER_METHOD
+        rate = state_rate(e, t, i, j, z)
+        for s in range(STATES):
+            z_rate[s] = rate[s]
+        force, torque = wrench(e, t, i, j, z)
+        hand_over(w, force, torque)
         call(w.apply, t, work, table + k * rows.itemsize, 0)
     return OK
 
@@ -365,7 +329,7 @@ def reactive_forces(t, work, table, n):
     """
     w = workspace(work)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     entries, multipliers = vector(w.entries, w.n_entries), vector(w.multipliers, w.n_rows)
     for k in range(n):
         e = rows[k]
@@ -399,8 +363,8 @@ def apply(t, work, link, n):
     d_k)/2). Shared by all types and called by address, so that it is compiled once.
     """
     w = workspace(work)
-    e = records(link, 1, LINK)[0]
-    markers = marker_table(w)
+    e = record(link, LINK)
+    markers = records(w.markers, w.n_markers, MARKER)
     i, j = markers[e.i], markers[e.j]
     f = part(w.scratch, WRENCH_AT, 6)
     x, y, z = j.position[0] - i.position[0], j.position[1] - i.position[1], j.position[2] - i.position[2]
@@ -511,7 +475,7 @@ def turns(t, work, table, n):
     """
     w = workspace(work)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     for k in range(n):
         e = rows[k]
         followed = part(w.y, w.n_q + w.n_v + e.z, 1)
@@ -526,7 +490,7 @@ def accept_turns(t, work, table, n):
     """Keep the angles of an accepted step. Binds ROW and the method angle."""
     w = workspace(work)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     for k in range(n):
         e = rows[k]
         accepted = part(w.y, w.n_q + w.n_v + e.z, 1)
@@ -540,15 +504,8 @@ def energies(t, work, table, n):
     """Potential energy of all elements of one type. Binds ROW and the method energy."""
     w = workspace(work)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
-    pair = records(w.scratch, 2, MARKER)
+    markers = records(w.markers, w.n_markers, MARKER)
     for k in range(n):
         e = rows[k]
-        pair[0] = markers[e.i]
-        pair[1] = markers[e.j]
-        try:
-            w.potential += energy(e, t, pair[0], pair[1])
-        except Exception:
-            w.culprit = k
-            return USER_METHOD
+        w.potential += energy(e, t, markers[e.i], markers[e.j])
     return OK

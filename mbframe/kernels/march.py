@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import Stage, call, inner, records
-from .workspace import DONE, FULL, MOTION, OK, POSITION, REACTIONS, integers, matrix, state_changed, vector, workspace
+from .compile import Stage, call
+from .memory import integers, matrix, record, vector
+from .pipeline import inner
+from .workspace import DONE, FULL, MOTION, OK, POSITION, REACTIONS, state_changed, workspace
 
 MARCH = np.dtype(
     [
@@ -84,7 +86,7 @@ def march(t, work, data, n):
     failure.
     """
     w = workspace(work)
-    m = records(data, 1, MARCH)[0]
+    m = record(data, MARCH)
     y, y0 = vector(w.y, w.n_y), vector(m.y0, w.n_y)
     if m.n_eval > 0:
         status = emit(w, m, work)
@@ -118,7 +120,7 @@ def march(t, work, data, n):
 def interpolate_hermite(t, work, data, n):
     """w.y at time t inside the last step by cubic Hermite interpolation: for integrators without dense output."""
     w = workspace(work)
-    m = records(data, 1, MARCH)[0]
+    m = record(data, MARCH)
     y, y0, y1 = vector(w.y, w.n_y), vector(m.y0, w.n_y), vector(m.y1, w.n_y)
     rates, f0, f1 = vector(w.rates, w.n_y), vector(m.rates0, w.n_y), vector(m.rates1, w.n_y)
     t1 = w.t
@@ -174,7 +176,7 @@ REPLAY = np.dtype(
 def replay(t, work, data, n):
     """Accelerations, multipliers, violations and potential energy at stored states."""
     w = workspace(work)
-    r = records(data, 1, REPLAY)[0]
+    r = record(data, REPLAY)
     times, states = vector(r.times, r.n), matrix(r.states, r.n, w.n_y)
     out_rates, out_multipliers = matrix(r.rates, r.n, w.n_y), matrix(r.multipliers, r.n, w.n_rows)
     out_residual, out_rate = vector(r.residual, r.n), vector(r.constraint_rate, r.n)

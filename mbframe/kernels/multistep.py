@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import Stage, inner, records
+from .compile import Stage
 from .integrators import combine, derivative, fixed_instant
-from .workspace import OK, matrix, state_changed, vector, workspace
+from .memory import matrix, record, vector
+from .pipeline import inner
+from .workspace import OK, state_changed, workspace
 
 ADAMS_BASHFORTH = np.dtype(
     [
@@ -82,7 +84,7 @@ def reach(w, r, t, work):
 def adams_bashforth(t, work, data, n):
     """One step from (w.t, w.y); the derivative is taken there, after the correction, and joins the history."""
     w = workspace(work)
-    r = records(data, 1, ADAMS_BASHFORTH)[0]
+    r = record(data, ADAMS_BASHFORTH)
     history, y, y0 = matrix(r.history, r.order, w.n_y), vector(w.y, w.n_y), vector(r.y0, w.n_y)
     r.t0 = t
     r.newest = (r.newest + 1) % r.order
@@ -104,6 +106,6 @@ def adams_bashforth(t, work, data, n):
 def interpolate_adams_bashforth(t, work, data, n):
     """w.y at time t inside the last step."""
     w = workspace(work)
-    status = reach(w, records(data, 1, ADAMS_BASHFORTH)[0], t, work)
+    status = reach(w, record(data, ADAMS_BASHFORTH), t, work)
     w.t = t
     return status

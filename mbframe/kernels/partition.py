@@ -13,22 +13,12 @@ from __future__ import annotations
 import numpy as np
 
 from .bodywise import BODYWISE
-from .compile import Stage, call, inner, records
+from .compile import Stage, call
 from .dense import cholesky, factor_general, reveal_rank, solve_cholesky, solve_general, solve_transposed
 from .dynamics import norm, settle_forces
-from .workspace import (
-    NOT_FINITE,
-    OK,
-    REACTIONS,
-    SINGULAR,
-    block,
-    factorization,
-    indices,
-    integers,
-    part,
-    vector,
-    workspace,
-)
+from .memory import block, indices, integers, part, record, vector
+from .pipeline import inner
+from .workspace import NOT_FINITE, OK, REACTIONS, SINGULAR, factorization, workspace
 
 RANK_LOST = 1e-9  # relative pivot below which a row depends on others, for exactly closed constraints
 WORN = 0.5  # fraction of its first condition at which a partition is revealed anew
@@ -120,8 +110,8 @@ POSITIONS_AND_VELOCITIES = np.dtype([("position", "i8"), ("velocity", "i8")], al
 @inner
 def level(w, data, n):
     """The partition for the first n rows: that of positions, or that of velocities if there are nonholonomic rows."""
-    both = records(data, 1, POSITIONS_AND_VELOCITIES)[0]
-    return records(both.position if n == w.n_holonomic else both.velocity, 1, PARTITION)[0]
+    both = record(data, POSITIONS_AND_VELOCITIES)
+    return record(both.position if n == w.n_holonomic else both.velocity, PARTITION)
 
 
 @Stage
@@ -162,9 +152,9 @@ INDEPENDENT = np.dtype(
 @inner
 def hold(data, held):
     """Keep the choice of coordinates, or let it be made anew."""
-    both = records(data, 1, POSITIONS_AND_VELOCITIES)[0]
-    records(both.position, 1, PARTITION)[0].held = held
-    records(both.velocity, 1, PARTITION)[0].held = held
+    both = record(data, POSITIONS_AND_VELOCITIES)
+    record(both.position, PARTITION).held = held
+    record(both.velocity, PARTITION).held = held
 
 
 @Stage
@@ -173,7 +163,7 @@ def accelerate_independent(t, work, data, n):
 
     Where reactions are asked for, the state is a stored one, and taken as it is.
     """
-    d = records(data, 1, INDEPENDENT)[0]
+    d = record(data, INDEPENDENT)
     if n != REACTIONS:
         hold(d.partitions, 1)
         status = call(d.correct, t, work, d.correct_data, 0)
@@ -248,7 +238,7 @@ def share_load(w, p, d):
     r, multipliers = p.rank, vector(w.multipliers, w.n_rows)
     jacobian, factors = block(p.jacobian, 0, w.n_rows, w.n_v), block(p.factors, 0, r, r)
     rows, columns, pivots = integers(p.rows, w.n_rows), integers(p.columns, w.n_v), integers(p.pivots, w.n_rows)
-    weight = vector(records(w.bodywise, 1, BODYWISE)[0].weight, w.n_rows)
+    weight = vector(record(w.bodywise, BODYWISE).weight, w.n_rows)
     sharing, normal, g = block(d.sharing, 0, w.n_rows, r), block(d.normal, 0, r, r), vector(d.load, w.n_v)
     for k in range(w.n_rows):
         for a in range(r):
@@ -276,8 +266,8 @@ def share_load(w, p, d):
 def accelerate_by_projection(t, work, data, n):
     """v' from the equations of motion projected on the motions that the constraints admit, R M (R^T a + p) = R Q."""
     w = workspace(work)
-    d = records(data, 1, PROJECTION)[0]
-    p = records(d.partition, 1, PARTITION)[0]
+    d = record(data, PROJECTION)
+    p = record(d.partition, PARTITION)
     status = settle_forces(w, t, work)
     if status != OK:
         return status

@@ -15,9 +15,11 @@ from __future__ import annotations
 import numpy as np
 
 from .bodywise import row_weight
-from .compile import Stage, call, inner, records
+from .compile import Stage, call
 from .dynamics import settle_forces
-from .workspace import NOT_FINITE, OK, factorization, indices, part, vector, workspace
+from .memory import indices, part, record, vector
+from .pipeline import inner
+from .workspace import NOT_FINITE, OK, factorization, workspace
 
 PENALTY = np.dtype(
     [
@@ -64,7 +66,7 @@ def set_penalties(w, p):
 def accelerate_by_penalties(t, work, data, n):
     """v' and the multipliers by penalties, repeated up to the limit."""
     w = workspace(work)
-    p = records(data, 1, PENALTY)[0]
+    p = record(data, PENALTY)
     status = settle_forces(w, t, work)
     if status == OK and p.ready == 0:
         status = call(w.weigh, t, work, w.bodywise, 0)
@@ -118,7 +120,7 @@ PENALIZED = np.dtype([("alpha", "i8"), ("factor", "i8"), ("ready", "i8")], align
 def factor_penalized(t, work, data, n):
     """Take up J for changes by penalties."""
     w = workspace(work)
-    p = records(data, 1, PENALIZED)[0]
+    p = record(data, PENALIZED)
     if p.ready == 0:
         status = call(w.weigh, t, work, w.bodywise, 0)
         if status != OK:
@@ -130,6 +132,6 @@ def factor_penalized(t, work, data, n):
 @Stage
 def change_by_penalties(t, work, data, n):
     """The change d with (M + J^T alpha J) d = -J^T alpha times the violations."""
-    p = records(data, 1, PENALIZED)[0]
+    p = record(data, PENALIZED)
     w = workspace(work)
     return call(w.solve, t, work, p.factor, w.entries)

@@ -63,7 +63,9 @@ TEMPLATES: dict[str, Callable] = {
 @cache
 def spatial(function: Callable, name: str) -> Callable:
     """A user's method of the plane as one for markers of space; `name` says which of the templates it fits."""
-    return rebound(TEMPLATES[name], function.__qualname__, {"method": function})
+    bound = rebound(TEMPLATES[name], function.__qualname__, {"method": function})
+    bound.__module__ = function.__module__  # it may hold arrays that the user's method made: compiled as a user's
+    return bound
 
 
 @cache

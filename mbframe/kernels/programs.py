@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
 from . import expressions
-from .compile import Stage, call, inner, records
-from .workspace import OK, integers, vector
+from .compile import Stage, call
+from .expressions import STACK_DEPTH, STACK_ROWS
+from .memory import address_of, integers, record, room, vector
+from .pipeline import inner
+from .workspace import OK
 
 PROGRAM = np.dtype(expressions.PROGRAM_FIELDS, align=True)
 
@@ -21,12 +24,11 @@ def run(x, work, program, n):
 
     A stage, called by address, because the interpreter is long: it is compiled once and not once per type of element.
     """
-    p = records(program, 1, PROGRAM)[0]
+    p = record(program, PROGRAM)
     p.value = p.slope = p.bend = np.nan
     if p.n_code == 0:
         return OK
-    stack = np.empty((expressions.STACK_ROWS, expressions.STACK_DEPTH))
-    variables = np.empty(1)
+    stack, variables = room(STACK_ROWS, STACK_DEPTH), room(1, 1)[0]
     variables[0] = x
     status = evaluate_program(integers(p.code, p.n_code), vector(p.constants, p.n_constants), variables, 0, stack)
     if status == 0:
@@ -38,16 +40,6 @@ def run(x, work, program, n):
 def hold(x, work, program, n):
     """Of a function that Python samples before the methods that use it are run: its results are in the record."""
     return OK
-
-
-@intrinsic
-def address_of(typingctx, record):
-    """Where a record lies."""
-
-    def generate(context, builder, signature, args):
-        return builder.ptrtoint(args[0], context.get_value_type(types.intp))
-
-    return types.intp(record), generate
 
 
 @inner

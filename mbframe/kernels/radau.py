@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import Stage, call, inner, records
+from .compile import Stage, call
 from .implicit import (
     add_mass,
     add_residual,
@@ -34,18 +34,9 @@ from .implicit import (
     take_tangent,
 )
 from .integrators import SMALLEST, first_step
-from .workspace import (
-    DYNAMICS,
-    NO_STEP,
-    OK,
-    STEP_TOO_SMALL,
-    USER_METHOD,
-    complex_vector,
-    matrix,
-    state_changed,
-    vector,
-    workspace,
-)
+from .memory import complex_vector, matrix, record, vector
+from .pipeline import inner
+from .workspace import DYNAMICS, NO_STEP, OK, STEP_TOO_SMALL, USER_METHOD, state_changed, workspace
 
 STAGES = 3
 
@@ -422,7 +413,7 @@ def error_norm(w, r, m, t, h, work):
 def radau(t, work, data, n):
     """One accepted step from (w.t, w.y)."""
     w = workspace(work)
-    r = records(data, 1, RADAU)[0]
+    r = record(data, RADAU)
     m = newton(r.newton)
     y, y0 = vector(w.y, w.n_y), vector(r.y0, w.n_y)
     v, last = matrix(r.v, STAGES, w.n_v), matrix(r.last_v, STAGES, w.n_v)
@@ -483,7 +474,7 @@ def radau(t, work, data, n):
 def interpolate_radau(t, work, data, n):
     """w.y at time t inside the last step, by a shorter step from its begin: as accurate as the step itself."""
     w = workspace(work)
-    r = records(data, 1, RADAU)[0]
+    r = record(data, RADAU)
     m = newton(r.newton)
     status = start(w, r, m, r.t0, work)
     if status == OK and t > r.t0:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import Stage, records
+from .compile import Stage
+from .memory import block, part, records
 from .tangent import tangent_record
-from .workspace import DYNAMICS, OK, block, marker_table, part, workspace
+from .workspace import DYNAMICS, MARKER, OK, workspace
 
 # Bound by `specialize`.
 ROW: np.dtype = np.dtype("f8")
@@ -21,7 +22,7 @@ def bodies(t, work, table, n):
     """Marker table, mass, inertia and elastic forces, gravity, q'. Binds ROW, prepare, place, inertia, rates."""
     w = workspace(work)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     for k in range(n):
         body = rows[k]
         frame = block(w.scratch, 0, 3, body.n_frame)
@@ -98,7 +99,7 @@ def tangents(t, work, table, n):
     w = workspace(work)
     a = tangent_record(w)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     for k in range(n):
         body = rows[k]
         frame = block(w.scratch, 0, 3, body.n_frame)
@@ -118,7 +119,7 @@ def loads(t, work, table, n):
     w = workspace(work)
     a = tangent_record(w)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     for k in range(n):
         body = rows[k]
         frame = block(w.scratch, 0, 3, body.n_frame)

@@ -9,22 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import Stage, call, inner, records
+from .compile import Stage, call
 from .loops import hand_over
-from .workspace import (
-    GRADIENT_AT,
-    HESSIAN_AT,
-    LINK,
-    LINK_FIELDS,
-    OK,
-    WRENCH_AT,
-    block,
-    integers,
-    marker_table,
-    part,
-    vector,
-    workspace,
-)
+from .memory import block, integers, part, record, records, vector
+from .pipeline import inner
+from .workspace import GRADIENT_AT, HESSIAN_AT, LINK, LINK_FIELDS, MARKER, OK, WRENCH_AT, workspace
 
 TANGENT = np.dtype(
     [
@@ -66,7 +55,7 @@ FORCE_ROW = np.dtype([*LINK_FIELDS, ("force", "f8", 3), ("torque", "f8", 3), ("g
 
 @inner
 def tangent_record(w):
-    return records(w.tangent, 1, TANGENT)[0]
+    return record(w.tangent, TANGENT)
 
 
 @Stage
@@ -102,7 +91,7 @@ def bodies(t, work, table, n):
     w = workspace(work)
     a = tangent_record(w)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     frame = block(w.scratch, 0, 3, N_FRAME)
     for k in range(n):
         body = rows[k]
@@ -131,7 +120,7 @@ def loads(t, work, table, n):
     w = workspace(work)
     a = tangent_record(w)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     frame = block(w.scratch, 0, 3, N_FRAME)
     for k in range(n):
         body = rows[k]
@@ -148,7 +137,7 @@ def constraints(t, work, table, n):
     w = workspace(work)
     a = tangent_record(w)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     g, h = block(w.scratch, GRADIENT_AT, EQUATIONS, 24), block(w.scratch, HESSIAN_AT, 24, 24)
     for k in range(n):
         e = rows[k]
@@ -186,7 +175,7 @@ def add_constraint(t, work, link, n):
     """K += B^T (sum lambda C_xx) B, and the load g^T lambda for the markers, of one constraint with n equations."""
     w = workspace(work)
     a = tangent_record(w)
-    e = records(link, 1, LINK)[0]
+    e = record(link, LINK)
     g, h = block(w.scratch, GRADIENT_AT, n, 24), block(w.scratch, HESSIAN_AT, 24, 24)
     multipliers = part(a.multipliers, e.row, n)
     load_i, load_j = part(a.loads, 12 * e.i, 12), part(a.loads, 12 * e.j, 12)
@@ -207,7 +196,7 @@ def add_constraint(t, work, link, n):
 @inner
 def add_product(w, pool, offset, left, right, h, first, second):
     """Block += B_left^T h B_right with the 12 x 12 part of h at (first, second). Most of h is zero and skipped."""
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     p, q = markers[left], markers[right]
     b, c = block(w.jacobians, p.jacobian, 12, p.n), block(w.jacobians, q.jacobian, 12, q.n)
     out = block(pool, offset, p.n, q.n)
@@ -228,7 +217,7 @@ def forces(t, work, table, n):
     w = workspace(work)
     a = tangent_record(w)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     g = block(w.scratch, GRADIENT_AT, 6, 36)
     for k in range(n):
         e = rows[k]
@@ -249,7 +238,7 @@ def forces_with_states(t, work, table, n):
     w = workspace(work)
     a = tangent_record(w)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     g = block(w.scratch, GRADIENT_AT, 6, 36)
     for k in range(n):
         e = rows[k]
@@ -289,8 +278,8 @@ def add_force(t, work, link, n):
     """
     w = workspace(work)
     a = tangent_record(w)
-    e = records(link, 1, LINK)[0]
-    markers = marker_table(w)
+    e = record(link, LINK)
+    markers = records(w.markers, w.n_markers, MARKER)
     i, j = markers[e.i], markers[e.j]
     g, given = block(w.scratch, GRADIENT_AT, 6, 36), part(w.scratch, WRENCH_AT, 6)
     f = (given[0], given[1], given[2])

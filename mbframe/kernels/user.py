@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import Stage, call, inner, records
+from .compile import Stage, call
 from .loops import hand_over
+from .memory import block, part, records
+from .pipeline import inner
 from .workspace import (
     DYNAMICS,
     GRADIENT_AT,
@@ -19,10 +21,7 @@ from .workspace import (
     POSITION,
     USER_METHOD,
     VALUE_AT,
-    block,
     marker_dtype,
-    marker_table,
-    part,
     workspace,
 )
 
@@ -33,8 +32,8 @@ REACH = 1e-2  # how far the second derivative looks along the motion; truncation
 CENTRAL = np.array([4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0])
 
 ROW: np.dtype = np.dtype("f8")
-EQUATIONS = 0
-residual = gradient = curvature = velocity_residual = None
+EQUATIONS = STATES = 0
+residual = gradient = curvature = velocity_residual = wrench = state_rate = energy = None
 
 
 def constraint_fields(equations: int) -> list[tuple]:
@@ -60,7 +59,7 @@ def residual_rows(t, work, table, n):
     """
     w = workspace(work)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     pair = records(w.scratch, 2, MARKER_COMPLEX)
     i, j = pair[0], pair[1]
     samples = 1 if w.level == POSITION else 26 + 2 * len(CENTRAL)
@@ -139,7 +138,7 @@ def given_rows(t, work, table, n):
     """
     w = workspace(work)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     pair = records(w.scratch, 2, MARKER)
     for k in range(n):
         e = rows[k]
@@ -208,7 +207,7 @@ def velocity_rows(t, work, table, n):
     if w.level == POSITION:
         return OK
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     pair = records(w.scratch, 2, MARKER_COMPLEX)
     i, j = pair[0], pair[1]
     for k in range(n):
@@ -261,6 +260,79 @@ def projected_velocity_rows(t, work, table, n):
             for x in range(36):
                 g[r, x] = e.gradient[r, x]
         call(w.project_velocity, t, work, table + k * rows.itemsize, EQUATIONS)
+    return OK
+
+
+@Stage
+def guarded_forces(t, work, table, n):
+    """All forces of a user's type. Its method may raise, and gets copies of the markers, which it may overwrite.
+
+    The interpreted method is called afterwards to show the error. Binds ROW and the method wrench.
+    """
+    w = workspace(work)
+    if w.level < DYNAMICS:
+        return OK
+    rows = records(table, n, ROW)
+    markers = records(w.markers, w.n_markers, MARKER)
+    pair = records(w.scratch, 2, MARKER)
+    for k in range(n):
+        e = rows[k]
+        pair[0] = markers[e.i]
+        pair[1] = markers[e.j]
+        try:
+            force, torque = wrench(e, t, pair[0], pair[1])
+            hand_over(w, force, torque)
+        except Exception:
+            w.culprit = k
+            return USER_METHOD
+        call(w.apply, t, work, table + k * rows.itemsize, 0)
+    return OK
+
+
+@Stage
+def guarded_forces_with_states(t, work, table, n):
+    """As `guarded_forces`, with own first-order states z: z' = state_rate. Binds ROW, STATES, wrench, state_rate."""
+    w = workspace(work)
+    if w.level < DYNAMICS:
+        return OK
+    rows = records(table, n, ROW)
+    markers = records(w.markers, w.n_markers, MARKER)
+    pair = records(w.scratch, 2, MARKER)
+    for k in range(n):
+        e = rows[k]
+        pair[0] = markers[e.i]
+        pair[1] = markers[e.j]
+        i, j = pair[0], pair[1]
+        z, z_rate = part(w.y, w.n_q + w.n_v + e.z, STATES), part(w.rates, w.n_q + w.n_v + e.z, STATES)
+        try:
+            rate = state_rate(e, t, i, j, z)
+            for s in range(STATES):
+                z_rate[s] = rate[s]
+            force, torque = wrench(e, t, i, j, z)
+            hand_over(w, force, torque)
+        except Exception:
+            w.culprit = k
+            return USER_METHOD
+        call(w.apply, t, work, table + k * rows.itemsize, 0)
+    return OK
+
+
+@Stage
+def guarded_energies(t, work, table, n):
+    """Potential energy of all elements of a user's type. Binds ROW and the method energy."""
+    w = workspace(work)
+    rows = records(table, n, ROW)
+    markers = records(w.markers, w.n_markers, MARKER)
+    pair = records(w.scratch, 2, MARKER)
+    for k in range(n):
+        e = rows[k]
+        pair[0] = markers[e.i]
+        pair[1] = markers[e.j]
+        try:
+            w.potential += energy(e, t, pair[0], pair[1])
+        except Exception:
+            w.culprit = k
+            return USER_METHOD
     return OK
 
 

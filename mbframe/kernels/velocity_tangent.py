@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import Stage, call, inner, records
+from .compile import Stage, call
+from .memory import block, complex_matrix, part, record, records
+from .pipeline import inner
 from .tangent import tangent_record
 from .user import MARKER_COMPLEX, STEP, disturb, moved
-from .workspace import LINK, LINK_FIELDS, OK, block, complex_block, marker_table, part, workspace
+from .workspace import LINK, LINK_FIELDS, MARKER, OK, workspace
 
 NUMBERS = 48
 
@@ -34,9 +36,9 @@ def velocity_constraints(t, work, table, n):
     w = workspace(work)
     a = tangent_record(w)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     pair = records(w.scratch, 2, MARKER_COMPLEX)
-    given = complex_block(a.velocity_given, EQUATIONS, 36)
+    given = complex_matrix(a.velocity_given, EQUATIONS, 36)
     g, h = block(a.velocity_gradient, 0, EQUATIONS, NUMBERS), block(a.velocity_hessian, 0, NUMBERS, NUMBERS)
     for k in range(n):
         e = rows[k]
@@ -88,8 +90,8 @@ def add_velocity_constraint(t, work, link, n):
     """K, R, the change of D along dq = T d, and the loads of the markers, of one constraint with n equations."""
     w = workspace(work)
     a = tangent_record(w)
-    e = records(link, 1, LINK)[0]
-    markers = marker_table(w)
+    e = record(link, LINK)
+    markers = records(w.markers, w.n_markers, MARKER)
     g, h = block(a.velocity_gradient, 0, n, NUMBERS), block(a.velocity_hessian, 0, NUMBERS, NUMBERS)
     multipliers = part(a.multipliers, e.row, n)
     change = block(a.velocity_stiffness, (e.row - w.n_holonomic) * w.n_v, n, w.n_v)

@@ -7,9 +7,10 @@ This is the one file in which addresses and offsets are turned into arrays. All 
 from __future__ import annotations
 
 import numpy as np
-from numba import carray
+from numba.extending import intrinsic
 
-from .compile import inner, pointer
+from .memory import record_at
+from .pipeline import inner
 
 # What an evaluation is asked for (`level`): each level includes the ones before it.
 POSITION = 0  # marker positions and axes, holonomic residuals C
@@ -59,7 +60,6 @@ def marker_dtype(scalar: str) -> np.dtype:
 
 
 MARKER = marker_dtype("f8")
-MARKER_SIZE = MARKER.itemsize
 assert MARKER.fields is not None
 RATE_AT, BIAS_AT = MARKER.fields["velocity"][1], MARKER.fields["bias"][1]  # where the 12 numbers of x' and x'' begin
 
@@ -209,14 +209,16 @@ SCRATCH = 4096
 MOST_EQUATIONS = (WRENCH_AT - HESSIAN_AT) // 36
 
 
-@inner
-def workspace(address):
-    return carray(pointer(address), 1, WORK)[0]
+@intrinsic
+def workspace(typingctx, address):
+    """The workspace record."""
+    return record_at(WORK)
 
 
-@inner
-def factorization(address):
-    return carray(pointer(address), 1, FACTOR)[0]
+@intrinsic
+def factorization(typingctx, address):
+    """A record of a factorization."""
+    return record_at(FACTOR)
 
 
 @inner
@@ -225,63 +227,3 @@ def state_changed(w):
     w.evaluated = 0
     f = factorization(w.factor)
     f.valid = min(f.valid, 0)
-
-
-@inner
-def vector(address, n):
-    return carray(pointer(address), n, np.float64)
-
-
-@inner
-def complex_vector(address, n):
-    return carray(pointer(address), n, np.complex128)
-
-
-@inner
-def complex_block(address, rows, columns):
-    return carray(pointer(address), (rows, columns), np.complex128)
-
-
-@inner
-def matrix(address, rows, columns):
-    return carray(pointer(address), (rows, columns), np.float64)
-
-
-@inner
-def block(address, offset, rows, columns):
-    """The dense block that starts `offset` doubles after `address`."""
-    return carray(pointer(address + 8 * offset), (rows, columns), np.float64)
-
-
-@inner
-def part(address, offset, n):
-    """The `n` doubles that start `offset` doubles after `address`."""
-    return carray(pointer(address + 8 * offset), n, np.float64)
-
-
-@inner
-def indices(address, n):
-    """Unsigned indices: numba then needs no test for negative ones, which halves the time of the sparse solver."""
-    return carray(pointer(address), n, np.uint32)
-
-
-@inner
-def integers(address, n):
-    return carray(pointer(address), n, np.int64)
-
-
-@inner
-def marker_table(w):
-    return carray(pointer(w.markers), w.n_markers, MARKER)
-
-
-@inner
-def marker_rate(w, m):
-    """x' of the m-th marker in one piece: `velocity` and the rows of `axes_rate`."""
-    return carray(pointer(w.markers + m * MARKER_SIZE + RATE_AT), 12, np.float64)
-
-
-@inner
-def marker_bias(w, m):
-    """x'' of the m-th marker for v' = 0, in one piece."""
-    return carray(pointer(w.markers + m * MARKER_SIZE + BIAS_AT), 12, np.float64)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba.core.runtime import _nrt_python, rtsys
 
 import mbframe as mb
 
@@ -253,6 +254,20 @@ def test_users_force_is_that_of_the_library(formulation: mb.Formulation) -> None
     )
     np.testing.assert_allclose(found.stiffness.toarray(), expected.stiffness.toarray(), atol=1e-10)
     np.testing.assert_allclose(found.damping.toarray(), expected.damping.toarray(), atol=1e-10)
+
+
+def test_arrays_that_users_methods_make_do_not_stay_behind() -> None:
+    system, _ = hung(Rope)
+    mb.simulate(system, 0.1, dt=1e-2)
+    _nrt_python.memsys_enable_stats()
+    try:
+        before = rtsys.get_allocation_stats()
+        _ = mb.simulate(system, 0.1, dt=1e-2).energy
+        after = rtsys.get_allocation_stats()
+    finally:
+        _nrt_python.memsys_disable_stats()
+    assert after.alloc > before.alloc
+    assert after.free - before.free == after.alloc - before.alloc
 
 
 def test_users_force_in_python_is_the_same() -> None:
