@@ -90,63 +90,6 @@ def exchange_symmetric(n, a, j, b):
 
 
 @inner
-def factor_general(n, a, pivots):
-    """A := L U with row exchanges in `pivots`; returns the smallest pivot. Zeros, often the most of A, are skipped."""
-    smallest = np.inf
-    for j in range(n):
-        best = j
-        for i in range(j + 1, n):
-            if abs(a[i, j]) > abs(a[best, j]):
-                best = i
-        pivots[j] = best
-        size = abs(a[best, j])
-        smallest = min(smallest, size)
-        if not size > 0.0:
-            return 0.0
-        if best != j:
-            for k in range(n):
-                a[j, k], a[best, k] = a[best, k], a[j, k]
-        inverse = 1.0 / a[j, j]
-        for i in range(j + 1, n):
-            if a[i, j] != 0.0:
-                factor = a[i, j] * inverse
-                a[i, j] = factor
-                for k in range(j + 1, n):
-                    a[i, k] -= factor * a[j, k]
-    return smallest
-
-
-@inner
-def solve_general(n, a, pivots, x):
-    """x := A^-1 x. By columns: sums of products one after the other would wait for each other."""
-    for j in range(n):
-        p = pivots[j]
-        x[j], x[p] = x[p], x[j]
-    for j in range(n):
-        for i in range(j + 1, n):
-            x[i] -= a[i, j] * x[j]
-    for j in range(n - 1, -1, -1):
-        x[j] /= a[j, j]
-        for i in range(j):
-            x[i] -= a[i, j] * x[j]
-
-
-@inner
-def solve_transposed(n, a, pivots, x):
-    """x := A^-T x."""
-    for j in range(n):
-        x[j] /= a[j, j]
-        for i in range(j + 1, n):
-            x[i] -= a[j, i] * x[j]
-    for j in range(n - 1, -1, -1):
-        for i in range(j):
-            x[i] -= a[j, i] * x[j]
-    for j in range(n - 1, -1, -1):
-        p = pivots[j]
-        x[j], x[p] = x[p], x[j]
-
-
-@inner
 def reveal_rank(m, n, a, rows, columns, tolerance):
     """Order the rows and columns of A so that a regular block of the size of its rank comes first; returns the rank.
 

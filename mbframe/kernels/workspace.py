@@ -233,11 +233,6 @@ def vector(address, n):
 
 
 @inner
-def complex_vector(address, n):
-    return carray(pointer(address), n, np.complex128)
-
-
-@inner
 def complex_block(address, rows, columns):
     return carray(pointer(address), (rows, columns), np.complex128)
 
