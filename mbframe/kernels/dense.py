@@ -22,11 +22,12 @@ def cholesky(n, a):
             return False
         root = np.sqrt(d)
         a[j, j] = root
+        inverse = 1.0 / root
         for i in range(j + 1, n):
             s = a[i, j]
             for k in range(j):
                 s -= a[i, k] * a[j, k]
-            a[i, j] = s / root
+            a[i, j] = s * inverse
     return True
 
 
@@ -43,6 +44,34 @@ def solve_cholesky(n, a, x):
         for k in range(i + 1, n):
             s -= a[k, i] * x[k]
         x[i] = s / a[i, i]
+
+
+@inner
+def invert(n, a, inverse):
+    """The inverse of a positive definite matrix, of which the lower triangle is read; False if it is not.
+
+    L^-1 takes the place of L, and A^-1 = L^-T L^-1 that of L^-1, from its first row on.
+    """
+    for i in range(n):
+        for k in range(i + 1):
+            inverse[i, k] = a[i, k]
+    if not cholesky(n, inverse):
+        return False
+    for i in range(n):
+        inverse[i, i] = 1.0 / inverse[i, i]
+        for j in range(i):
+            s = 0.0
+            for k in range(j, i):
+                s -= inverse[i, k] * inverse[k, j]
+            inverse[i, j] = s * inverse[i, i]
+    for i in range(n):
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(i, n):
+                s += inverse[k, i] * inverse[k, j]
+            inverse[i, j] = s
+            inverse[j, i] = s
+    return True
 
 
 @inner
