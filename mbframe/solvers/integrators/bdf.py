@@ -17,7 +17,7 @@ from .base import Integrator
 Array = NDArray[np.float64]
 
 RANK_LOST = 1e-9  # relative to the largest, size of what is left of a row of J that depends on others
-DIFFERENCE = 1.5e-8  # of unknowns, relative to the largest of their kind: the root of the rounding
+SMALLEST_SIZE = 1e-3  # of coordinates and velocities: smaller ones, as at rest, tell nothing about the motion
 UNCONTROLLED = 1e20  # absolute tolerance of multipliers: of index 2, they would fail every error test
 
 
@@ -30,14 +30,20 @@ class BDF(Integrator):
 
     so that states satisfy the constraints at both levels to the tolerance. Equations that depend on others where the
     run starts are left out; which ones does not change during the run. Residuals are evaluated from Python and
-    differentiated by differences there, so a step costs hundreds of times one of `RadauIIA`: it is here to compare
-    with.
+    differentiated by differences, so a step costs hundreds of times one of `RadauIIA`: it is here to compare with.
+
+    The absolute tolerance, if none is given, is a tenth of the relative one times the largest coordinate or velocity at
+    the start. Components of a body that turns pass through zero or stay there: held to a number of their own instead,
+    the angular velocities of a light body would be followed by formulas of order one, because its constraints carry
+    errors of positions over to them.
 
     Needs scikit-sundae: `pip install "mbframe[bdf]"`. `dt` of `simulate`, if given, is the first step tried.
     """
 
     rtol = parameter(1e-6, above=0.0, help="relative tolerance of a step")
-    atol = parameter(None, kind="number", above=0.0, help="absolute tolerance of a step; rtol / 1000 by default")
+    atol = parameter(
+        None, kind="number", above=0.0, help="absolute tolerance of a step; by default from rtol and the first state"
+    )
 
     order = 5
     adaptive = True
@@ -50,7 +56,7 @@ class BDF(Integrator):
                 "one such as DormandPrince()"
             )
         solver = _solver()
-        self._solution = solution = _Solution(eq, solver, self.rtol, self.atol or 1e-3 * self.rtol, self._end, self._dt)
+        self._solution = solution = _Solution(eq, solver, self.rtol, self.atol, self._end, self._dt)
         python = PythonStage(solution.step)
         return Strategy(python.address, python=python, label=type(self).__name__)
 
@@ -71,7 +77,7 @@ class _Solution:
     """A run of IDA: its unknowns are (q, v, z, lambda, eta), the multipliers those of independent rows."""
 
     def __init__(
-        self, eq: Equations, solver: Callable[..., Any], rtol: float, atol: float, t_end: float, dt: float | None
+        self, eq: Equations, solver: Callable[..., Any], rtol: float, atol: float | None, t_end: float, dt: float | None
     ) -> None:
         self.eq, self.solver, self.t_end, self.dt = eq, solver, t_end, dt
         self.rtol, self.atol = rtol, atol
@@ -94,17 +100,23 @@ class _Solution:
             multipliers[self.rows] = np.linalg.lstsq(jacobian[self.rows].T, load, rcond=None)[0]
         whole = np.concatenate([y, multipliers[self.rows], np.zeros(n_eta)])
         rates = np.concatenate([work.rates, np.zeros(n_lambda + n_eta)])
-        tolerances = np.concatenate([np.full(self.n_y, self.atol), np.full(n_lambda + n_eta, UNCONTROLLED)])
+        absolute = [np.full(len(part), self.absolute_tolerance(part)) for part in (q, v, z)]
+        tolerances = np.concatenate([*absolute, np.full(n_lambda + n_eta, UNCONTROLLED)])
         options = {"first_step": self.dt} if self.dt else {}
         self.ida = self.solver(
             self.residual,
             rtol=self.rtol,
             atol=tolerances,
             algebraic_idx=np.arange(self.n_y, len(whole)) if n_lambda + n_eta else None,
-            jacfn=self.jacobian,
             **options,
         )
         self.ida.init_step(t, whole, rates)
+
+    def absolute_tolerance(self, values: Array) -> float:
+        """Of coordinates, velocities or own states, given those of the start."""
+        if self.atol is not None:
+            return self.atol
+        return self.rtol * max(SMALLEST_SIZE, 0.1 * float(np.abs(values).max(initial=0.0)))
 
     def residual(self, t: float, y: Array, rates: Array, out: Array) -> None:
         """What vanishes along a solution."""
@@ -118,33 +130,6 @@ class _Solution:
         out[n_q : n_q + n_v] = e.mass @ rates[n_q : n_q + n_v] - e.force + e.jacobian[self.rows].T @ multipliers
         out[n_q + n_v : n_y] = rates[n_q + n_v : n_y] - eq.work.z_rate
         out[n_y:] = np.concatenate([e.constraint_rate[self.rows], e.residual[self.closing]])
-
-    def jacobian(self, t: float, y: Array, rates: Array, residual: Array, c: float, out: Array) -> None:
-        """d residual/dy + c d residual/dy', by differences along q, v and z and exactly along the multipliers.
-
-        Differences of IDA's own are no longer than its tolerances: along a coordinate or velocity that is zero they
-        vanish in the rounding of the loads, and with such a matrix a governor that turns steadily takes steps of 30 µs.
-        """
-        eq, n_q, n_y = self.eq, self.eq.n_q, self.n_y
-        dynamic = slice(n_q, n_q + eq.n_v)
-        steps = np.concatenate(
-            [np.full(len(part), DIFFERENCE * (np.abs(part).max(initial=0.0) or 1.0)) for part in eq.split(y[:n_y])]
-        )
-        changed, moved = y.copy(), np.empty_like(residual)
-        for k, step in enumerate(steps):
-            changed[k] = y[k] + step
-            self.residual(t, changed, rates, moved)
-            out[:, k] = (moved - residual) / (changed[k] - y[k])
-            changed[k] = y[k]
-        q, v, z = eq.split(y[:n_y])
-        e = eq.evaluate(t, q, v, z, dense=True)
-        inertia = np.eye(n_y)
-        inertia[dynamic, dynamic] = e.mass
-        out[:n_y, :n_y] += c * inertia
-        out[:, n_y:] = 0.0
-        n_lambda = n_y + len(self.rows)
-        out[dynamic, n_y:n_lambda] = e.jacobian[self.rows].T
-        out[:n_q, n_lambda:] = np.transpose([eq.coordinate_rates(q, row) for row in e.jacobian[self.closing]])
 
     def step(self, t: float, n: int) -> None:
         if self.ida is None:
