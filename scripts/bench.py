@@ -52,6 +52,7 @@ from bench_pictures import frame_times
 from bench_planar_peers import exudyn_planar, mujoco_planar, our_planar
 
 import mbframe as mb
+from mbframe.examples.paper_tables import TIMES, WHY_TIMES_DIFFER
 
 DT = 1e-3  # s
 OURS = "mbframe"
@@ -391,27 +392,24 @@ def partitioning(bench: Bench) -> Iterator[Row]:
         yield Row(name, costs["CoordinatePartitioning"], "µs", "direct correction", costs["DirectCorrection"], 2.0)
 
 
-# Time relative to natural absolute coordinates: [PappalardoGuida2018b], Table 3, which has no Newton-Euler equations.
-PAPER_RATIOS = {"EulerParameters": {"AugmentedFormulation": "2.3", "UdwadiaKalaba": "2.2"}, "NewtonEuler": {}}
-
-
 def paper_methods(bench: Bench) -> Iterator[Row]:
-    """Step of the triple pendulum with coordinate partitioning by formulation and acceleration, beside the paper's
-    ratios.
+    """Times of the triple pendulum with coordinate partitioning in the form of [PappalardoGuida2018b], Table 3:
+    formulations and solvers, in units of natural absolute coordinates with the augmented formulation.
     """
-    for acceleration in ("AugmentedFormulation", "UdwadiaKalaba"):
-        formulations = ("NaturalAbsolute", *PAPER_RATIOS)
-        costs = method_cost(bench, {f: (f, acceleration, "CoordinatePartitioning") for f in formulations})
-        for formulation, ratios in PAPER_RATIOS.items():
-            theirs = ratios.get(acceleration)
-            note = (
-                f"{theirs} times in the paper, where the mass matrix of Euler parameters is what costs; compiled it "
-                "is cheap, and natural absolute coordinates have more rows and columns"
-                if theirs
-                else "not in the paper"
-            )
-            name = f"{formulation}, {acceleration}, AB4 step"
-            yield Row(name, costs[formulation], "µs", "NaturalAbsolute", costs["NaturalAbsolute"], note=note)
+    solvers = ("AugmentedFormulation", "UdwadiaKalaba")
+    methods = {f"{f}, {a}": (f, a, "CoordinatePartitioning") for f in TIMES for a in solvers}
+    costs = method_cost(bench, methods)
+    unit = next(iter(costs.values()))
+    explained = ("EulerParameters, AugmentedFormulation", "NaturalAbsolute, UdwadiaKalaba")
+    reasons = dict(zip(explained, WHY_TIMES_DIFFER, strict=True))
+    for (name, cost), (formulation, solver, _) in zip(costs.items(), methods.values(), strict=True):
+        theirs = TIMES[formulation].get(solver)
+        published = float(theirs) if theirs else None
+        versus, why = "published" if theirs else "not published", reasons.get(name, "")
+        yield Row(f"{name}, time", cost / unit, "", versus, published, note=why)
+    for formulation in TIMES:
+        usual, other = (costs[f"{formulation}, {solver}"] for solver in solvers)
+        yield Row(f"{formulation}, UdwadiaKalaba, AB4 step", other, "µs", "AugmentedFormulation", usual)
 
 
 def stiff_governor(bench: Bench) -> Iterator[Row]:

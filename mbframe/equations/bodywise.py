@@ -46,13 +46,19 @@ def bodywise_record(tables: Tables) -> Record:
     touches = np.array([(t.equations, t.row, t.entries, s) for t, s in zip(found, solved, strict=False)], TOUCH)
     counts = np.bincount([t.body for t in found], minlength=len(n_v))
     first = np.cumsum(counts) - counts
+    squares = np.square(n_v)
+    inverse = np.cumsum(squares) - squares
     bodies: NDArray[Any] = np.array(
-        [(n, b.v, b.mass_block, f, c) for n, b, f, c in zip(n_v, tables.bodies, first, counts, strict=True)],
+        [
+            (n, b.v, b.mass_block, i, f, c)
+            for n, b, i, f, c in zip(n_v, tables.bodies, inverse, first, counts, strict=True)
+        ],
         BODY,
     )
     data = Record(BODYWISE)
     data["bodies"], data["n_bodies"], data["touches"], data["n_touches"] = bodies, len(bodies), touches, len(touches)
-    rooms = {"solved": solved[-1], "mass": max(n_v) ** 2, "free": tables.n_v, "weight": tables.n_rows}
+    rooms = {"solved": solved[-1], "inverse": squares.sum(), "free": tables.n_v, "weight": tables.n_rows}
     for field, size in rooms.items():
         data[field] = np.zeros(max(int(size), 1))
+    data["inverted"] = np.full(int(squares.sum()), np.nan)
     return data

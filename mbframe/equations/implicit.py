@@ -12,7 +12,7 @@ from ..kernels import bindings
 from ..kernels.compile import PythonStage
 from ..kernels.implicit import NEWTON
 from .structure import analyze
-from .tables import is_ours
+from .tables import NumberedConstraint, NumberedForce, is_ours
 from .workspace import Record
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ class NewtonMatrix:
             )
         assembly = eq.tangent_assembly
         rows, columns, source = eq.tables.pattern()
-        tangent_row, tangent_column = assembly.places
+        tangent_source = np.flatnonzero(coupled(eq, rows, columns))
+        tangent_row, tangent_column = (places[tangent_source] for places in assembly.places)
         n = eq.n_v + eq.n_rows
         low = np.concatenate([np.minimum(rows, columns), np.minimum(tangent_row, tangent_column)])
         high = np.concatenate([np.maximum(rows, columns), np.maximum(tangent_row, tangent_column)])
@@ -77,6 +78,7 @@ class NewtonMatrix:
             "jacobian_column": column,
             "jacobian_slot": slots(row, column),
             "transposed_slot": slots(column, row),
+            "tangent_source": tangent_source,
             "tangent_row": tangent_row,
             "tangent_column": tangent_column,
             "tangent_slot": slots(tangent_row, tangent_column),
@@ -100,3 +102,32 @@ class NewtonMatrix:
     def size(self) -> int:
         """How many numbers the factors have: D, L and U."""
         return self.n + 2 * self.n_lower
+
+
+def coupled(eq: Equations, rows: Indices, columns: Indices) -> NDArray[np.bool_]:
+    """Which numbers of the tangent can differ from zero, given the pattern of the system matrix.
+
+    The multipliers of a joint couple velocities of two bodies only if both occur in one of its equations, and not at
+    all if that is linear in the points that it joins. A body's own velocities, those that a force couples and those of
+    bodies that roll on each other count as coupled. Every entry less makes the factors sparser.
+    """
+    from scipy import sparse
+
+    tables, assembly = eq.tables, eq.tangent_assembly
+    curved = np.zeros(eq.n_rows, bool)
+    whole = {(k, k) for k in range(len(tables.bodies))}
+    owner = tables.marker_bodies()
+    links: list[NumberedConstraint | NumberedForce] = [*tables.constraints, *tables.forces]
+    for link in links:
+        if isinstance(link, NumberedConstraint) and not link.constraint.nonholonomic:
+            curved[link.rows] |= not link.constraint.joins_points
+        else:
+            whole |= {(owner[link.i], owner[link.j]), (owner[link.j], owner[link.i])}
+    read = rows >= eq.n_v
+    read[read] = curved[rows[read] - eq.n_v]
+    gradient = sparse.csr_array((np.ones(read.sum()), (rows[read], columns[read])), (eq.n_v + eq.n_rows, eq.n_v))
+    pairs = (gradient.T @ gradient).tocoo()
+    row, column = assembly.places
+    sizes = [tables.bodies[a].formulation.n_v * tables.bodies[b].formulation.n_v for a, b in assembly.blocks]
+    within = np.repeat([block in whole for block in assembly.blocks], sizes)
+    return within | np.isin(row * eq.n_v + column, pairs.row * eq.n_v + pairs.col)

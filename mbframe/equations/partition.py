@@ -14,7 +14,10 @@ def partition_record(eq: Equations, n_rows: int, every_step: bool) -> Record:
     data = Record(PARTITION)
     data["n_rows"], data["rank"], data["every_step"] = n_rows, -1, int(every_step)
     m, n = max(eq.n_rows, 1), eq.n_v
-    data["rows"], data["columns"], data["pivots"] = (np.zeros(size, np.int64) for size in (m, n, m))
+    data["rows"], data["columns"] = np.zeros(m, np.int64), np.zeros(n, np.int64)
+    for field, size in (("row_place", m), ("column_place", n), ("lower_start", m + 1), ("upper_start", m + 1)):
+        data[field] = np.zeros(size, np.uint32)
+    data["lower"], data["upper"] = np.zeros(m * m, np.uint32), np.zeros(m * m, np.uint32)
     data["jacobian"], data["scaled"], data["factors"] = np.zeros(m * n), np.zeros(m * n), np.zeros(m * m)
     return data
 

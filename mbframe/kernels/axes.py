@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import Stage, records
+from .compile import Stage
+from .memory import block, part, record, records
 from .tangent import tangent_record
-from .workspace import GRADIENT_AT, HESSIAN_AT, LINK_FIELDS, OK, POSITION, block, marker_table, part, workspace
+from .workspace import GRADIENT_AT, HESSIAN_AT, LINK_FIELDS, MARKER, OK, POSITION, workspace
 
 # The fields with which the row of every constraint on an axis begins.
 AXIS_FIELDS = [
@@ -40,8 +41,8 @@ axis_gradient = axis_hessian = None
 def follow(t, work, link, n):
     """The stretch of the axis on which the second point of one constraint is, its cubic and the rate of that."""
     w = workspace(work)
-    e = records(link, 1, AXIS)[0]
-    markers = marker_table(w)
+    e = record(link, AXIS)
+    markers = records(w.markers, w.n_markers, MARKER)
     i, j = markers[e.i], markers[e.j]
     s = 0.0
     for r in range(3):
@@ -71,7 +72,7 @@ def bend(t, work, table, n):
     if w.level == POSITION:
         return OK
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     g = block(w.scratch, GRADIENT_AT, EQUATIONS, 12)
     for k in range(n):
         e = rows[k]
@@ -98,7 +99,7 @@ def bend_tangent(t, work, table, n):
     w = workspace(work)
     a = tangent_record(w)
     rows = records(table, n, ROW)
-    markers = marker_table(w)
+    markers = records(w.markers, w.n_markers, MARKER)
     h = block(w.scratch, HESSIAN_AT, 12, 24)
     for k in range(n):
         e = rows[k]

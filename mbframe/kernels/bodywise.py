@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage
-from .dense import cholesky, solve_cholesky
+from .dense import invert
 from .memory import block, part, record, records, vector
 from .pipeline import inner
 from .workspace import OK, SINGULAR, workspace
@@ -15,6 +15,7 @@ BODY = np.dtype(
         ("n", "i8"),  # velocities
         ("v", "i8"),
         ("mass", "i8"),  # where the mass block starts in the entries
+        ("inverse", "i8"),  # and its inverse in the pool
         ("first", "i8"),  # its touches
         ("n_touches", "i8"),
     ],
@@ -38,7 +39,8 @@ BODYWISE = np.dtype(
         ("touches", "i8"),
         ("n_touches", "i8"),
         ("solved", "i8"),  # pool of M^-1 J^T
-        ("mass", "i8"),  # factored mass matrix of one body
+        ("inverse", "i8"),  # pool of the inverses of the mass blocks
+        ("inverted", "i8"),  # pool of the blocks that these belong to
         ("free", "i8"),  # a = M^-1 Q, the accelerations without constraints
         ("weight", "i8"),  # diag(J M^-1 J^T)
     ],
@@ -47,31 +49,50 @@ BODYWISE = np.dtype(
 
 
 @inner
+def renew(n, source, inverted):
+    """Copy a mass block; returns whether it is another than before."""
+    changed = False
+    for a in range(n):
+        for b in range(a + 1):
+            changed |= source[a, b] != inverted[a, b]
+            inverted[a, b] = source[a, b]
+    return changed
+
+
+@inner
 def solve_bodies(w, s):
-    """a of all bodies, and M^-1 J^T of everything that touches them."""
+    """a of all bodies, and M^-1 J^T of everything that touches them.
+
+    Mass blocks that are constant, as in natural absolute coordinates, are inverted once. J has many zeros.
+    """
     bodies, touches = records(s.bodies, s.n_bodies, BODY), records(s.touches, s.n_touches, TOUCH)
     for k in range(s.n_bodies):
         body = bodies[k]
         n = body.n
-        mass, free = block(s.mass, 0, n, n), part(s.free, body.v, n)
-        source, force = block(w.entries, body.mass, n, n), part(w.force, body.v, n)
-        for a in range(n):
-            free[a] = force[a]
-            for b in range(a + 1):
-                mass[a, b] = source[a, b]
-        if not cholesky(n, mass):
+        inverse, inverted = block(s.inverse, body.inverse, n, n), block(s.inverted, body.inverse, n, n)
+        free, force = part(s.free, body.v, n), part(w.force, body.v, n)
+        if renew(n, block(w.entries, body.mass, n, n), inverted) and not invert(n, inverted, inverse):
             w.culprit = body.v
             return SINGULAR
-        solve_cholesky(n, mass, free)
+        multiply(n, force, inverse, free)
         for c in range(body.first, body.first + body.n_touches):
             touch = touches[c]
             rows = block(w.entries, touch.entries, touch.equations, n)
             solved = block(s.solved, touch.solved, touch.equations, n)
             for e in range(touch.equations):
-                for a in range(n):
-                    solved[e, a] = rows[e, a]
-                solve_cholesky(n, mass, solved[e])
+                multiply(n, rows[e], inverse, solved[e])
     return OK
+
+
+@inner
+def multiply(n, x, matrix, out):
+    """out := x matrix."""
+    for b in range(n):
+        out[b] = 0.0
+    for a in range(n):
+        if x[a] != 0.0:
+            for b in range(n):
+                out[b] += x[a] * matrix[a, b]
 
 
 @Stage

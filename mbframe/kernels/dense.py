@@ -22,11 +22,12 @@ def cholesky(n, a):
             return False
         root = np.sqrt(d)
         a[j, j] = root
+        inverse = 1.0 / root
         for i in range(j + 1, n):
             s = a[i, j]
             for k in range(j):
                 s -= a[i, k] * a[j, k]
-            a[i, j] = s / root
+            a[i, j] = s * inverse
     return True
 
 
@@ -43,6 +44,34 @@ def solve_cholesky(n, a, x):
         for k in range(i + 1, n):
             s -= a[k, i] * x[k]
         x[i] = s / a[i, i]
+
+
+@inner
+def invert(n, a, inverse):
+    """The inverse of a positive definite matrix, of which the lower triangle is read; False if it is not.
+
+    L^-1 takes the place of L, and A^-1 = L^-T L^-1 that of L^-1, from its first row on.
+    """
+    for i in range(n):
+        for k in range(i + 1):
+            inverse[i, k] = a[i, k]
+    if not cholesky(n, inverse):
+        return False
+    for i in range(n):
+        inverse[i, i] = 1.0 / inverse[i, i]
+        for j in range(i):
+            s = 0.0
+            for k in range(j, i):
+                s -= inverse[i, k] * inverse[k, j]
+            inverse[i, j] = s * inverse[i, i]
+    for i in range(n):
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(i, n):
+                s += inverse[k, i] * inverse[k, j]
+            inverse[i, j] = s
+            inverse[j, i] = s
+    return True
 
 
 @inner
@@ -87,63 +116,6 @@ def exchange_symmetric(n, a, j, b):
         a[k, j], a[b, k] = a[b, k], a[k, j]
     for k in range(b + 1, n):
         a[k, j], a[k, b] = a[k, b], a[k, j]
-
-
-@inner
-def factor_general(n, a, pivots):
-    """A := L U with row exchanges in `pivots`; returns the smallest pivot. Zeros, often the most of A, are skipped."""
-    smallest = np.inf
-    for j in range(n):
-        best = j
-        for i in range(j + 1, n):
-            if abs(a[i, j]) > abs(a[best, j]):
-                best = i
-        pivots[j] = best
-        size = abs(a[best, j])
-        smallest = min(smallest, size)
-        if not size > 0.0:
-            return 0.0
-        if best != j:
-            for k in range(n):
-                a[j, k], a[best, k] = a[best, k], a[j, k]
-        inverse = 1.0 / a[j, j]
-        for i in range(j + 1, n):
-            if a[i, j] != 0.0:
-                factor = a[i, j] * inverse
-                a[i, j] = factor
-                for k in range(j + 1, n):
-                    a[i, k] -= factor * a[j, k]
-    return smallest
-
-
-@inner
-def solve_general(n, a, pivots, x):
-    """x := A^-1 x. By columns: sums of products one after the other would wait for each other."""
-    for j in range(n):
-        p = pivots[j]
-        x[j], x[p] = x[p], x[j]
-    for j in range(n):
-        for i in range(j + 1, n):
-            x[i] -= a[i, j] * x[j]
-    for j in range(n - 1, -1, -1):
-        x[j] /= a[j, j]
-        for i in range(j):
-            x[i] -= a[i, j] * x[j]
-
-
-@inner
-def solve_transposed(n, a, pivots, x):
-    """x := A^-T x."""
-    for j in range(n):
-        x[j] /= a[j, j]
-        for i in range(j + 1, n):
-            x[i] -= a[j, i] * x[j]
-    for j in range(n - 1, -1, -1):
-        for i in range(j):
-            x[i] -= a[j, i] * x[j]
-    for j in range(n - 1, -1, -1):
-        p = pivots[j]
-        x[j], x[p] = x[p], x[j]
 
 
 @inner

@@ -65,9 +65,10 @@ def gram_matrix(w, g, s):
         solved = block(s.solved, right.solved, right.equations, p.n)
         target = block(g.gram, p.target, left.equations, right.equations)
         for e in range(left.equations):
-            for h in range(right.equations):
-                for a in range(p.n):
-                    target[e, h] += rows[e, a] * solved[h, a]
+            for a in range(p.n):
+                if rows[e, a] != 0.0:  # few are
+                    for h in range(right.equations):
+                        target[e, h] += rows[e, a] * solved[h, a]
 
 
 @inner

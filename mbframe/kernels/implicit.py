@@ -41,7 +41,8 @@ NEWTON = np.dtype(
         ("jacobian_column", "i8"),
         ("jacobian_slot", "i8"),
         ("transposed_slot", "i8"),  # of J^T
-        ("n_tangent", "i8"),  # entries of K and R
+        ("n_tangent", "i8"),  # entries of K and R that can differ from zero
+        ("tangent_source", "i8"),
         ("stiffness", "i8"),
         ("damping", "i8"),
         ("tangent_row", "i8"),
@@ -106,9 +107,9 @@ def factor(w, m, numbers, c1, c2, c3):
         numbers[slot[k]] += entries[source[k]]
         numbers[transposed[k]] += entries[source[k]]
     stiffness, damping = vector(m.stiffness, m.n_tangent), vector(m.damping, m.n_tangent)
-    slot = indices(m.tangent_slot, m.n_tangent)
+    source, slot = indices(m.tangent_source, m.n_tangent), indices(m.tangent_slot, m.n_tangent)
     for k in range(m.n_tangent):
-        numbers[slot[k]] += c2 * damping[k] + c3 * stiffness[k]
+        numbers[slot[k]] += c2 * damping[source[k]] + c3 * stiffness[source[k]]
     scale = vector(m.scale, m.n)
     for k in range(m.n):
         scale[k] = 0.0
@@ -170,10 +171,10 @@ def add_load(w, m, factor, multipliers, out):
 @inner
 def add_stiffness(m, factor, x, out):
     """out += factor K x."""
-    stiffness = vector(m.stiffness, m.n_tangent)
+    stiffness, source = vector(m.stiffness, m.n_tangent), indices(m.tangent_source, m.n_tangent)
     row, column = indices(m.tangent_row, m.n_tangent), indices(m.tangent_column, m.n_tangent)
     for k in range(m.n_tangent):
-        out[row[k]] += factor * stiffness[k] * x[column[k]]
+        out[row[k]] += factor * stiffness[source[k]] * x[column[k]]
 
 
 @inner

@@ -62,8 +62,9 @@ def block(typingctx, address, offset, rows, columns):
 
 
 @intrinsic
-def complex_vector(typingctx, address, n):
-    return _view(types.complex128, 1)
+def matrices(typingctx, address, n, rows, columns):
+    """`n` matrices of one size, one after the other."""
+    return _view(types.float64, 3)
 
 
 @intrinsic

@@ -5,7 +5,8 @@ J has independent rows R and dependent columns d such that J[R, d] is regular; t
     v_d = J[R, d]^-1 (b - J[R, i] v_i)    for J v = b.
 
 The partition is revealed by elimination with complete pivoting, on rows scaled to unit length, and kept while J[R, d]
-stays about as well conditioned as it was then.
+stays about as well conditioned as it was then. Meanwhile its factors L U need no pivoting, and which of their entries
+can differ from zero is known: only these, few in a mechanism, are computed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from .bodywise import BODYWISE
 from .compile import Stage, call
-from .dense import cholesky, factor_general, reveal_rank, solve_cholesky, solve_general, solve_transposed
+from .dense import cholesky, reveal_rank, solve_cholesky
 from .dynamics import norm, settle_forces
 from .memory import block, indices, integers, part, record, vector
 from .pipeline import inner
@@ -31,12 +32,16 @@ PARTITION = np.dtype(
         ("held", "i8"),  # 1: within a step, where the choice of coordinates stays
         ("rows", "i8"),  # order of the rows: the independent ones first
         ("columns", "i8"),  # order of the columns: the dependent ones first
+        ("row_place", "i8"),  # where a row is in that order
+        ("column_place", "i8"),
         ("condition", "f8"),  # smallest pivot of the block by the largest entry of J, when it was revealed
         ("jacobian", "i8"),  # J, dense
-        ("largest", "f8"),  # entry of it
         ("scaled", "i8"),
-        ("factors", "i8"),  # of J[R, d]
-        ("pivots", "i8"),
+        ("factors", "i8"),  # of J[R, d], with inverse pivots
+        ("lower_start", "i8"),  # of each pivot: the rows below it and the columns beside it that can differ from zero
+        ("lower", "i8"),
+        ("upper_start", "i8"),
+        ("upper", "i8"),
     ],
     align=True,
 )
@@ -44,12 +49,11 @@ PARTITION = np.dtype(
 
 @inner
 def fill_jacobian(w, p):
-    """The first rows of J as a dense matrix, and their largest entry."""
+    """The first rows of J as a dense matrix."""
     f = factorization(w.factor)
     entries, source = vector(w.entries, w.n_entries), indices(f.source, f.n_sources)
     row, column = indices(f.source_row, f.n_sources), indices(f.source_column, f.n_sources)
     jacobian = block(p.jacobian, 0, w.n_rows, w.n_v)
-    p.largest = 0.0
     for i in range(p.n_rows):
         for k in range(w.n_v):
             jacobian[i, k] = 0.0
@@ -57,25 +61,119 @@ def fill_jacobian(w, p):
         r = np.int64(row[k]) - w.n_v
         if 0 <= r < p.n_rows:
             jacobian[r, column[k]] += entries[source[k]]
-            p.largest = max(p.largest, abs(entries[source[k]]))
+
+
+@inner
+def find_pattern(w, p):
+    """Which entries of the factors can differ from zero."""
+    f = factorization(w.factor)
+    row, column = indices(f.source_row, f.n_sources), indices(f.source_column, f.n_sources)
+    rows, columns = integers(p.rows, w.n_rows), integers(p.columns, w.n_v)
+    row_place, column_place = indices(p.row_place, w.n_rows), indices(p.column_place, w.n_v)
+    for i in range(p.n_rows):
+        row_place[rows[i]] = i
+    for k in range(w.n_v):
+        column_place[columns[k]] = k
+    filled = block(p.factors, 0, p.rank, p.rank)
+    for i in range(p.rank):
+        for k in range(p.rank):
+            filled[i, k] = 0.0
+    for s in range(np.uint64(f.n_sources)):
+        r = np.int64(row[s]) - w.n_v
+        if 0 <= r < p.n_rows and row_place[r] < p.rank and column_place[column[s]] < p.rank:
+            filled[row_place[r], column_place[column[s]]] = 1.0
+    lower_start, upper_start = indices(p.lower_start, p.rank + 1), indices(p.upper_start, p.rank + 1)
+    lower, upper = indices(p.lower, p.rank * p.rank), indices(p.upper, p.rank * p.rank)
+    below = beside = 0
+    for j in range(p.rank):
+        lower_start[j], upper_start[j] = below, beside
+        for i in range(j + 1, p.rank):
+            if filled[i, j] != 0.0:
+                lower[below] = i
+                below += 1
+            if filled[j, i] != 0.0:
+                upper[beside] = i
+                beside += 1
+        for a in range(lower_start[j], below):
+            for b in range(upper_start[j], beside):
+                filled[lower[a], upper[b]] = 1.0
+    lower_start[p.rank], upper_start[p.rank] = below, beside
+
+
+@inner
+def fill_block(w, p):
+    """J[R, d] in the place of its factors; returns the largest entry of J."""
+    f = factorization(w.factor)
+    entries, source = vector(w.entries, w.n_entries), indices(f.source, f.n_sources)
+    row, column = indices(f.source_row, f.n_sources), indices(f.source_column, f.n_sources)
+    row_place, column_place = indices(p.row_place, w.n_rows), indices(p.column_place, w.n_v)
+    a, largest = block(p.factors, 0, p.rank, p.rank), 0.0
+    for i in range(p.rank):
+        for k in range(p.rank):
+            a[i, k] = 0.0
+    for s in range(np.uint64(f.n_sources)):
+        r = np.int64(row[s]) - w.n_v
+        if 0 <= r < p.n_rows:
+            largest = max(largest, abs(entries[source[s]]))
+            i, k = row_place[r], column_place[column[s]]
+            if i < p.rank and k < p.rank:
+                a[i, k] += entries[source[s]]
+    return largest
 
 
 @inner
 def factor_block(w, p):
     """Factor J[R, d]; returns its smallest pivot relative to the largest entry of J."""
-    jacobian, factors = block(p.jacobian, 0, w.n_rows, w.n_v), block(p.factors, 0, p.rank, p.rank)
-    rows, columns = integers(p.rows, w.n_rows), integers(p.columns, w.n_v)
-    for i in range(p.rank):
-        row = jacobian[rows[i]]
-        for k in range(p.rank):
-            factors[i, k] = row[columns[k]]
-    smallest = factor_general(p.rank, factors, integers(p.pivots, w.n_rows))
-    return smallest / p.largest if p.rank > 0 else 1.0
+    largest = fill_block(w, p)
+    a, smallest = block(p.factors, 0, p.rank, p.rank), np.inf
+    lower_start, upper_start = indices(p.lower_start, p.rank + 1), indices(p.upper_start, p.rank + 1)
+    lower, upper = indices(p.lower, p.rank * p.rank), indices(p.upper, p.rank * p.rank)
+    for j in range(p.rank):
+        smallest = min(smallest, abs(a[j, j]))
+        a[j, j] = 1.0 / a[j, j]
+        for s in range(lower_start[j], lower_start[j + 1]):
+            i = lower[s]
+            factor = a[i, j] * a[j, j]
+            a[i, j] = factor
+            for u in range(upper_start[j], upper_start[j + 1]):
+                a[i, upper[u]] -= factor * a[j, upper[u]]
+    return smallest / largest if p.rank > 0 else 1.0
+
+
+@inner
+def solve_block(p, x):
+    """x := J[R, d]^-1 x."""
+    a = block(p.factors, 0, p.rank, p.rank)
+    lower_start, upper_start = indices(p.lower_start, p.rank + 1), indices(p.upper_start, p.rank + 1)
+    lower, upper = indices(p.lower, p.rank * p.rank), indices(p.upper, p.rank * p.rank)
+    for j in range(p.rank):
+        for s in range(lower_start[j], lower_start[j + 1]):
+            x[lower[s]] -= a[lower[s], j] * x[j]
+    for j in range(p.rank - 1, -1, -1):
+        for s in range(upper_start[j], upper_start[j + 1]):
+            x[j] -= a[j, upper[s]] * x[upper[s]]
+        x[j] *= a[j, j]
+
+
+@inner
+def solve_transposed(p, x):
+    """x := J[R, d]^-T x."""
+    a = block(p.factors, 0, p.rank, p.rank)
+    lower_start, upper_start = indices(p.lower_start, p.rank + 1), indices(p.upper_start, p.rank + 1)
+    lower, upper = indices(p.lower, p.rank * p.rank), indices(p.upper, p.rank * p.rank)
+    for j in range(p.rank):
+        x[j] *= a[j, j]
+        for s in range(upper_start[j], upper_start[j + 1]):
+            x[upper[s]] -= a[j, upper[s]] * x[j]
+    for j in range(p.rank - 1, -1, -1):
+        for s in range(lower_start[j], lower_start[j + 1]):
+            x[j] -= a[lower[s], j] * x[lower[s]]
 
 
 @inner
 def reveal(w, p, violation):
     """Find R and d anew; a violated constraint cannot tell a dependency below its violation."""
+    fill_jacobian(w, p)
     jacobian, scaled = block(p.jacobian, 0, w.n_rows, w.n_v), block(p.scaled, 0, w.n_rows, w.n_v)
     for i in range(p.n_rows):
         square = 0.0
@@ -87,6 +185,7 @@ def reveal(w, p, violation):
     tolerance = max(RANK_LOST, min(1e-3, 10.0 * violation))
     rows, columns = integers(p.rows, w.n_rows), integers(p.columns, w.n_v)
     p.rank = reveal_rank(p.n_rows, w.n_v, scaled, rows, columns, tolerance)
+    find_pattern(w, p)
     p.condition = factor_block(w, p)
     if p.rank < p.n_rows:
         factorization(w.factor).dependent = 1
@@ -95,7 +194,6 @@ def reveal(w, p, violation):
 @inner
 def partition(w, p, violation):
     """Bring the partition and its factors to the J at hand."""
-    fill_jacobian(w, p)
     if p.rank < 0:
         reveal(w, p, violation)
     elif p.held == 1:
@@ -131,7 +229,7 @@ def change_dependent(t, work, data, n):
     rows, columns, change = integers(p.rows, w.n_rows), integers(p.columns, w.n_v), vector(p.scaled, w.n_rows)
     for k in range(p.rank):
         change[k] = right[w.n_v + rows[k]]
-    solve_general(p.rank, block(p.factors, 0, p.rank, p.rank), integers(p.pivots, w.n_rows), change)
+    solve_block(p, change)
     for k in range(w.n_v):
         x[columns[k]] = change[k] if k < p.rank else 0.0
     return OK
@@ -208,8 +306,8 @@ def multiply_mass(w, x, out):
 def motion_basis(w, p, d):
     """The basis of the motions that the constraints admit, and one motion with the accelerations gamma."""
     free = w.n_v - p.rank
+    fill_jacobian(w, p)
     jacobian, basis = block(p.jacobian, 0, w.n_rows, w.n_v), block(d.basis, 0, free, w.n_v)
-    factors, pivots = block(p.factors, 0, p.rank, p.rank), integers(p.pivots, w.n_rows)
     rows, columns, x = integers(p.rows, w.n_rows), integers(p.columns, w.n_v), vector(d.load, w.n_v)
     for c in range(free):
         for k in range(w.n_v):
@@ -217,13 +315,13 @@ def motion_basis(w, p, d):
         basis[c, columns[p.rank + c]] = 1.0
         for k in range(p.rank):
             x[k] = -jacobian[rows[k], columns[p.rank + c]]
-        solve_general(p.rank, factors, pivots, x)
+        solve_block(p, x)
         for k in range(p.rank):
             basis[c, columns[k]] = x[k]
     gamma, particular = vector(w.gamma, w.n_rows), vector(d.particular, w.n_v)
     for k in range(p.rank):
         x[k] = gamma[rows[k]]
-    solve_general(p.rank, factors, pivots, x)
+    solve_block(p, x)
     for k in range(w.n_v):
         particular[columns[k]] = x[k] if k < p.rank else 0.0
 
@@ -236,14 +334,14 @@ def share_load(w, p, d):
     l = E^-1 L (L^T E^-1 L)^-1 g.
     """
     r, multipliers = p.rank, vector(w.multipliers, w.n_rows)
-    jacobian, factors = block(p.jacobian, 0, w.n_rows, w.n_v), block(p.factors, 0, r, r)
-    rows, columns, pivots = integers(p.rows, w.n_rows), integers(p.columns, w.n_v), integers(p.pivots, w.n_rows)
+    jacobian = block(p.jacobian, 0, w.n_rows, w.n_v)
+    rows, columns = integers(p.rows, w.n_rows), integers(p.columns, w.n_v)
     weight = vector(record(w.bodywise, BODYWISE).weight, w.n_rows)
     sharing, normal, g = block(d.sharing, 0, w.n_rows, r), block(d.normal, 0, r, r), vector(d.load, w.n_v)
     for k in range(w.n_rows):
         for a in range(r):
             sharing[k, a] = jacobian[k, columns[a]]
-        solve_transposed(r, factors, pivots, sharing[k])
+        solve_transposed(p, sharing[k])
     for a in range(r):
         g[a] = multipliers[rows[a]]
         for b in range(a + 1):
@@ -304,7 +402,7 @@ def accelerate_by_projection(t, work, data, n):
     multiply_mass(w, acceleration, load)
     for k in range(p.rank):
         x[k] = force[columns[k]] - load[columns[k]]
-    solve_transposed(p.rank, block(p.factors, 0, p.rank, p.rank), integers(p.pivots, w.n_rows), x)
+    solve_transposed(p, x)
     for k in range(w.n_rows):
         multipliers[rows[k]] = x[k] if k < p.rank else 0.0
     if p.rank == w.n_rows or n != REACTIONS:

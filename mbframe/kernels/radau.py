@@ -5,14 +5,13 @@ Unknowns of a step are v_i, e_i and lambda_i at three instants t + c_i h; coordi
     q_i = q + h sum_j a_ij T(q_j) (v_j - e_j),    v'_i = sum_j (a^-1)_ij (v_j - v)/h
     M v'_i = Q - J^T lambda_i,    J v_i + C_t = 0,    C = 0
 
-e = W J^T eta, which vanishes in the exact solution, lets both levels of the constraints hold. Simplified Newton
-iteration: in the eigenvectors of a^-1, with eigenvalues h s, the equations separate into a real and a complex system
-
-    [ M + R/s + K/s^2   J^T ] [ dv         ]   [ -(M v' - Q + J^T lambda)/s ]
-    [ J                 0   ] [ dlambda/s  ] = [ -(J v + C_t)               ]
-
-for M, J, K and R at one state within the step; e then follows from J de = J dv + sum_j (a^-1)_ij C_j/h with the
-factors of the equations of motion where the step begins, W being the inverse of the mass matrix.
+e = W J^T eta, which vanishes in the exact solution, lets both levels of the constraints hold. Newton's method for v and
+lambda has the matrix of `stagewise`: every stage is linearized where it is predicted, and again where the iteration
+gains little. One tangent for all stages would separate them into a real and a complex system, which is cheaper but
+fails beside stiff elements: the directions that these leave free turn by w h during a step, so a displacement along
+those of one stage strains the stiffness k in another, and the iteration contracts by k (w h)^2 h^2/m at best. e follows
+from J de = J dv + sum_j (a^-1)_ij C_j/h with the factors of the equations of motion where the step begins, W being the
+inverse of the mass matrix.
 """
 
 from __future__ import annotations
@@ -34,11 +33,10 @@ from .implicit import (
     take_tangent,
 )
 from .integrators import SMALLEST, first_step
-from .memory import complex_vector, matrix, record, vector
+from .memory import matrices, matrix, record, vector
 from .pipeline import inner
+from .stagewise import STAGES, add_stage, clear, factor_stages, substitute_stages
 from .workspace import DYNAMICS, NO_STEP, OK, STEP_TOO_SMALL, USER_METHOD, state_changed, workspace
-
-STAGES = 3
 
 RADAU = np.dtype(
     [
@@ -47,12 +45,7 @@ RADAU = np.dtype(
         ("inverse", "i8"),  # of a
         ("c", "i8"),
         ("estimate", "i8"),  # weights of the increments in the error estimate
-        ("real_eigenvalue", "f8"),  # of a^-1
-        ("real_left", "i8"),
-        ("real_right", "i8"),
-        ("complex_eigenvalue", "i8"),  # one of the pair; left and right vectors for it
-        ("complex_left", "i8"),
-        ("complex_right", "i8"),
+        ("eigenvalue", "f8"),  # of a^-1, the real one
         ("t0", "f8"),
         ("t_end", "f8"),
         ("h_next", "f8"),
@@ -78,12 +71,10 @@ RADAU = np.dtype(
         ("position", "i8"),
         ("z_rate", "i8"),
         ("v_rate", "i8"),
-        ("real", "i8"),  # factors
-        ("complex", "i8"),
-        ("x", "i8"),  # right-hand sides and solutions
-        ("x_complex", "i8"),
+        ("stages", "i8"),  # factors for all stages
+        ("filter", "i8"),  # and for the error estimate
+        ("x", "i8"),  # right-hand sides and solutions, 3 x n
         ("permuted", "i8"),
-        ("permuted_complex", "i8"),
         ("iterations", "i8"),
     ],
     align=True,
@@ -92,9 +83,9 @@ RADAU = np.dtype(
 LIMIT = 15
 SWEEPS = 12
 ACCURACY = 0.02  # of the iteration, in units of the tolerance
-REACH = 3.0  # longer steps are not predicted from the last one
+SLOW = 0.3  # an iteration that leaves more than this of its change is linearized anew
 NOISE = 256 * np.finfo(np.float64).eps
-SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0
+SAFETY, SHRINK, GROW = 0.9, 0.2, 3.0  # a step that grows further is not predicted well by the one before
 
 
 @inner
@@ -169,14 +160,18 @@ def evaluate_stage(w, r, t, h, i, work):
 
 
 @inner
-def evaluate_stages(w, r, m, t, h, work):
-    """Residuals of the equations in all stages."""
-    rates, v_rate = vector(w.rates, w.n_y), vector(r.v_rate, w.n_v)
+def evaluate_stages(w, r, m, t, h, linearize, work):
+    """Residuals of the equations in all stages; their tangents too, if asked for."""
+    rates, v_rate, c = vector(w.rates, w.n_y), vector(r.v_rate, w.n_v), vector(r.c, STAGES)
     multipliers = matrix(r.multipliers, STAGES, w.n_rows)
     dynamic, velocity = matrix(r.dynamic, STAGES, w.n_v), matrix(r.velocity, STAGES, w.n_rows)
     position, z_rate = matrix(r.position, STAGES, w.n_holonomic), matrix(r.z_rate, STAGES, w.n_z)
     residual, rate = vector(w.residual, w.n_holonomic), vector(w.constraint_rate, w.n_rows)
-    for i in range(STAGES):
+    blocks = matrices(r.stages, m.n + 2 * m.n_lower, STAGES, STAGES)
+    a, inverse = matrix(r.a, STAGES, STAGES), matrix(r.inverse, STAGES, STAGES)
+    if linearize:
+        clear(blocks)
+    for i in range(STAGES - 1, -1, -1):  # the first stage last, because its tangent is the one of the error estimate
         status = evaluate_stage(w, r, t, h, i, work)
         if status != OK:
             return status
@@ -189,32 +184,37 @@ def evaluate_stages(w, r, m, t, h, work):
             position[i, k] = residual[k]
         for k in range(w.n_z):
             z_rate[i, k] = rates[w.n_q + w.n_v + k]
-    return OK
+        if linearize:
+            status = take_tangent(w, m, t + c[i] * h, work, v_rate, multipliers[i])
+            if status != OK:
+                return status
+            add_stage(w, m, blocks, i, h, a, inverse)
+    return factor_all(w, r, m, h) if linearize else OK
 
 
 @inner
-def prepare(w, r, m, t, h, known, work):
-    """Factors of the matrices, taken at the second stage where it can be predicted, otherwise where the step begins.
+def factor_all(w, r, m, h):
+    """Factors of the matrix of the stages, and of that of the error estimate from the tangent at hand."""
+    s = r.eigenvalue / h
+    status = factor(w, m, vector(r.filter, m.n + 2 * m.n_lower), 1.0, 1.0 / s, 1.0 / (s * s))
+    if status != OK:
+        return status
+    return factor_stages(w, m, matrices(r.stages, m.n + 2 * m.n_lower, STAGES, STAGES))
 
-    Directions that are free beside very stiff ones turn during a step: the matrix must belong to its middle.
-    """
-    v_rate, status = vector(r.rates0, w.n_y)[w.n_q : w.n_q + w.n_v], OK
-    if known:
-        v_rate = vector(r.v_rate, w.n_v)
-        status = move(w, r, m, t, h, work)
-        if status == OK:
-            status = evaluate_stage(w, r, t, h, 1, work)
-    if status == OK:
-        status = take_tangent(w, m, w.t, work, v_rate, matrix(r.multipliers, STAGES, w.n_rows)[1])
+
+@inner
+def linearize_begin(w, r, m, t, h, work):
+    """The matrix with the tangent of the begin of the step in all stages, where these cannot be predicted."""
+    v_rate, multipliers = vector(r.rates0, w.n_y)[w.n_q : w.n_q + w.n_v], vector(w.multipliers, w.n_rows)
+    status = take_tangent(w, m, t, work, v_rate, multipliers)
     if status != OK:
         return status
-    size = m.n + 2 * m.n_lower
-    s = r.real_eigenvalue / h
-    status = factor(w, m, vector(r.real, size), 1.0, 1.0 / s, 1.0 / (s * s))
-    if status != OK:
-        return status
-    turned = complex_vector(r.complex_eigenvalue, 1)[0] / h
-    return factor(w, m, complex_vector(r.complex, size), 1.0 + 0.0j, 1.0 / turned, 1.0 / (turned * turned))
+    blocks = matrices(r.stages, m.n + 2 * m.n_lower, STAGES, STAGES)
+    a, inverse = matrix(r.a, STAGES, STAGES), matrix(r.inverse, STAGES, STAGES)
+    clear(blocks)
+    for i in range(STAGES):
+        add_stage(w, m, blocks, i, h, a, inverse)
+    return factor_all(w, r, m, h)
 
 
 @inner
@@ -250,32 +250,23 @@ def change_stages(w, r, m, h):
     multipliers, z_rate = matrix(r.multipliers, STAGES, w.n_rows), matrix(r.z_rate, STAGES, w.n_z)
     dynamic, velocity = matrix(r.dynamic, STAGES, n_v), matrix(r.velocity, STAGES, w.n_rows)
     a, y0, rates0 = matrix(r.a, STAGES, STAGES), vector(r.y0, w.n_y), vector(r.rates0, w.n_y)
-    left, right = vector(r.real_left, STAGES), vector(r.real_right, STAGES)
-    eigenvalue = complex_vector(r.complex_eigenvalue, 1)[0]
-    turned_left, turned_right = complex_vector(r.complex_left, STAGES), complex_vector(r.complex_right, STAGES)
-    x, turned = vector(r.x, n), complex_vector(r.x_complex, n)
-    s, turned_s = r.real_eigenvalue / h, eigenvalue / h
-    for k in range(n):
-        plain, other = 0.0, 0.0j
-        for i in range(STAGES):
-            value = dynamic[i, k] if k < n_v else velocity[i, k - n_v]
-            plain += left[i] * value
-            other += turned_left[i] * value
-        x[k] = -plain / s if k < n_v else -plain
-        turned[k] = -other / turned_s if k < n_v else -other
-    size = m.n + 2 * m.n_lower
-    substitute(m, vector(r.real, size), x, vector(r.permuted, n))
-    substitute(m, complex_vector(r.complex, size), turned, complex_vector(r.permuted_complex, n))
+    x = matrix(r.x, n, STAGES)
+    for i in range(STAGES):
+        for k in range(n_v):
+            x[k, i] = -h * dynamic[i, k]
+        for k in range(w.n_rows):
+            x[n_v + k, i] = -velocity[i, k]
+    blocks = matrices(r.stages, m.n + 2 * m.n_lower, STAGES, STAGES)
+    substitute_stages(m, blocks, x, matrix(r.permuted, n, STAGES))
     total = 0.0
     noise = NOISE * (largest(y0[w.n_q : w.n_q + n_v], n_v) + h * largest(rates0[w.n_q : w.n_q + n_v], n_v))
     for i in range(STAGES):
         for k in range(n_v):
-            change = right[i] * x[k] + 2.0 * (turned_right[i] * turned[k]).real
-            v[i, k] += change
+            v[i, k] += x[k, i]
             scale = ACCURACY * (r.atol + r.rtol * abs(y0[w.n_q + k] + v[i, k])) + noise
-            total += (change / scale) ** 2
+            total += (x[k, i] / scale) ** 2
         for k in range(w.n_rows):
-            multipliers[i, k] += right[i] * s * x[n_v + k] + 2.0 * (turned_right[i] * turned_s * turned[n_v + k]).real
+            multipliers[i, k] += x[n_v + k, i] / h
         for k in range(w.n_z):
             value = h * (a[i, 0] * z_rate[0, k] + a[i, 1] * z_rate[1, k] + a[i, 2] * z_rate[2, k])
             start = y0[w.n_q + n_v + k]
@@ -307,7 +298,7 @@ def attempt(w, r, m, t, h, first, work):
     v, e, z = matrix(r.v, STAGES, w.n_v), matrix(r.e, STAGES, w.n_v), matrix(r.z, STAGES, w.n_z)
     multipliers, now = matrix(r.multipliers, STAGES, w.n_rows), vector(w.multipliers, w.n_rows)
     rates0, c = vector(r.rates0, w.n_y), vector(r.c, STAGES)
-    known = h <= REACH * r.last_h
+    known = r.last_h > 0.0
     guess(w, r, h, first, known)
     for i in range(STAGES):
         for k in range(w.n_q):
@@ -318,15 +309,16 @@ def attempt(w, r, m, t, h, first, work):
             z[i, k] = h * c[i] * rates0[w.n_q + w.n_v + k]
         for k in range(w.n_rows):
             multipliers[i, k] = now[k]
-    status = prepare(w, r, m, t, h, known, work)
-    if status != OK:
-        return status
-    before = np.inf
+    if not known:
+        status = linearize_begin(w, r, m, t, h, work)
+        if status != OK:
+            return status
+    before, gain = np.inf, 1.0 if known else 0.0
     for turn in range(LIMIT):
         r.iterations = turn + 1
         status = move(w, r, m, t, h, work)
         if status == OK:
-            status = evaluate_stages(w, r, m, t, h, work)
+            status = evaluate_stages(w, r, m, t, h, gain > SLOW, work)
         if status != OK:
             return status
         status, shift = project(w, r, h, work)
@@ -358,8 +350,8 @@ def error_norm(w, r, m, t, h, work):
     v, z = matrix(r.v, STAGES, n_v), matrix(r.z, STAGES, w.n_z)
     y, y0, rates0, rates = vector(w.y, w.n_y), vector(r.y0, w.n_y), vector(r.rates0, w.n_y), vector(w.rates, w.n_y)
     x, right, solution = vector(r.x, m.n), vector(w.right, m.n), vector(w.solution, m.n)
-    drift, acceleration = vector(r.permuted_complex, n_v), vector(r.v_rate, n_v)
-    s = r.real_eigenvalue / h
+    drift, acceleration = vector(r.permuted, 2 * m.n)[m.n :], vector(r.v_rate, n_v)
+    s = r.eigenvalue / h
     q = matrix(r.q, STAGES, n_q)
     for k in range(n_v):
         acceleration[k] = rates0[n_q + k]
@@ -386,7 +378,7 @@ def error_norm(w, r, m, t, h, work):
         drift[k] = solution[k]
     add_mass(w, m, 1.0 / s, acceleration, x)
     add_stiffness(m, -1.0 / (s * s), drift, x)
-    substitute(m, vector(r.real, m.n + 2 * m.n_lower), x, vector(r.permuted, m.n))
+    substitute(m, vector(r.filter, m.n + 2 * m.n_lower), x, vector(r.permuted, m.n))
     for k in range(n_v):
         acceleration[k] = (x[k] + drift[k]) / s
     status = coordinate_rates(w, m, t, work, acceleration)
@@ -457,7 +449,8 @@ def radau(t, work, data, n):
         w.rejected += 1
         r.h_next = h * (max(SHRINK, SAFETY * size**r.exponent) if size < np.inf else 0.5)
         if status != OK:
-            r.last_h = 0.0  # start the next iteration from v' instead
+            if h <= r.last_h:
+                r.last_h = 0.0  # start the next iteration from v' instead
             if r.h_next <= SMALLEST * max(abs(t), SMALLEST):
                 return STEP_TOO_SMALL if status == NO_STEP else status
     r.last_h = h

@@ -11,6 +11,7 @@ import pytest
 
 import mbframe as mb
 from mbframe.bodies.formulations import Formulation
+from mbframe.equations.implicit import coupled
 
 from .specimens import Array, assert_close, connected, name_of, numbers, rigid_formulations, walk
 
@@ -48,6 +49,9 @@ def test_tangent_is_the_derivative_of_the_equations(cls: Any, formulation: Formu
 
     eq.set_state(q, v, z)
     found = eq.tangent(TIME, q, v, v_rate, multipliers)
+    left_out = ~coupled(eq, *eq.tables.pattern()[:2])  # by the matrix of implicit integrators
+    assert not eq.tangent_assembly.stiffness[left_out].any()
+    assert not eq.tangent_assembly.damping[left_out].any()
     for d in rng.normal(size=(3, eq.n_v)) / np.sqrt(eq.n_v):
         shift = eq.coordinate_rates(q, d)
         load, rate, residual = np.split(

@@ -49,12 +49,13 @@ def test_stiff_forces_do_not_limit_the_step() -> None:
     assert abs(result.position("mass")[-1, 2]) < 1e-9
 
 
-@pytest.mark.parametrize("model", ["bricard", "rolling_disk", "chaplygin_sleigh", "screw_jack"])
+@pytest.mark.parametrize("model", ["bricard", "rolling_disk", "chaplygin_sleigh", "screw_jack", "watt_governor"])
 def test_redundant_and_nonholonomic_constraints_and_turns(model: str) -> None:
     pytest.importorskip("sksundae", reason="needs the extra 'bdf'")
     system = getattr(mb.examples, model)()
     expected = mb.simulate(system, 0.2, integrator=mb.DormandPrince(rtol=1e-10))
     result = mb.simulate(system, 0.2, integrator=mb.BDF())
+    assert result.info.steps < 500  # velocities that stay zero do not hold it up
     scale = max(1.0, np.abs(expected.v[-1]).max())
     np.testing.assert_allclose(result.q[-1], expected.q[-1], atol=2e-4)
     np.testing.assert_allclose(result.v[-1], expected.v[-1], atol=1e-3 * scale)

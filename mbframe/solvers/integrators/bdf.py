@@ -17,6 +17,7 @@ from .base import Integrator
 Array = NDArray[np.float64]
 
 RANK_LOST = 1e-9  # relative to the largest, size of what is left of a row of J that depends on others
+SMALLEST_SIZE = 1e-3  # of coordinates and velocities: smaller ones, as at rest, tell nothing about the motion
 UNCONTROLLED = 1e20  # absolute tolerance of multipliers: of index 2, they would fail every error test
 
 
@@ -31,11 +32,18 @@ class BDF(Integrator):
     run starts are left out; which ones does not change during the run. Residuals are evaluated from Python and
     differentiated by differences, so a step costs hundreds of times one of `RadauIIA`: it is here to compare with.
 
+    The absolute tolerance, if none is given, is a tenth of the relative one times the largest coordinate or velocity at
+    the start. Components of a body that turns pass through zero or stay there: held to a number of their own instead,
+    the angular velocities of a light body would be followed by formulas of order one, because its constraints carry
+    errors of positions over to them.
+
     Needs scikit-sundae: `pip install "mbframe[bdf]"`. `dt` of `simulate`, if given, is the first step tried.
     """
 
     rtol = parameter(1e-6, above=0.0, help="relative tolerance of a step")
-    atol = parameter(None, kind="number", above=0.0, help="absolute tolerance of a step; rtol / 1000 by default")
+    atol = parameter(
+        None, kind="number", above=0.0, help="absolute tolerance of a step; by default from rtol and the first state"
+    )
 
     order = 5
     adaptive = True
@@ -48,7 +56,7 @@ class BDF(Integrator):
                 "one such as DormandPrince()"
             )
         solver = _solver()
-        self._solution = solution = _Solution(eq, solver, self.rtol, self.atol or 1e-3 * self.rtol, self._end, self._dt)
+        self._solution = solution = _Solution(eq, solver, self.rtol, self.atol, self._end, self._dt)
         python = PythonStage(solution.step)
         return Strategy(python.address, python=python, label=type(self).__name__)
 
@@ -69,7 +77,7 @@ class _Solution:
     """A run of IDA: its unknowns are (q, v, z, lambda, eta), the multipliers those of independent rows."""
 
     def __init__(
-        self, eq: Equations, solver: Callable[..., Any], rtol: float, atol: float, t_end: float, dt: float | None
+        self, eq: Equations, solver: Callable[..., Any], rtol: float, atol: float | None, t_end: float, dt: float | None
     ) -> None:
         self.eq, self.solver, self.t_end, self.dt = eq, solver, t_end, dt
         self.rtol, self.atol = rtol, atol
@@ -92,7 +100,8 @@ class _Solution:
             multipliers[self.rows] = np.linalg.lstsq(jacobian[self.rows].T, load, rcond=None)[0]
         whole = np.concatenate([y, multipliers[self.rows], np.zeros(n_eta)])
         rates = np.concatenate([work.rates, np.zeros(n_lambda + n_eta)])
-        tolerances = np.concatenate([np.full(self.n_y, self.atol), np.full(n_lambda + n_eta, UNCONTROLLED)])
+        absolute = [np.full(len(part), self.absolute_tolerance(part)) for part in (q, v, z)]
+        tolerances = np.concatenate([*absolute, np.full(n_lambda + n_eta, UNCONTROLLED)])
         options = {"first_step": self.dt} if self.dt else {}
         self.ida = self.solver(
             self.residual,
@@ -102,6 +111,12 @@ class _Solution:
             **options,
         )
         self.ida.init_step(t, whole, rates)
+
+    def absolute_tolerance(self, values: Array) -> float:
+        """Of coordinates, velocities or own states, given those of the start."""
+        if self.atol is not None:
+            return self.atol
+        return self.rtol * max(SMALLEST_SIZE, 0.1 * float(np.abs(values).max(initial=0.0)))
 
     def residual(self, t: float, y: Array, rates: Array, out: Array) -> None:
         """What vanishes along a solution."""

@@ -35,10 +35,9 @@ class RadauIIA(Integrator):
         q' = T (v - W J^T eta),    M v' = Q - J^T lambda,    J v + C_t = 0,    C = 0
 
     by collocation, so that states satisfy the constraints at both levels; W is the inverse of the mass matrix at the
-    begin of the step. Newton's method is simplified: one exact sparse tangent per step, one real and one complex
-    factorization. Where very stiff elements act on long levers of a body that turns, the tangent changes so fast that
-    this limits the step in `NewtonEuler` coordinates; those of `NaturalAbsolute` do not have that limit. Own states of
-    elements are iterated with, but not differentiated: stiff ones cost small steps.
+    begin of the step. Newton's method takes an exact sparse tangent at each stage, once per step and again where it
+    gains little, and solves for the three stages together: stiff elements on bodies that turn do not limit the step.
+    Own states of elements are iterated with, but not differentiated: stiff ones cost small steps.
 
     The error of a step is estimated by a method of order three. So that errors nevertheless are in proportion to the
     tolerance, the estimate is compared with atol + rtol |y| for rtol^(4/5) in the place of rtol. `dt` of `simulate`, if
@@ -60,17 +59,9 @@ class RadauIIA(Integrator):
     def stage(self, eq: Equations) -> Strategy:
         matrix, data = NewtonMatrix(eq), Record(RADAU)
         inverse = np.linalg.inv(A)
-        values, right = np.linalg.eig(inverse)
-        left = np.linalg.inv(right)
-        real, pair = int(np.argmin(np.abs(values.imag))), int(np.argmax(values.imag))
-        turn = right[:, real] / np.abs(right[:, real]).max()  # of a real vector up to a complex factor
-        phase = turn[np.argmax(np.abs(turn))]
+        values = np.linalg.eigvals(inverse)
         data["newton"], data["a"], data["inverse"], data["c"] = matrix.record, A.copy(), inverse, C.copy()
-        data["estimate"], data["real_eigenvalue"] = ESTIMATE.copy(), values[real].real
-        data["real_left"] = np.ascontiguousarray((left[real] * phase * np.abs(right[:, real]).max()).real)
-        data["real_right"] = np.ascontiguousarray((turn / phase).real)
-        data["complex_eigenvalue"] = values[pair : pair + 1].copy()
-        data["complex_left"], data["complex_right"] = left[pair].copy(), right[:, pair].copy()
+        data["estimate"], data["eigenvalue"] = ESTIMATE.copy(), values[np.argmin(np.abs(values.imag))].real
         rtol, atol = self.rtol, self.atol if self.atol is not None else 1e-3 * self.rtol
         data["rtol"], data["atol"] = rtol, atol
         data["error_rtol"] = rtol ** ((ERROR_ORDER + 1) / self.order)
@@ -86,14 +77,12 @@ class RadauIIA(Integrator):
             **dict.fromkeys(("multipliers", "velocity", "position"), 3 * eq.n_rows),
             "k": 2 * n_y,
             "v_rate": eq.n_v,
-            "x": n,
-            "permuted": n,
-            "real": matrix.size,
+            **dict.fromkeys(("x", "permuted"), 3 * n),
+            "filter": matrix.size,
+            "stages": 9 * matrix.size,
         }
         for field, size in sizes.items():
             data[field] = np.zeros(size)
-        for field, size in (("complex", matrix.size), ("x_complex", n), ("permuted_complex", n)):
-            data[field] = np.zeros(size, complex)
         self._data = data
         return Strategy(radau.address, data, matrix.python, type(self).__name__)
 
