@@ -41,7 +41,7 @@ class Record:
         """The array behind a field."""
         return self._kept[field]
 
-    def numbers(self) -> Iterator[NDArray]:
+    def numbers(self) -> Iterator[NDArray[Any]]:
         """What stages may write, as arrays: the record itself, and all that it leads to but for indices."""
         yield self._array
         for kept in self._kept.values():
