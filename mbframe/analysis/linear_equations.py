@@ -244,7 +244,7 @@ def variations(
 ) -> tuple[dict[str, slice], Matrix, Matrix, Matrix, Matrix]:
     """Where each body's variations are, and P, P', Z, Z' of all bodies in the turning frame: xi = R x, R' = S R."""
     tables = point.eq.tables
-    blocks: dict[str, list[Array]] = {}
+    blocks: dict[str, Array] = {}
     for table in tables.body_tables:
         P, P_rate, Z, Z_rate = table.elements[0].formulation.variation(*point.rows(table))
         if frame.rate:
@@ -259,26 +259,20 @@ def variations(
                 (Z + P @ S) @ R,
                 (Z_rate + P_rate @ S + Z @ S + P @ S @ S) @ R,
             )
-        for k, b in enumerate(table.elements):
-            blocks[b.body.name] = [P[k], P_rate[k], Z[k], Z_rate[k]]
+        stacked = np.array([P, P_rate, Z, Z_rate])
+        blocks.update((b.body.name, stacked[:, k]) for k, b in enumerate(table.elements))
     places, n = {}, 0
     for b in tables.bodies:
-        width = blocks[b.body.name][0].shape[1]
+        width = blocks[b.body.name].shape[2]
         places[b.body.name] = slice(n, n + width)
         n += width
-    matrices = [_diagonal([blocks[b.body.name][k] for b in tables.bodies], dense) for k in range(4)]
-    return places, *matrices
-
-
-def _diagonal(blocks: list[Array], dense: bool) -> Matrix:
-    """A block-diagonal matrix."""
     if not dense:
         import scipy.sparse as sparse
 
-        return sparse.block_diag(blocks, format="csr")
-    whole = np.zeros((sum(len(b) for b in blocks), sum(b.shape[1] for b in blocks)))
-    row = column = 0
-    for block in blocks:
-        whole[row : row + len(block), column : column + block.shape[1]] = block
-        row, column = row + len(block), column + block.shape[1]
-    return whole
+        in_order = [blocks[b.body.name] for b in tables.bodies]
+        matrices = [sparse.block_diag([own[k] for own in in_order], format="csr") for k in range(4)]
+        return places, *matrices
+    whole = np.zeros((4, tables.n_v, n))
+    for b in tables.bodies:
+        whole[:, b.v_slice, places[b.body.name]] = blocks[b.body.name]
+    return places, *whole

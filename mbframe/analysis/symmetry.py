@@ -58,9 +58,11 @@ def symmetries(point: OperatingPoint, frame: TurningFrame, e: LinearEquations, r
     _, sizes, directions = np.linalg.svd(test, full_matrices=len(test) < test.shape[1])
     rank = int(np.sum(sizes > SYMMETRIC))
     found = readable(directions[rank:].T, SYMMETRIC).T  # each symmetry has a candidate of its own
+    parts = np.abs(found)
+    order = np.argsort(-parts, axis=0, kind="stable")
     words = [
-        " with ".join(names[k] for k in np.argsort(-np.abs(column), kind="stable") if abs(column[k]) > 1e-6)
-        for column in found.T
+        " with ".join(names[k] for k in ranked if column[k] > 1e-6)
+        for ranked, column in zip(order.T.tolist(), parts.T.tolist(), strict=True)
     ]
     return Symmetry(motion @ found, velocity @ found, words)
 
@@ -77,12 +79,12 @@ def _whole(point: OperatingPoint, e: LinearEquations) -> Iterator[Candidate]:
     """Displacements of the whole, and its turns about the direction of gravity or, without it, about any."""
     starts = np.array([place.start for place in e.places.values()])
     turned = np.array([place.start + 3 for place in e.places.values() if place.stop - place.start >= 6], np.int64)
+    along = np.zeros((3, len(starts)))
+    along[0] = 1.0
+    for k, letter in enumerate("xyz"):
+        yield Candidate(f"path: displacement of the whole along {letter}", starts + k, along)
     rows = (starts[:, None] + np.arange(3)).ravel()  # where displacements are, and where rotations are
     both = np.concatenate([rows, (turned[:, None] + np.arange(3)).ravel()])
-    for axis, letter in zip(np.eye(3), "xyz", strict=True):
-        orders = np.zeros((3, len(rows)))
-        orders[0] = np.tile(axis, len(starts))
-        yield Candidate(f"path: displacement of the whole along {letter}", rows, orders)
     gravity = lifted(point.eq.system.gravity)
     motions, accelerations = point.state.motions, point.accelerations
     vectors = np.array([(motions[n].position, motions[n].velocity, accelerations[n][0]) for n in e.places])
@@ -146,10 +148,13 @@ def _candidates(
         orders[:, c.places, k] = c.orders
     motion, rate, bent = orders
     # In the frame's axes x = R^T xi.
-    S = turning(e.places, frame)
-    velocity, acceleration = rate - S @ motion, bent - 2.0 * S @ rate + S @ S @ motion
+    velocity, acceleration = rate, bent
+    if frame.rate:
+        S = turning(e.places, frame)
+        velocity, acceleration = rate - S @ motion, bent - 2.0 * S @ rate + S @ S @ motion
     # A turn of everything and the opposite spins of all are no motion at all: keep what is independent.
-    states = np.vstack([motion, velocity]).T / np.linalg.norm(motion, axis=0)[:, None]
+    lengths = np.sqrt((motion * motion).sum(axis=0))
+    states = np.concatenate([motion, velocity]).T / lengths[:, None]
     kept: list[int] = []
     basis = np.zeros_like(states)  # rows
     for k, row in enumerate(states):
@@ -158,8 +163,7 @@ def _candidates(
         if size > INDEPENDENT**2 * (row @ row):
             basis[len(kept)] = rest / np.sqrt(size)
             kept.append(k)
-    scale = np.linalg.norm(motion[:, kept], axis=0)
-    kept_parts = (part[:, kept] / scale for part in (motion, velocity, acceleration))
+    kept_parts = (part[:, kept] / lengths[kept] for part in (motion, velocity, acceleration))
     return [names[k] for k in kept], *kept_parts
 
 

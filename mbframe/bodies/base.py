@@ -77,7 +77,8 @@ class Ground(Body):
 
     def check(self) -> Iterator[Problem]:
         for field, p in self.parameters().items():
-            if field != "shapes" and np.any(getattr(self, field) != p.of(self.dimension).default):
+            value, default = getattr(self, field), p.of(self.dimension).default
+            if field != "shapes" and value is not default and np.any(value != default):
                 yield self.problem(field, "the ground stays where it is; move the bodies instead")
 
     @classmethod
