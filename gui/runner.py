@@ -18,6 +18,8 @@ from .solver_process import Failure
 from .tasks import Model, SimulateTask
 from .turns import Turns
 
+PATIENCE: Final = 0.02
+"""Seconds of reading after which the window has its turn."""
 RELOAD_SECONDS: Final = 0.25
 """How often a run that is computing is read again, at most."""
 
@@ -45,7 +47,7 @@ class Runner(QObject):
         self.reached = 0.0
         self._model: Model | None = None
         self._began = self._reloaded = 0.0
-        self._turns = Turns(self)
+        self._turns = Turns(self, PATIENCE)
         document.replaced.connect(self._forget)
 
     @property

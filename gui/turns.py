@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 from PySide6.QtCore import QObject, QTimer
 
 
 class Turns(QObject):
-    """Does one piece of a work in each turn of the event loop; a work is an iterator, whose steps are its pieces."""
+    """Does a piece of a work in each turn of the event loop; a work is an iterator, whose steps are its pieces.
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    Pieces that together take less than `patience`, s, are done in the same turn: between two turns the window may have
+    to draw, which takes longer than they do.
+    """
+
+    def __init__(self, parent: QObject | None = None, patience: float = 0.0) -> None:
         super().__init__(parent)
+        self._patience = patience
         self._work: Iterator[object] = iter(())
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)  # a piece may let the event loop run, and the next one must wait for its end
@@ -24,6 +30,7 @@ class Turns(QObject):
 
     def stop(self) -> None:
         """Give up what is under way."""
+        self._work = iter(())
         self._timer.stop()
 
     @property
@@ -32,8 +39,10 @@ class Turns(QObject):
         return self._timer.isActive()
 
     def _go_on(self) -> None:
-        work = self._work
+        work, end = self._work, time.perf_counter() + self._patience
         for _ in work:
-            if self._work is work:
+            if self._work is not work:
+                return
+            if time.perf_counter() >= end:
                 self._timer.start(0)
-            return
+                return

@@ -440,7 +440,8 @@ class View(QWidget):
 
     def _draw_changed(self) -> None:
         """Draw in a turn of the event loop of its own: painting the rest of the window takes as long."""
-        if self.isVisible():
+        handle = self.window().windowHandle()
+        if self.isVisible() and handle is not None and handle.isExposed():
             self._draw_if_dirty()
         self.update()
 

@@ -169,7 +169,7 @@ class ModeTable(QTableView):
         self.verticalHeader().setDefaultSectionSize(26)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
-        for column, width in enumerate((166, 84, 74, 96)):
+        for column, width in enumerate((166, 84, 74, 106)):
             self.setColumnWidth(column, width)
         header.setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
         self._quiet = False

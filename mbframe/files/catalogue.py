@@ -58,7 +58,7 @@ def built_in(base: type[Any]) -> dict[str, type[Any]]:
     A class is abstract as long as an attribute that it, or a base of it, only annotates has no value.
     """
     for place in mbframe._PLACES:
-        if not place.startswith(_COSTLY) or base.__name__ in STRATEGIES:
+        if not place.startswith(_COSTLY) or (base.__name__ in STRATEGIES and place.startswith("solvers")):
             importlib.import_module(f"mbframe.{place}")
     found = {}
     for cls in _below(base):

@@ -30,6 +30,16 @@ def test_the_event_loop_goes_on_between_pieces(turns, qtbot):
     assert seen.index("event") < seen.index(2)
 
 
+@pytest.mark.parametrize(("patience", "at_first"), [(10.0, [0, 1, 2]), (0.0, [0])])
+def test_short_pieces_are_done_together(qapp, qtbot, patience, at_first):
+    turns, seen = Turns(patience=patience), []
+    turns.start(iter(map(seen.append, range(3))))
+    turns._go_on()
+    assert seen == at_first
+    qtbot.waitUntil(lambda: not turns.busy)
+    assert seen == [0, 1, 2]
+
+
 def test_another_work_takes_the_place_of_one_that_is_under_way(turns, qtbot):
     seen = []
 
@@ -44,6 +54,14 @@ def test_another_work_takes_the_place_of_one_that_is_under_way(turns, qtbot):
     assert seen == ["first", "a", "b"]
     turns.start(iter(map(seen.append, "cd")))
     turns.stop()
+    qtbot.wait(5)
+    assert seen[3:] == []
+
+    def ends_itself():
+        yield turns.stop()
+        seen.append("never")
+
+    turns.start(ends_itself())
     qtbot.wait(5)
     assert seen[3:] == []
 
