@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from .window import MainWindow
 
 UNAVAILABLE: Final = 2
+"""Exit code where no window can be opened."""
 TIDY_MS: Final = 700
 """After another model was opened: by then it is drawn."""
-"""Exit code where no window can be opened."""
 
 # More threads only wait for each other in matrices of our size; it must be said before NumPy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
