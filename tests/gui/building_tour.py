@@ -146,6 +146,7 @@ class BuildingTour:
         self.robot.item(self.window.panels["tree"].tree, "revolute joint")
         driver = self.document.selection
         assert isinstance(driver, mb.Driver)
+        assert self.window.panels["tree"].tree.currentItem().text(0) == driver.name
         edit = self.robot.find("angle_edit")
         self.robot.click(edit)
         self.robot.write("0.4 + 2*t", edit)
