@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 UNAVAILABLE: Final = 2
 """Exit code where no window can be opened."""
+TIDY_MS: Final = 700
+"""After another model was opened: by then it is drawn."""
 
 # More threads only wait for each other in matrices of our size; it must be said before NumPy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -103,10 +105,24 @@ class Application:
         self.document.units = self.settings.units()
         self.solver = Solver(warm=warm)
         self.solver.broke.connect(lambda message: self.document.post(message, "error"))
+        self._tidying = self._tidy_later()
         self.autosave: Any = None
         self.window: MainWindow | None = None
         self._files = [str(file) for file in files]
         self._asked = True
+
+    def _tidy_later(self) -> Any:
+        """When another model has been open for a while, the memory of the former one is given back."""
+        from PySide6.QtCore import QTimer
+
+        from .memory import give_back
+
+        timer = QTimer(self.document)
+        timer.setSingleShot(True)
+        timer.setInterval(TIDY_MS)
+        timer.timeout.connect(give_back)
+        self.document.replaced.connect(timer.start)
+        return timer
 
     def run(self) -> int:
         """Show the window, and return when it is closed."""

@@ -25,7 +25,7 @@ from mbframe.files.json_text import dumps, parse
 from .document import Document
 from .runs import RunSettings
 
-DELAY_MS: Final = 4_000
+DELAY_MS: Final = 2_000
 """Between an edit and its autosave: an edit is safe after this time and the time it takes to write the file."""
 FORMAT: Final = "mbframe recovery"
 

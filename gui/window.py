@@ -514,8 +514,8 @@ class MainWindow(QMainWindow):
         set_icon(self.actions_["play"], "pause" if playing else "play")
 
     def _show_title(self) -> None:
-        self.setWindowModified(self.document.dirty)
         self.setWindowTitle(f"{self.document.title}[*] – mbframe" if self.model_shown else "mbframe")
+        self.setWindowModified(self.model_shown and self.document.dirty)
 
     # --- theme and units ----------------------------------------------------------------------------------------------
 

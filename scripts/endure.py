@@ -47,16 +47,18 @@ def stream(path: str, ready: Any) -> None:
     mb.simulate(mb.examples.spatial_slider_crank(), 1e6, dt=DT, output=path, progress=lambda t: ready.set())
 
 
-def killed(work: Callable[[str, Any], None], path: Path, longest: float, rng: random.Random) -> None:
-    """Let a process work on a file, and kill it at a random moment after it has begun."""
+def killed(work: Callable[[str, Any], None], path: Path, longest: float, rng: random.Random) -> float:
+    """Let a process work on a file, and kill it at a random moment after it has begun; returns that moment."""
     ready = SPAWN.Event()
     process = SPAWN.Process(target=work, args=(str(path), ready))
     process.start()
     if not ready.wait(300.0):
         raise SystemExit("the process that is to be killed does not begin")
     time.sleep(rng.uniform(0.0, longest))
+    moment = time.time()
     os.kill(process.pid or 0, signal.SIGKILL)
     process.join()
+    return moment
 
 
 def kill_savers(count: int, seed: int) -> list[str]:
@@ -96,6 +98,7 @@ def kill_streams(count: int, seed: int) -> list[str]:
 def use_application(path: str, ready: Any) -> None:
     """The application, with a user who edits without a break; a journal has the time and the model after each edit."""
     os.environ |= {"QT_QPA_PLATFORM": "offscreen", "XDG_DATA_HOME": path, "XDG_CONFIG_HOME": path}
+    os.environ["QT_LOGGING_RULES"] = "default.warning=false"  # of a platform without a screen
     from PySide6.QtCore import QTimer
 
     from gui.application import Application
@@ -138,8 +141,7 @@ def kill_applications(count: int, seed: int) -> list[str]:
     rng, wrong, longest = random.Random(seed), [], 0.0
     for k in range(count):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            killed(use_application, Path(folder), USED, rng)
-            end = time.time()
+            end = killed(use_application, Path(folder), USED, rng)
             lines = [line.split() for line in (Path(folder) / JOURNAL).read_text().splitlines() if line.count(" ")]
             edits = [(float(moment), model) for moment, model in lines]
             found = [one for place in Path(folder).rglob(APPLICATION) for one in leftovers(place)]

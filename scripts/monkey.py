@@ -56,6 +56,9 @@ def inside(actions: int, seed: int) -> int:
     while not ready or window.view.canvas is None:
         QTest.qWait(20)
     window.open_example("four_bar")
+    for name in window.panels:  # what is loaded with a panel is no growth
+        window.show_tab(name)
+        QTest.qWait(100)
     monkey = Monkey(window, seed)
     sys.excepthook = lambda *error: errors.append("".join(traceback.format_exception(*error)))
     warm = max(1, actions // 10)

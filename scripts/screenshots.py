@@ -18,15 +18,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=ROOT / "assets" / "screenshots")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    parser.add_argument("--building", action="store_true", help="build a model instead; give --output, and look at all")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mbframe-tour-") as folder:
         for kind in ("CONFIG", "DATA"):  # settings of the user are left alone
             os.environ[f"XDG_{kind}_HOME"] = str(Path(folder) / kind.lower())
-        take(arguments.output, arguments.theme, Path(folder))
+        take(arguments.output, arguments.theme, Path(folder), arguments.building)
 
 
-def take(output: Path, theme: str, folder: Path) -> None:
+def take(output: Path, theme: str, folder: Path, building: bool = False) -> None:
     sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "gui")]
+    from building_tour import BuildingTour
     from robot import Robot
     from tour import Tour
 
@@ -44,13 +46,13 @@ def take(output: Path, theme: str, folder: Path) -> None:
     window.move(0, 0)
 
     def look(name: str) -> None:
-        if name in KEPT:
+        if building or name in KEPT:
             robot.pause(0.5)
             path = robot.shot(output / f"{name.replace(' ', '_')}.png")
             shrink(path)
             print(f"{path} ({path.stat().st_size / 1000:.0f} kB)", flush=True)
 
-    Tour(application, robot, folder, look).all()
+    (BuildingTour if building else Tour)(application, robot, folder, look).all()
     application.document.undo_stack.setClean()
     window.close()
     application.close()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QMouseEvent, QPainter
 from PySide6.QtWidgets import QComboBox, QPushButton
 
@@ -157,6 +158,8 @@ class Placing(ViewTool):
         """Those whose points count."""
         if self.pick == "point":
             return [body for key in ("body_i", "body_j") if (body := self.picked.get(key)) is not None]
+        if self.pick == "second point":  # where bodies meet, a point of the first one is not meant
+            return [body for body in (*self.system.bodies, self.system.ground) if body is not self.picked["body_i"]]
         return None
 
     def hover(self, event: QMouseEvent) -> None:
@@ -241,7 +244,12 @@ class Placing(ViewTool):
 
     def _on_selected(self, element: Any) -> None:
         """The tree is another way to pick bodies, joints and measures."""
-        if not self.active or self._taking or element is None or element is self.system:
+        if self.active and not self._taking and element is not None and element is not self.system:
+            # The tree is still inside its own change; what is added fills it anew.
+            QTimer.singleShot(0, self, partial(self._take_selected, element))
+
+    def _take_selected(self, element: Any) -> None:
+        if not self.active or element is not self.document.selection:  # it is gone by now
             return
         if self.pick in ("first body", "second body", "body") and isinstance(element, mb.Body):
             self._take_body(element)

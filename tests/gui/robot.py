@@ -38,6 +38,7 @@ class Robot:
     def __init__(self, window: QWidget, *, real: bool = False) -> None:
         self.window = window
         self.real = real
+        self._mouse: QPoint | None = None
 
     # ---- Waiting --------------------------------------------------------------------------------------------------
 
@@ -108,9 +109,19 @@ class Robot:
             QTest.mouseRelease(widget, left, none, end)
         self.pause()
 
+    def move(self, widget: QWidget, place: QPoint) -> None:
+        """Point at a place of a widget."""
+        if self.real:
+            self._move(widget, place)
+        else:
+            QTest.mouseMove(widget, place)
+        self.pause()
+
     def _move(self, widget: QWidget, place: QPoint) -> None:
         there = widget.mapToGlobal(place)
-        self._x("mousemove", "--sync", str(there.x()), str(there.y()))
+        if there != self._mouse:  # it would wait for a motion that does not come
+            self._x("mousemove", "--sync", str(there.x()), str(there.y()))
+            self._mouse = there
         self.pause(0.03)
 
     # ---- Keyboard -------------------------------------------------------------------------------------------------

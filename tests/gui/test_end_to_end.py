@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from gui.application import Application
 
+from .building_tour import BuildingTour
 from .robot import Robot
 from .tour import Tour
 
@@ -39,6 +40,16 @@ def test_the_first_hour_of_a_new_user(application, tmp_path):
     assert (tmp_path / "bicycle.mp4").read_bytes()[4:8] == b"ftyp"
     assert (tmp_path / "bicycle.glb").read_bytes()[:4] == b"glTF"
     assert not [message for message in application.document.messages if message.level == "error"]
+
+
+@pytest.mark.timeout(600)
+def test_a_model_is_built_broken_mended_compared_and_undone(application, tmp_path):
+    if QApplication.platformName() == "offscreen":
+        pytest.skip("needs a display: scripts/test starts one")
+    window = application.window
+    with_keyboard = Robot(window)
+    window.activateWindow()
+    BuildingTour(application, with_keyboard, tmp_path).all()
 
 
 def test_closing_while_everything_is_busy(application, qtbot):

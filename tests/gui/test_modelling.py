@@ -221,13 +221,19 @@ def test_escape_cancels_and_the_bar_leads(window, qtbot):  # noqa: F811
     assert window.document.undo_stack.count() == 0
 
 
+def take(window, element) -> None:  # noqa: F811
+    """Select an element while something is placed; it is taken in the next turn of the event loop."""
+    window.document.select(element)
+    QApplication.processEvents()
+
+
 def test_freedoms_are_shown_before_a_joint_is_added(window, qtbot):  # noqa: F811
     opened(window, "simple_pendulum", qtbot)
     builder = Builder(window)
     guide, placing = window.modelling.guide, window.modelling.placing
     builder.start("FixedJoint")
-    window.document.select(window.document.system.ground)  # bodies can be taken in the tree
-    window.document.select(window.document.system["mass"])
+    take(window, window.document.system.ground)  # bodies can be taken in the tree
+    take(window, window.document.system["mass"])
     assert placing.pick == "point"
     builder.click((-1.0, 0.0))
     qtbot.waitUntil(lambda: not placing.active or "remaining" in guide.fact.text(), timeout=60_000)
@@ -240,16 +246,16 @@ def test_a_wrong_pick_is_explained(window, qtbot):  # noqa: F811
     opened(window, "four_bar", qtbot)
     placing, document = window.modelling.placing, window.document
     window.actions_["add_RevoluteJoint"].trigger()
-    document.select(document.system["bar 1"])
-    document.select(None)
-    document.select(document.system["bar 1"])
+    take(window, document.system["bar 1"])
+    take(window, None)
+    take(window, document.system["bar 1"])
     assert placing.pick == "second body"
     assert "already" in window.modelling.guide.fact.text()
     placing.cancel()
     window.actions_["add_Driver"].trigger()
-    document.select(document.system["spring"])
+    take(window, document.system["spring"])
     assert placing.active
-    document.select(document.system["A"])
+    take(window, document.system["A"])
     assert isinstance(document.selection, mb.Driver)
     assert document.selection.angle(1.5) == 3.0
 
