@@ -255,6 +255,21 @@ BAD = {
         "'a', 'b'; a robot is a tree",
     ),
     "massless and moving": (ARM.replace('<mass value="1.5"/>', '<mass value="0"/>'), "link 'lower', inertial"),
+    "a nameless link": ("<robot><link name='a'/><link/></robot>", "give every one a name"),
+    "two parents": (
+        "<robot><link name='a'/><link name='b'/><link name='c'/>"
+        "<joint name='j' type='fixed'><parent link='a'/><child link='c'/></joint>"
+        "<joint name='k' type='fixed'><parent link='b'/><child link='c'/></joint></robot>",
+        "'c' is also the child of 'j'",
+    ),
+    "mimics nobody": (
+        ARM.replace("</joint>", '<mimic joint="nobody"/></joint>', 1),
+        "found 'nobody', which is no joint",
+    ),
+    "a mesh without a file": (
+        "<robot><link name='a'><visual><geometry><mesh/></geometry></visual></link></robot>",
+        "give the name of the mesh file",
+    ),
     "impossible inertia": (ARM.replace('ixx="0.17" iyy="0.17"', 'ixx="-0.17" iyy="0.17"'), "inertia"),
 }
 
@@ -271,3 +286,34 @@ def test_bad_files_are_refused_with_the_place_and_the_remedy(case, robot, tmp_pa
 def test_unknown_joint_in_the_configuration(robot):
     with pytest.raises(mb.ModelError, match="the joints of the file are shoulder, elbow"):
         mb.import_urdf(robot(ARM), configuration={"wrist": 1.0})
+
+
+BODY = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
+
+
+def test_all_kinds_of_joints_and_what_is_left_out(robot):
+    """A table that floats over the ground, a puck on it, and a foot with looks that cannot be read."""
+    notices: list[mb.UrdfNotice] = []
+    system = mb.import_urdf(
+        robot(
+            f"""<robot name="kinds"><link name="world"/><link name="table">{BODY}</link><link name="puck">{BODY}
+            <visual><geometry><sphere radius="0.1"/></geometry></visual>
+            <visual><geometry><mesh filename="foot.blend"/></geometry></visual></link>
+            <joint name="free" type="floating"><parent link="world"/><child link="table"/></joint>
+            <joint name="slide" type="planar"><parent link="table"/><child link="puck"/><axis xyz="0 0 1"/>
+            <dynamics damping="0.5"/><calibration rising="0"/></joint></robot>"""
+        ),
+        notices=notices,
+    )
+    assert [type(joint) for joint in system.joints] == [mb.PlanarJoint]
+    assert [type(shape) for shape in system["puck"].shapes] == [mb.Sphere]
+    assert mb.degrees_of_freedom(system).count == 6 + 3
+    told = "\n".join(str(notice) for notice in notices)
+    for part in ("foot.blend", "calibration", "only hinges and slides"):
+        assert part in told
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path):
+    (tmp_path / "robot.urdf").write_bytes(b"<robot name='\xff'/>")
+    with pytest.raises(mb.ModelError, match="byte 14 is no UTF-8"):
+        mb.import_urdf(tmp_path / "robot.urdf")
