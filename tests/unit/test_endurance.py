@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -20,6 +22,13 @@ def run(*arguments: str) -> str:
 def test_damaged_files_of_every_kind() -> None:
     found = run("scripts/fuzz.py", "--cases", "40", "--seed", "3")
     assert found.count("0 failed") == 5
+
+
+def test_a_killed_application_loses_at_most_ten_seconds() -> None:
+    pytest.importorskip(
+        "PySide6.QtWidgets", reason="the application's packages are not installed", exc_type=ImportError
+    )
+    assert "0 wrong" in run("scripts/endure.py", "application", "--count", "1")
 
 
 def test_a_killed_process_leaves_the_old_model_or_the_new_one() -> None:
