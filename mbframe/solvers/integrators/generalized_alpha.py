@@ -30,7 +30,9 @@ class GeneralizedAlpha(Integrator):
 
     By itself the method leaves J v + C_t = 0 open to O(h^2), which the stabilization then corrects as with every
     integrator; `NoStabilization()` leaves the method alone. With `velocity_level` it holds in the step: a displacement
-    W J^T eta is added that closes C = 0, while lambda closes the velocities [ArnoldCardonaBruels2016].
+    W J^T eta is added that closes C = 0, while lambda closes the velocities [ArnoldCardonaBruels2016]. Without it
+    `CoordinatePartitioning` makes the method one of order one: corrections of dependent velocities alone act like
+    impulses of O(h^2), where those along M^-1 J^T do no work on the motion.
     """
 
     rho_infinity = parameter(0.8, minimum=0.0, maximum=1.0, help="what a step leaves of infinite frequencies")
