@@ -158,13 +158,13 @@ def triple_pendulum(t_end: float = 20.0, repeats: int = 3) -> tuple[PaperTable, 
     unit = found["NaturalAbsolute", "AugmentedFormulation"].wall_time
     assert unit is not None
     for formulation, theirs in TIMES.items():
-        cells = ()
+        times: list[str] = []
         for solver in (type(s).__name__ for s in solvers):
             outcome = found[formulation, solver]
             assert outcome.wall_time is not None
             timed.outcomes[f"{formulation}, {solver}"] = outcome
-            cells += (theirs.get(solver, "-"), f"{outcome.wall_time / unit:.2f}")
-        timed.lines.append((formulation, *cells))
+            times += [theirs.get(solver, "-"), f"{outcome.wall_time / unit:.2f}"]
+        timed.lines.append((formulation, *times))
     violated.remarks += [
         "As in the paper all violations are far below the tolerance at the level of velocities and below it at that "
         "of positions; which of them are near it is accidental.",

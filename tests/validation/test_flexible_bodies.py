@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh
 from scipy.spatial.transform import Rotation
 
 import mbframe as mb
@@ -169,6 +170,24 @@ def test_cantilever_held_by_a_joint_vibrates_as_the_finite_elements_do() -> None
     system, _ = cantilever(mb.flexible.craig_bampton(part(20), interfaces=[0], n_modes=12))
     found = np.sort([m.frequency for m in mb.linearize(system).modes if m.eigenvalue.imag > 0])
     assert found[[0, 2, 4]] == pytest.approx(theory, rel=1e-4)
+
+
+@pytest.mark.parametrize("supported", [False, True], ids=["pinned and free", "simply supported"])
+def test_a_pinned_beam_vibrates_as_the_finite_elements_do(supported: bool) -> None:
+    """The finite elements without the held freedoms are an independent eigenvalue problem."""
+    beam = part(4)
+    held = [0, 1, 2, 25, 26] if supported else [0, 1, 2]  # displacements of the first node; across the axis of the last
+    free = np.setdiff1d(np.arange(30), held)
+    mass, stiffness = (m.toarray()[np.ix_(free, free)] for m in (beam.mass_matrix, beam.stiffness_matrix))
+    squares = eigh(stiffness, mass, eigvals_only=True)
+    expected = np.sqrt(squares[squares > 1.0]) / (2 * np.pi)
+    system = mb.System("pinned", gravity=(0, 0, 0))
+    rod = system.add(mb.FlexibleBody("rod", mb.flexible.craig_bampton(beam, interfaces=[0, 4], n_modes=18)))
+    system.add(mb.SphericalJoint("pin", system.ground, rod, at=(0, 0, 0)))
+    if supported:
+        system.add(mb.PointOnLineJoint("roller", system.ground, rod, at=TIP, axis=(1, 0, 0)))
+    found = np.sort([m.frequency for m in mb.linearize(system).modes if m.eigenvalue.imag > 1.0])
+    assert found == pytest.approx(expected, rel=1e-6)
 
 
 def test_transfer_functions_see_the_deformation() -> None:
