@@ -44,7 +44,6 @@ class StatusBar(QStatusBar):
         self.text = QLabel(self)
         self.text.setObjectName("status_message")
         self.text.setTextFormat(Qt.TextFormat.PlainText)
-        self.text.setMinimumHeight(SIGN)  # so that the first message does not make the bar higher and the view smaller
         self.freedoms = self._fact("status_freedoms")
         self.solver_state = self._fact("status_solver")
         self.clock = self._fact("status_time")
@@ -68,6 +67,7 @@ class StatusBar(QStatusBar):
         solver.state_changed.connect(self._show_solver)
         theme.changed().connect(self._show_sign)
         self._show_solver(solver.state)
+        self._show_sign()
 
     def _fact(self, name: str) -> QLabel:
         label = QLabel(self)
@@ -99,10 +99,10 @@ class StatusBar(QStatusBar):
         self._show_sign()
 
     def _show_sign(self, *_: object) -> None:
+        # It has its size also while it is hidden: the first message must not make the bar higher and the view smaller.
+        name, color = LEVEL_ICONS[self._last.level if self._last is not None else "info"]
+        self.sign.setPixmap(icons.icon(name, color).pixmap(QSize(SIGN, SIGN)))
         self.sign.setVisible(self._last is not None)
-        if self._last is not None:
-            name, color = LEVEL_ICONS[self._last.level]
-            self.sign.setPixmap(icons.icon(name, color).pixmap(QSize(SIGN, SIGN)))
 
     # --- facts --------------------------------------------------------------------------------------------------------
 
