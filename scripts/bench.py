@@ -692,8 +692,8 @@ def time_to_linearize(points: int) -> tuple[float, float, float]:
     mb.linearize(mb.examples.mass_spring_damper_chain(2))
     return (
         seconds(lambda: bicycles(np.linspace(0.0, 10.0, points))),
-        seconds(lambda: mb.linearize(mb.examples.mass_spring_damper_chain(100))),
-        seconds(lambda: mb.linearize(mb.examples.mass_spring_damper_chain(1000), n_modes=20)),
+        seconds(lambda: mb.linearize(mb.examples.mass_spring_damper_chain(100)).modes),
+        seconds(lambda: mb.linearize(mb.examples.mass_spring_damper_chain(1000), n_modes=20).modes),
     )
 
 
