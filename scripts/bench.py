@@ -52,7 +52,6 @@ from bench_pictures import frame_times
 from bench_planar_peers import exudyn_planar, mujoco_planar, our_planar
 
 import mbframe as mb
-from mbframe.examples.paper_tables import TIMES, WHY_TIMES_DIFFER
 
 DT = 1e-3  # s
 OURS = "mbframe"
@@ -396,6 +395,8 @@ def paper_methods(bench: Bench) -> Iterator[Row]:
     """Times of the triple pendulum with coordinate partitioning in the form of [PappalardoGuida2018b], Table 3:
     formulations and solvers, in units of natural absolute coordinates with the augmented formulation.
     """
+    from mbframe.examples.paper_tables import TIMES, WHY_TIMES_DIFFER  # not above: it loads the compiler
+
     solvers = ("AugmentedFormulation", "UdwadiaKalaba")
     methods = {f"{f}, {a}": (f, a, "CoordinatePartitioning") for f in TIMES for a in solvers}
     costs = method_cost(bench, methods)
