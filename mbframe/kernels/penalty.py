@@ -35,7 +35,7 @@ PENALTY = np.dtype(
     align=True,
 )
 
-STEADY = 0.1  # a change that falls less than that in a repetition has reached rounding
+STEADY = 0.5  # a change that falls less than that in a repetition has reached rounding, or has no limit
 
 
 @inner

@@ -334,8 +334,17 @@ def test_the_bar_shows_the_time():
     assert task.fields["t"] == "t = 2 of 3 s"
 
 
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C as in a terminal, also where the tests run in the background of a shell, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("interrupt", [lambda: signal.raise_signal(signal.SIGINT), None], ids=["Ctrl-C", "raised"])
 @pytest.mark.parametrize("t_eval", [None, np.linspace(0, 3, 3001)], ids=["steps", "t_eval"])
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interruption_keeps_what_was_computed(interrupt, t_eval):
     def stop(t: float) -> None:
         if t > 1.0:
