@@ -504,6 +504,9 @@ CHAIN = [
     mb.DistanceJoint,
     mb.RollingSphere,
     mb.KnifeEdge,
+    mb.PointOnAxisJoint,
+    mb.SleeveJoint,
+    mb.KeyedSleeveJoint,
 ]
 
 
