@@ -189,7 +189,6 @@ def accelerate_augmented(t, work, data, n):
 CORRECTION = np.dtype(
     [
         ("tolerance", "f8"),
-        ("velocity_tolerance", "f8"),
         ("limit", "i8"),
         ("prepare", "i8"),  # stage that takes up the J of the last evaluation; n is the number of rows that count
         ("remove", "i8"),  # stage that turns the violations in `right` into the change `solution`
@@ -321,7 +320,7 @@ def correct(t, work, data, n):
         if factorization(w.factor).dependent != 0 and not now < STAGNANT * before:
             return OK  # what is left lies where constraints depend on each other: no velocities change it
         before = now
-        enough = max(c.velocity_tolerance, floor)
+        enough = max(c.tolerance, floor)
         status = remove(w, c, t, work, rate, w.n_rows)
         if status != OK:
             return status

@@ -57,7 +57,7 @@ ITERATIONS = 25
 def correction(prepare: Stage, remove: Stage, data: Record, tolerance: float) -> Strategy:
     """The iterated correction of positions and velocities by changes that the given stages choose."""
     record = Record(CORRECTION)
-    record["tolerance"], record["velocity_tolerance"], record["limit"] = tolerance, 10 * tolerance, ITERATIONS
+    record["tolerance"], record["limit"] = tolerance, ITERATIONS
     record["prepare"], record["remove"], record["data"] = prepare.address, remove.address, data
     return Strategy(correct.address, record)
 

@@ -21,9 +21,7 @@ class DirectCorrection(Stabilization):
     tolerance.
     """
 
-    tolerance = parameter(
-        1e-12, above=0.0, help="largest norm of the constraint residuals; ten times that for their rates"
-    )
+    tolerance = parameter(1e-12, above=0.0, help="largest norm of the constraint residuals, and of their rates")
     mass_weighted = parameter(True, help="weight of the correction: mass matrix, or identity")
 
     def stage(self, eq: Equations) -> Strategy:

@@ -21,7 +21,7 @@ class MassOrthogonalProjection(Stabilization):
     """
 
     penalty = parameter(1e7, above=0.0, help="alpha, in units of the mass that a constraint feels")
-    tolerance = parameter(1e-12, above=0.0, help="largest norm of the constraint residuals; ten times that for rates")
+    tolerance = parameter(1e-12, above=0.0, help="largest norm of the constraint residuals, and of their rates")
 
     def stage(self, eq: Equations) -> Strategy:
         data = Record(PENALIZED)

@@ -36,7 +36,7 @@ class CoordinatePartitioning(Stabilization):
     `"all"` accelerations are evaluated where the integrator leads, a little off the constraints.
     """
 
-    tolerance = parameter(1e-9, above=0.0, help="largest norm of the constraint residuals; ten times that for rates")
+    tolerance = parameter(1e-9, above=0.0, help="largest norm of the constraint residuals, and of their rates")
     redundancy = parameter(
         "start", choices=("start", "every step"), help="when dependent coordinates and rows are chosen"
     )
