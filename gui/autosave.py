@@ -23,6 +23,7 @@ from mbframe.files.atomic import write_text
 from mbframe.files.json_text import dumps, parse
 
 from .document import Document
+from .memory import beside_the_window
 from .runs import RunSettings
 
 DELAY_MS: Final = 2_000
@@ -109,6 +110,7 @@ class Autosave(QObject):
         content = json.dumps({"saved_at": time.time()})[:-1] + ", " + text.lstrip()[1:]
         self._pool.start(lambda: self._write(content))
 
+    @beside_the_window()
     def _write(self, content: str) -> None:
         """Runs in the pool's thread."""
         try:

@@ -1,10 +1,37 @@
-"""Memory that is free goes back to the system."""
+"""When garbage is collected, and that memory which is free goes back to the system."""
 
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any
+
+_lock = Lock()
+_beside = 0  # threads at work
+
+
+@contextmanager
+def beside_the_window() -> Iterator[None]:
+    """For what runs in a thread: no cycles are collected meanwhile, neither there nor in the window's thread.
+
+    Python collects in whichever thread allocates. A widget destroyed in another thread than its own holds a lock of
+    Qt and waits for Python's, while the window's thread may hold Python's and wait for that of Qt, forever.
+    """
+    global _beside
+    with _lock:
+        _beside += 1
+        gc.disable()
+    try:
+        yield
+    finally:
+        with _lock:
+            _beside -= 1
+            if _beside == 0:
+                gc.enable()
 
 
 def give_back() -> None:

@@ -17,6 +17,7 @@ import mbframe as mb
 from mbframe.quantities import units_of
 
 from ..document import Document
+from ..memory import beside_the_window
 from ..runs import Run
 from ..solver import Job, Solver
 from ..tasks import Model, QuantitiesTask
@@ -195,6 +196,7 @@ class _Computation(QObject):
     def cancel(self) -> None:
         self._wanted = False
 
+    @beside_the_window()
     def _run(self) -> None:
         try:
             found = {}
