@@ -13,7 +13,7 @@ from scipy import linalg
 from .component import Component, Place
 from .problems import wrong
 from .storage import FilePath, Tree, array_of, fields_of, plain, read_npz, write_npz
-from .supports import Floating, Support, normalized, without_momentum
+from .supports import Floating, Support, settled, without_momentum
 
 DEPENDENT = 1e-10  # smallest eigenvalue of the normalized shapes' products below which they are dependent
 Frame = Literal["node", "mean"]
@@ -316,8 +316,9 @@ def orthonormal_modes(component: Component, basis: np.ndarray) -> tuple[np.ndarr
     stiffness = basis.T @ (component.stiffness_matrix @ basis)
     inverse, coefficients = linalg.eigh(0.5 * (mass + mass.T), 0.5 * (stiffness + stiffness.T))
     order = np.argsort(-inverse)
-    shapes = normalized(basis @ coefficients[:, order], component.mass_matrix)
-    return shapes, np.sqrt(1.0 / inverse[order]) / (2.0 * np.pi)
+    squares = 1.0 / inverse[order]
+    shapes = settled(basis @ coefficients[:, order], squares, component.mass_matrix)
+    return shapes, np.sqrt(squares) / (2.0 * np.pi)
 
 
 def as_numbers(component: Component, places: Sequence[Place]) -> tuple[int, ...]:

@@ -15,6 +15,8 @@ _DENSE = 500  # freedoms up to which all modes are found at once
 _TOO_LARGE = 8000  # freedoms above which that takes too much memory
 _MASSLESS = 1e-15  # squares of periods, relative to the longest, below which nothing vibrates
 _SINGULAR = 1e-13
+_EQUAL = 1e-7  # relative difference of squared frequencies that are equal but for rounding
+_TIED = 1e-6  # relative difference of displacements that are equal by symmetry
 
 Solve = Callable[[np.ndarray], np.ndarray]
 
@@ -123,7 +125,7 @@ def lowest_modes(
     start = flexibility(mass @ anywhere)[:, 0]
     values, shapes = eigsh(stiffness, k=count, M=mass, sigma=0.0, OPinv=operator, v0=start, tol=1e-12)
     order = np.argsort(values)
-    return values[order], normalized(shapes[:, order], mass)
+    return values[order], settled(shapes[:, order], values[order], mass)
 
 
 def _all_modes(mass: sparse.csr_array, flexibility: Solve, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -140,11 +142,25 @@ def _all_modes(mass: sparse.csr_array, flexibility: Solve, count: int) -> tuple[
     inverse, coefficients = linalg.eigh(0.5 * (root.T @ moved + moved.T @ root))
     kept = np.flatnonzero(inverse > _MASSLESS * inverse[-1])[::-1][:count]
     shapes = moved @ coefficients[:, kept] / inverse[kept]
-    return 1.0 / inverse[kept], normalized(shapes, mass)
+    squares = 1.0 / inverse[kept]
+    return squares, settled(shapes, squares, mass)
 
 
-def normalized(shapes: np.ndarray, mass: sparse.csr_array) -> np.ndarray:
-    """Columns of modal mass 1 whose largest entry is positive, so that signs do not depend on the machine."""
-    sizes = np.sqrt(np.einsum("ij,ij->j", shapes, mass @ shapes))
-    largest = shapes[abs(shapes).argmax(axis=0), np.arange(shapes.shape[1])]
-    return shapes / (sizes * np.sign(largest))
+def settled(shapes: np.ndarray, squares: np.ndarray, mass: sparse.csr_array) -> np.ndarray:
+    """Modes of modal mass 1 that do not depend on the machine; `squares` are their squared frequencies, ascending.
+
+    Eigenvectors are known up to their signs, and where frequencies are equal, as those of a round bar that bends in any
+    plane, up to a rotation among them. In each such family the freedom that moves most leads (of equal ones the first):
+    it moves in the first shape only, and to the positive side. The next shape is found in the same way from the rest.
+    """
+    shapes = shapes / np.sqrt(np.einsum("ij,ij->j", shapes, mass @ shapes))
+    ends = np.flatnonzero(np.diff(squares) > _EQUAL * squares[1:]) + 1
+    for family in np.split(np.arange(len(squares)), ends):
+        rest, directions = shapes[:, family], []
+        for _ in family:
+            sizes = np.linalg.norm(rest, axis=1)
+            leading = np.argmax(sizes > (1.0 - _TIED) * sizes.max())
+            directions.append(rest[leading] / sizes[leading])
+            rest = rest - np.outer(rest @ directions[-1], directions[-1])
+        shapes[:, family] = shapes[:, family] @ np.transpose(directions)
+    return shapes

@@ -7,6 +7,7 @@ import pytest
 from scipy.linalg import eigh
 
 import mbframe as mb
+from mbframe.flexible.supports import settled
 
 flexible = mb.flexible
 
@@ -218,3 +219,48 @@ def test_a_rigid_set_of_nodes_is_a_stiff_end(beam):
     end = free**3 / (3 * EI) + moment * free**2 / (2 * EI)
     slope = free**2 / (2 * EI) + moment * free / EI
     assert deflection[1] == pytest.approx(end + lever * slope, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    "modes_of",
+    [
+        lambda part: flexible.free_modes(part, n_modes=8),
+        lambda part: flexible.clamped_modes(part, node=0, n_modes=8),
+        lambda part: flexible.craig_bampton(part, interfaces=[0, 10], n_modes=4),
+    ],
+    ids=["free", "clamped", "craig_bampton"],
+)
+def test_a_round_bar_bends_in_planes_of_its_axes(modes_of):
+    """Any plane would do; a library that chooses one by rounding gives other modal coordinates on other machines."""
+    part = flexible.beam(
+        length=LENGTH,
+        elements=10,
+        area=AREA,
+        second_moments=(IY, IY),
+        torsion=TORSION,
+        young=YOUNG,
+        shear=SHEAR,
+        density=DENSITY,
+    )
+    modes = modes_of(part)
+    sizes = np.abs(modes.translations).max(axis=0)
+    along_y, along_z = sizes[1:] > 1e-6 * sizes.max()  # torsion moves neither way
+    assert not np.any(along_y & along_z)
+    assert np.count_nonzero(along_y) == np.count_nonzero(along_z) >= 2
+
+
+def test_signs_and_directions_of_modes_do_not_depend_on_the_eigensolver(beam):
+    """Whatever signs and rotations within equal frequencies it hands over, the modes are the same."""
+    rng = np.random.default_rng(3)
+    squares = np.array([1.0, 1.0, 2.0, 3.0, 3.0, 3.0, 5.0])
+    root = np.linalg.cholesky(beam.mass_matrix.toarray())
+    shapes = np.linalg.solve(root.T, np.linalg.qr(rng.normal(size=(beam.n_freedoms, 7)))[0])  # of modal mass 1
+    shapes[[1, 61], 2] = shapes[7, 2] = 2.0 * np.abs(shapes[:, 2]).max()  # ends that move alike in one of them,
+    shapes[61, 2] *= -1.0  # to opposite sides
+    expected = settled(shapes, squares, beam.mass_matrix)
+    for _ in range(5):
+        turned = shapes.copy()
+        for family in ([0, 1], [2], [3, 4, 5], [6]):
+            turned[:, family] = turned[:, family] @ np.linalg.qr(rng.normal(size=(len(family), len(family))))[0]
+        turned *= 1.0 + 1e-12 * rng.normal(size=turned.shape)
+        assert settled(turned, squares, beam.mass_matrix) == pytest.approx(expected, rel=1e-9, abs=1e-9)
