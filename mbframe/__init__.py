@@ -128,7 +128,8 @@ _PLACES = {
         "RungeKutta",
         "RungeKutta4",
     ],
-    "solvers.simulate": ["Event", "simulate"],
+    "solvers.events": ["Event"],
+    "solvers.simulate": ["simulate"],
     "solvers.stabilization": [
         "Baumgarte",
         "CoordinatePartitioning",

@@ -36,7 +36,7 @@ class CheckTask:
     latest: ClassVar[str] = "check"
 
     def run(self, report: Callable[..., None]) -> Findings:
-        from mbframe.solvers.simulate import extent, joint_norms
+        from mbframe.solvers.starting import extent, joint_norms
 
         system = self.model.system()
         if not system.bodies:

@@ -28,7 +28,7 @@ class ModeMotion:
         from scipy.sparse.linalg import splu
 
         from mbframe.equations.equations import Equations
-        from mbframe.solvers.simulate import extent
+        from mbframe.solvers.starting import extent
 
         self.linearization = linearization
         self._joints = joints_of(linearization.system)

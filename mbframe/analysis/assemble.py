@@ -14,7 +14,7 @@ from ..equations.equations import Equations, Evaluation
 from ..equations.tables import NumberedBody
 from ..errors import AnalysisError, ModelError, Problem
 from ..rotations import quaternion_from_matrix
-from ..solvers.simulate import extent, joint_norms
+from ..solvers.starting import extent, joint_norms
 from ..state import Motion, State, no_such_body
 from ..system import System
 

@@ -17,8 +17,9 @@ from ..errors import ModelError
 from ..forces.base import ForceElement
 from ..functions import Function
 from ..plane import lifted
-from ..results import Info, Result, columns_of
+from ..results import Info, Result
 from ..state import State
+from ..stored_states import columns_of
 from ..system import System
 
 Array = NDArray[np.float64]

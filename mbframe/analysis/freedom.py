@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..bodies.formulations import Formulation
 from ..equations.equations import Equations, Evaluation
 from ..errors import AnalysisError
-from ..solvers.simulate import joint_norms
+from ..solvers.starting import joint_norms
 from ..state import State
 from ..system import System
 from .assemble import Assembler

@@ -13,8 +13,8 @@ from ..equations.equations import Equations
 from ..errors import AnalysisError, ModelError, Problem, SimulationError
 from ..joints.driven import Drive
 from ..results import Info, Result
-from ..solvers.simulate import CLOSED, refuse_conflicting_drivers
 from ..solvers.stabilization import DirectCorrection
+from ..solvers.starting import CLOSED, refuse_conflicting_drivers
 from ..state import State
 from ..system import System
 from .assemble import Assembler

@@ -24,7 +24,7 @@ from ..quantities import POINT as NAMED_POINT
 from ..quantities import Entry, catalogue, components_of
 from ..results import Info, Result
 from ..rotations import skew
-from ..solvers.simulate import extent
+from ..solvers.starting import extent
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, turning, variations
 from .signals import measure_row
 

@@ -15,7 +15,7 @@ from ..kernels import dynamics
 from ..kernels import workspace as codes
 from ..markers import POINT, converted
 from ..plane import lifted
-from ..solvers.simulate import extent
+from ..solvers.starting import extent
 from ..state import State, no_such_body
 from ..system import System
 

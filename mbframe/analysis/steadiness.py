@@ -10,7 +10,7 @@ from ..equations.tables import functions_of
 from ..errors import AnalysisError
 from ..plane import lifted
 from ..rotations import matrix_from_vector, skew
-from ..solvers.simulate import extent, joint_norms
+from ..solvers.starting import extent, joint_norms
 from ..state import Motion, State
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations
 from .null_space import null_space

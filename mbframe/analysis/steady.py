@@ -15,7 +15,7 @@ from ..markers import AXIS, converted
 from ..measures import Measure
 from ..plane import lifted
 from ..rotations import matrix_from_vector
-from ..solvers.simulate import extent
+from ..solvers.starting import extent
 from ..state import Motion, State
 from ..system import System
 from .assemble import Assembler, assemble

@@ -45,7 +45,7 @@ def check(options: Namespace) -> int:
     """Validate a model and print what follows from its description."""
     from ..analysis.freedom import degrees_of_freedom
     from ..equations import Equations
-    from ..solvers.simulate import assembled
+    from ..solvers.starting import assembled
 
     system, settings = model(options)
     formulation = settings.get("formulation")

@@ -37,8 +37,9 @@ from ..equations.equations import Equations
 from ..equations.tables import Tables
 from ..errors import ModelError
 from ..plane import lifted
-from ..results import PARTS, Columns, EventRecord, Info, NamedColumns, Result, States, columns_of
+from ..results import EventRecord, Info, Result
 from ..state import Motion, State
+from ..stored_states import PARTS, Columns, NamedColumns, States, columns_of
 from ..system import System
 from .atomic import FilePath, refused, replacing, unwritten, writable
 from .hdf5 import Closed, NewFile, Superblock

@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mbframe.errors import ModelError
-from mbframe.functions import MAX_NESTING, NO_ROW, Function
+from mbframe.expressions import MAX_NESTING
+from mbframe.functions import NO_ROW, Function
 from mbframe.kernels import expressions as ops
 
 # Expression in t; value, first and second derivative by hand; where.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mbframe as mb
-from mbframe.solvers import simulate as module
+from mbframe.solvers import output, run
 
 GRAVITY = 9.81
 PRECISE = mb.DormandPrince(rtol=1e-12)
@@ -160,9 +160,9 @@ def test_chunks_and_buffers_do_not_show(monkeypatch):
     )
     assert len(reference[1]) > 3 * 64
     for name in ("BUFFER_NUMBERS", "LARGEST_BUFFER_NUMBERS"):
-        monkeypatch.setattr(module, name, 0)  # the smallest buffer, of 64 instants
+        monkeypatch.setattr(output, name, 0)  # the smallest buffer, of 64 instants
     for seconds in (0.0, 1e-5, 1e3):
-        monkeypatch.setattr(module, "CHUNK_SECONDS", seconds)
+        monkeypatch.setattr(run, "CHUNK_SECONDS", seconds)
         found = (
             mb.simulate(pendulum(), 2.0, dt=1e-3),
             mb.simulate(pendulum(), 60.0),

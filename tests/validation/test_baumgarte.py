@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import mbframe as mb
 from mbframe.results import Info
 from mbframe.solvers.progress import Progress
-from mbframe.solvers.simulate import Run
+from mbframe.solvers.run import Run
 
 from ..contracts.specimens import rigid_formulations
 

@@ -1,0 +1,152 @@
+"""What a run stores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..equations.equations import Equations
+from ..equations.workspace import Record
+from ..errors import SimulationError
+from ..files.atomic import reason
+from ..files.result_files import ResultStream
+from ..kernels.march import MARCH
+from ..results import EventRecord, Info
+
+Array = NDArray[np.float64]
+
+BUFFER_NUMBERS = 1_000_000
+LARGEST_BUFFER_NUMBERS = 100_000_000  # where the number of steps is known, one buffer holds them all up to this size
+
+
+class Output:
+    """Stored states: a buffer that the compiled loop fills, and where its content goes (memory, or a file)."""
+
+    def __init__(
+        self,
+        eq: Equations,
+        t: float,
+        t_end: float,
+        dt: float | None,
+        instants: Array | None,
+        stream: ResultStream | None = None,
+    ) -> None:
+        n = eq.n_q + eq.n_v + eq.n_z
+        if stream is not None:
+            capacity = stream.block
+        elif instants is not None:
+            capacity = len(instants)
+        elif dt is not None:
+            capacity = min(math.ceil((t_end - t) / dt) + 2, max(64, LARGEST_BUFFER_NUMBERS // n))
+        else:
+            capacity = max(64, BUFFER_NUMBERS // n)
+        self._stream = stream
+        self._taken: list[tuple[Array, Array]] = []
+        self._exact = instants is not None
+        self._times, self._states = np.zeros(capacity), np.zeros((capacity, n))
+        self.record = Record(MARCH)
+        self.record["t_end"], self.record["capacity"] = t_end, capacity
+        self.record["times"], self.record["states"] = self._times, self._states
+        self.record["t_eval"] = np.zeros(1) if instants is None else instants
+        self.record["n_eval"] = 0 if instants is None else len(instants)
+        self._last = t
+        self.y0 = np.zeros(n)
+        self.record["y0"] = self.y0
+        for field in ("y1", "rates0", "rates1"):
+            self.record[field] = np.zeros(n)
+
+    @property
+    def t0(self) -> float:
+        """Time before the last step."""
+        return float(self.record["t0"])
+
+    def append(self, t: float, y: Array) -> None:
+        """Store a state from outside the loop."""
+        if self.record["stored"] == self.record["capacity"]:
+            self.empty()
+        k = int(self.record["stored"])
+        self._times[k], self._states[k] = t, y
+        self.record["stored"] = k + 1
+
+    def empty(self) -> None:
+        """Take the stored states out of the buffer."""
+        k = int(self.record["stored"])
+        if self._stream is None:
+            self._taken.append((self._times[:k].copy(), self._states[:k].copy()))
+        else:
+            self._last = float(self._times[k - 1]) if k else self._last
+            with self._writing():
+                self._stream.append(self._times[:k], self._states[:k])
+        self.record["stored"] = 0
+
+    def make_room(self) -> None:
+        """Keep half of the buffer free."""
+        if 2 * self.record["stored"] > self.record["capacity"]:
+            self.empty()
+
+    def grow(self) -> None:
+        """Make the buffer twice as large."""
+        self._times = np.concatenate([self._times, np.zeros_like(self._times)])
+        self._states = np.concatenate([self._states, np.zeros_like(self._states)])
+        self.record["times"], self.record["states"] = self._times, self._states
+        self.record["capacity"] = len(self._times)
+
+    def checkpoint(self) -> None:
+        """From time to time, make sure that a file has all that was computed."""
+        if self._stream is not None and self._stream.due:
+            self.empty()
+            with self._writing():
+                self._stream.checkpoint()
+
+    def note(self, event: EventRecord) -> None:
+        """Note an event in the file."""
+        if self._stream is not None:
+            with self._writing():
+                self._stream.note(event)
+
+    def close(self, info: Info) -> SimulationError | None:
+        """End the file; returns what went wrong with that."""
+        if self._stream is None:
+            return None
+        problem: SimulationError | None = None
+        try:
+            self.empty()
+        except SimulationError as error:
+            problem, info.completed = error, False
+        try:  # the stream has rows of its own that may still have room
+            with self._writing():
+                self._stream.finish(info)
+        except SimulationError as error:
+            problem, info.completed = problem or error, False
+        self._stream.close()
+        return problem
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Errors of the file, such as a full disk, as errors of the run."""
+        assert self._stream is not None
+        try:
+            yield
+        except (OSError, RuntimeError) as error:
+            message = f"could not be written: {reason(error)}; the rows before are in it"
+            raise SimulationError(message, self._last, f"output {self._stream.name!r}") from error
+
+    def cut(self, t: float, y: Array) -> None:
+        """Forget what lies after t; where every step is stored, end with (t, y)."""
+        k = int(self.record["stored"])
+        keep = int(np.searchsorted(self._times[:k], t, side="right" if self._exact else "left"))
+        self.record["stored"] = keep
+        if not self._exact:
+            self.append(t, y)
+
+    def arrays(self) -> tuple[Array, Array]:
+        """All stored instants and states."""
+        k = int(self.record["stored"])
+        if not self._taken:
+            return self._times[:k], self._states[:k]
+        self.empty()
+        return np.concatenate([t for t, _ in self._taken]), np.concatenate([y for _, y in self._taken])

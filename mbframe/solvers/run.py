@@ -1,0 +1,188 @@
+"""The march through time: the compiled loop in chunks, with progress, events and Ctrl-C between them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bodies.flexible import FlexibleBody
+from ..equations.equations import Equations, Strategy
+from ..errors import SimulationError
+from ..files.atomic import FilePath
+from ..files.result_files import ResultStream
+from ..kernels.march import interpolate_hermite, march
+from ..kernels.workspace import DONE, FULL
+from ..results import EventRecord, Info, Result
+from ..stored_states import StatesInMemory
+from .acceleration import Acceleration
+from .events import Event
+from .integrators import Integrator
+from .output import Output
+from .progress import Progress
+from .stabilization import Stabilization
+
+Array = NDArray[np.float64]
+
+CHUNK_SECONDS = 0.05  # how long the compiled loop runs before it comes back: Ctrl-C, progress, cancelling
+
+
+class Run:
+    """One simulation: the equations with their strategies, and the march through time in chunks."""
+
+    def __init__(
+        self, eq: Equations, integrator: Integrator, acceleration: Acceleration, stabilization: Stabilization
+    ) -> None:
+        self.eq = eq
+        self.integrator, self.acceleration, self.stabilization = integrator, acceleration, stabilization
+
+    def strategies(self) -> dict[str, Any]:
+        """What was chosen."""
+        return {name: getattr(self, name) for name in ("integrator", "acceleration", "stabilization")}
+
+    def march(
+        self,
+        y: Array,
+        t: float,
+        settings: dict[str, Any],
+        instants: Array | None,
+        events: list[Event],
+        info: Info,
+        progress: Progress,
+        output: FilePath | None = None,
+    ) -> Result:
+        """March from (t, y) to the end and return the result."""
+        t_end, dt = settings["t_end"], settings["dt"]
+        eq, work = self.eq, self.eq.work
+        self.integrator.begin(t, t_end, dt)
+        correction = self.stabilization.bound(eq)
+        eq.bind("accelerate", self.stabilization.accelerating(self.acceleration.bound(eq), correction))
+        eq.bind("correct", correction)
+        eq.bind("step", self.integrator.bound(eq))
+        stream = None if output is None else ResultStream(output, StatesInMemory.none(eq, settings), info)
+        self.output = Output(eq, t, t_end, dt if not self.integrator.adaptive else None, instants, stream)
+        if instants is not None or events:
+            dense = self.integrator.interpolation(eq) or Strategy(interpolate_hermite.address, self.output.record)
+            eq.bind("interpolate", dense)
+        eq.set_state(*eq.split(y))
+        for counter in ("steps", "rejected", "evaluations", "factorizations"):
+            work[counter] = 0
+        work["t"] = t
+        if instants is None:
+            self.output.append(t, y)
+        found: list[EventRecord] = []
+        failure: SimulationError | None = None
+        began = time.perf_counter()
+        try:
+            with progress:
+                if events:
+                    self._march_with_events(events, found, progress)
+                else:
+                    self._march_freely(progress)
+        except KeyboardInterrupt:
+            info.completed = False
+            info.warnings.append(f"stopped by the user at t = {float(work['t']):.6g} s")
+        except SimulationError as error:
+            info.completed = False
+            failure = error
+        except BaseException:
+            info.completed = False
+            self.output.close(info)
+            raise
+        info.wall_time = time.perf_counter() - began
+        info.steps, info.rejected = int(work["steps"]), int(work["rejected"])
+        info.evaluations, info.factorizations = int(work["evaluations"]), int(work["factorizations"])
+        if eq.factor_record["dependent"]:
+            info.warnings.append(
+                "constraints depend on each other (or did at some instant): the motion is unique, but reactions are "
+                "those of minimum norm"
+            )
+        unwritten = self.output.close(info)
+        failure = failure or unwritten
+        result: Result | None
+        if stream is None:
+            result = Result(eq, *self.output.arrays(), info, found, settings)
+        else:
+            result = stream.result(eq, info, found)
+        if result is not None:
+            for b in eq.tables.bodies:
+                if isinstance(b.body, FlexibleBody):
+                    info.warnings += b.body.remarks(b.markers, result.angular_velocity(b.body))
+        if failure is not None:
+            failure.result = result
+            raise failure
+        assert result is not None
+        return result
+
+    def _march_freely(self, progress: Progress) -> None:
+        steps = 1
+        while True:
+            began = time.perf_counter()
+            status = self._advance(steps)
+            progress.at(float(self.eq.work["t"]))
+            if status == DONE:
+                return
+            self.output.checkpoint()
+            if status == FULL:
+                self.output.empty()
+                continue
+            elapsed = max(time.perf_counter() - began, 1e-9)
+            wanted = 2 * steps if elapsed < CHUNK_SECONDS else int(steps * CHUNK_SECONDS / elapsed)
+            steps = max(1, min(wanted, 1_000_000))
+
+    def _advance(self, steps: int) -> int:
+        return self.eq.run(march.address, float(self.eq.work["t"]), self.output.record.address, steps)
+
+    def _march_with_events(self, events: list[Event], found: list[EventRecord], progress: Progress) -> None:
+        eq, work = self.eq, self.eq.work
+        begin = eq.state(float(work["t"]), work.y)
+        before = [e.value(begin) for e in events]
+        while True:
+            self.output.make_room()
+            status = self._advance(1)
+            while status == FULL:  # more instants in one step than fit: they belong to it until its events are known
+                self.output.grow()
+                status = self._advance(0)
+            t, state = float(work["t"]), eq.state(float(work["t"]), work.y)
+            progress.at(t)
+            after = [e.value(state) for e in events]
+            crossings = [
+                self._locate(e)
+                for e, a, b in zip(events, before, after, strict=True)
+                if t > self.output.t0 and e.crossed(a, b)
+            ]
+            for record, terminal, y in sorted(crossings, key=lambda c: c[0].t):
+                found.append(record)
+                self.output.note(record)
+                if terminal:
+                    self.output.cut(record.t, y)
+                    return
+            if status == DONE:
+                return
+            self.output.checkpoint()
+            before = after
+
+    def _locate(self, event: Event) -> tuple[EventRecord, bool, Array]:
+        """Where in the last step the event's function is zero."""
+        from scipy.optimize import brentq
+
+        eq, work = self.eq, self.eq.work
+        t1, y1 = float(work["t"]), work.y.copy()
+
+        def state_at(t: float) -> Array:
+            if t < t1:
+                eq.call("interpolate", t)
+                eq.call("correct", t)
+            y = work.y.copy()
+            eq.set_state(*eq.split(y1))
+            work["t"] = t1
+            return y
+
+        def value(t: float) -> float:
+            return event.value(eq.state(t, state_at(t) if t > self.output.t0 else self.output.y0))
+
+        t = float(brentq(value, self.output.t0, t1, xtol=1e-13 * max(1.0, abs(t1)), rtol=1e-14))
+        y = state_at(t)
+        return EventRecord(event.name, t, eq.state(t, y)), event.terminal, y

@@ -1,0 +1,154 @@
+"""Where a result has its states: in memory, or in a file; and what their columns are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .plane import lifted
+
+if TYPE_CHECKING:
+    from .equations import Equations
+    from .equations.tables import Tables
+    from .system import System
+
+Array = NDArray[np.float64]
+Columns = dict[str, list[tuple[str, str]]]
+PARTS = ("q", "v", "z")
+
+
+class States(Protocol):
+    """Stored states, in memory or in a file, and the equations that belong to them."""
+
+    name: str
+    """Of the system."""
+
+    @property
+    def columns(self) -> Columns:
+        """Names and units of the columns of q, v and z."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def t(self) -> Array:
+        """The instants."""
+
+    def span(self) -> tuple[float, float]:
+        """The first and the last instant."""
+
+    @property
+    def system(self) -> Any:
+        """The system that moved."""
+
+    @property
+    def described(self) -> System:
+        """The system as it was in the run, for reading."""
+
+    @property
+    def tables(self) -> Tables:
+        """The numbered system: enough for all that follows from positions and velocities alone."""
+
+    @property
+    def equations(self) -> Equations:
+        """The equations, with the strategies of the run."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments of `simulate` in the run: formulation and strategies as objects."""
+
+    @property
+    def gravity(self) -> Array:
+        """Acceleration of gravity in the run, three components."""
+
+    @property
+    def mass_properties(self) -> list[tuple[float, Array, Array]]:
+        """Mass, centre of mass and inertia of each body in the run."""
+
+    def part(self, name: str, columns: slice = slice(None)) -> Array:
+        """Columns of "q", "v" or "z", a row per instant."""
+
+    def whole(self, rows: slice = slice(None)) -> Array:
+        """y = (q, v, z), a row per instant."""
+
+    def stored(self, name: str) -> tuple[Array, str] | None:
+        """Values and unit of a quantity that is stored under its name; None if it has to be computed."""
+
+    def stored_units(self) -> dict[str, str]:
+        """Units of the quantities that are stored under their names."""
+
+
+class NamedColumns:
+    """Stored states whose columns are quantities by themselves, such as "bar.position.x"."""
+
+    columns: Columns
+
+    def part(self, name: str, columns: slice = slice(None)) -> Array:
+        raise NotImplementedError
+
+    def stored(self, name: str) -> tuple[Array, str] | None:
+        if (place := self._places.get(name)) is None:
+            return None
+        part, column, unit = place
+        return self.part(part, slice(column, column + 1))[:, 0], unit
+
+    def stored_units(self) -> dict[str, str]:
+        return {name: unit for name, (_, _, unit) in self._places.items()}
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[str, int, str]]:
+        described = self.columns.items()
+        return {name: (part, k, unit) for part, names in described for k, (name, unit) in enumerate(names)}
+
+
+def columns_of(tables: Tables) -> Columns:
+    """Name and unit of each column of q, v and z."""
+    columns: Columns = {part: [] for part in PARTS}
+    for b in tables.bodies:
+        kinds = (("q", b.formulation.q_names, b.formulation.n_q), ("v", b.formulation.v_names, b.formulation.n_v))
+        for part, given, count in kinds:
+            names = given or [(f"{part}.{k}", "") for k in range(count)]
+            columns[part] += [(f"{b.body.name}.{name}", unit) for name, unit in names]
+    columns["z"] = [("", "")] * tables.n_z
+    for name, place, start in tables.own_states():
+        columns["z"][place] = [(f"{name}.state.{k}", "") for k in range(len(start))]
+    return columns
+
+
+class StatesInMemory(NamedColumns):
+    """States that were just computed."""
+
+    def __init__(self, equations: Equations, t: Array, y: Array, settings: Mapping[str, Any]) -> None:
+        self.equations, self.tables = equations, equations.tables
+        self.system, self.name = equations.system, equations.system.name
+        self.t, self._y = t, y
+        self.settings = {**settings, "formulation": equations.formulation}
+        self._parts = dict(zip(PARTS, equations.split(y), strict=True))
+        # The system may be changed after the run; the motion belongs to these numbers.
+        self.described = self.system.as_described()
+        self.gravity = lifted(self.system.gravity)
+        self.mass_properties = [b.body.mass_properties() for b in self.tables.bodies]
+
+    @classmethod
+    def none(cls, equations: Equations, settings: Mapping[str, Any]) -> StatesInMemory:
+        """What there is before the first instant."""
+        return cls(equations, np.zeros(0), np.zeros((0, equations.n_q + equations.n_v + equations.n_z)), settings)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def span(self) -> tuple[float, float]:
+        return self.t[0], self.t[-1]
+
+    def part(self, name: str, columns: slice = slice(None)) -> Array:
+        return self._parts[name][:, columns]
+
+    def whole(self, rows: slice = slice(None)) -> Array:
+        return self._y[rows]
+
+    @cached_property
+    def columns(self) -> Columns:  # type: ignore[override]
+        return columns_of(self.tables)
