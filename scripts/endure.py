@@ -26,6 +26,7 @@ import numpy as np
 import mbframe as mb
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # the application, which installs under another name
 DT = 2e-4
 SPAWN = multiprocessing.get_context("spawn")
 JOURNAL = "journal"
