@@ -130,7 +130,7 @@ def catalogue(result: Result) -> Catalogue:
     stored = result._states.stored_units()
     try:
         result._states.tables  # noqa: B018 (refuses a model that does not fit)
-        entries = list(_entries(result.system, result))
+        entries = list(_entries(result.described, result))
     except ModelError:
         if not stored:
             raise

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .files.atomic import FilePath
     from .plots import Plot
     from .quantities import Quantity
+    from .system import System
 
 Array = NDArray[np.float64]
 
@@ -138,10 +139,15 @@ class Result(Displayed):
         """The system that was simulated."""
         return self._states.system
 
+    @property
+    def described(self) -> System:
+        """The system as it was in the run, for reading; `system` itself may have been changed since."""
+        return self._states.snapshot.described
+
     @cached_property
     def dimension(self) -> int:
         """3, or 2 for a planar system."""
-        return self._states.described.dimension
+        return self.described.dimension
 
     @cached_property
     def t(self) -> Array:
@@ -257,7 +263,7 @@ class Result(Displayed):
         angles = b.formulation.angles(self._states.part("q", b.q_slice))
         if not b.formulation.counts_turns:
             angles = unwrapped(self.t, angles, self._twist(body)[1][:, 2])
-        described: Any = self._states.described[b.body.name]
+        described: Any = self.described[self._states.snapshot.name_of(body)]
         return angles + 2.0 * np.pi * np.round((described.angle - angles[:1]) / (2.0 * np.pi))
 
     def angular_velocity(self, body: Body | Marker | str) -> Array:
@@ -299,7 +305,7 @@ class Result(Displayed):
 
         Its rates at both ends of an interval tell the number of turns in it, so the instants may lie far apart.
         """
-        element = self.system[measure] if isinstance(measure, str) else measure
+        element = self._element(measure, Measure)
         if not isinstance(element, Measure):
             raise ModelError([element.problem("", "is not a measure; use Distance, Displacement or Angle")])
         i, j = self._marker_states(element.i), self._marker_states(element.j)
@@ -342,7 +348,7 @@ class Result(Displayed):
 
     def _force(self, force: ForceElement | str) -> tuple[Any, list[SimpleNamespace], list[SimpleNamespace]]:
         """A force element and the states of its markers."""
-        element = self.system[force] if isinstance(force, str) else force
+        element = self._element(force, ForceElement)
         if not isinstance(element, ForceElement):
             raise ModelError([element.problem("", "is not a force element; use one of system.forces")])
         return element, self._marker_states(element.i), self._marker_states(element.j)
@@ -364,11 +370,11 @@ class Result(Displayed):
 
     def element_states(self, element: Any) -> Array:
         """Own states of an element, (n, number of states)."""
-        name = element if isinstance(element, str) else element.name
+        known = self._element(element)
         for f in self._states.tables.forces:
-            if f.force.name == name:
+            if f.name == known.name:
                 return self._states.part("z", f.states).copy()
-        raise ModelError([self.system[name].problem("", "has no own states: it is not a force element")])
+        raise ModelError([known.problem("", "has no own states: it is not a force element")])
 
     # --- constraints and energies -------------------------------------------------------------------------------------
 
@@ -387,7 +393,7 @@ class Result(Displayed):
 
         The marker force is -g^T lambda with g = dC/dx; its part on the axes d_k gives the moment sum d_k x f_k.
         """
-        element = self.system[joint if isinstance(joint, str) else joint.name]
+        element = self._element(joint)
         if element.name not in self._states.tables.joint_points:
             raise ModelError([element.problem("", "has no reaction: it is not a joint")])
         if element.name not in self._reactions:
@@ -404,7 +410,7 @@ class Result(Displayed):
         Of a `PointDriver` with several components (n, k), one for each. The power is this times the rate f' of the
         function.
         """
-        element = self.system[driver if isinstance(driver, str) else driver.name]
+        element = self._element(driver)
         if not isinstance(element, Drive):
             raise ModelError([element.problem("", "drives nothing; pass a Driver, PointDriver or Prescribed")])
         rows = [c.row for c in self._states.tables.constraints if c.owner_name == element.name]
@@ -441,15 +447,25 @@ class Result(Displayed):
     def _replayed(self) -> Mapping[str, Array]:
         return self._states.equations.replay(self.t, self._states.whole())
 
+    def _element(self, given: Any, own: type | tuple[()] = ()) -> Any:
+        """An element of the run as it was then, given by object or name; one of the kind `own` may be any other."""
+        snapshot = self._states.snapshot
+        if isinstance(given, own) and not snapshot.knows(given):
+            return given
+        if not isinstance(name := snapshot.name_of(given), str):
+            message = f"found {given!r}; allowed is an element of the system, or its name; pass one of them"
+            raise ModelError([Problem("Result", "", message)])
+        return snapshot.described[name]
+
     def _numbered(self, body: Body | Marker | str) -> NumberedBody | None:
         """The numbered body; None for the ground."""
         if isinstance(body, Marker):
             body = body.body
-        name = body if isinstance(body, str) else getattr(body, "name", body)
-        if name == self.system.ground.name:
+        name = self._states.snapshot.name_of(body)
+        if name == self.described.ground.name:
             return None
         tables = self._states.tables
-        if name not in tables.index:
+        if not isinstance(name, str) or name not in tables.index:
             raise ModelError([Problem("Result", "", no_such_body(name, tables.index))])
         return tables.bodies[tables.index[name]]
 

@@ -45,8 +45,8 @@ class States(Protocol):
         """The system that moved."""
 
     @property
-    def described(self) -> System:
-        """The system as it was in the run, for reading."""
+    def snapshot(self) -> Snapshot:
+        """The system as it was in the run."""
 
     @property
     def tables(self) -> Tables:
@@ -104,17 +104,35 @@ class NamedColumns:
         return {name: (part, k, unit) for part, names in described for k, (name, unit) in enumerate(names)}
 
 
+class Snapshot:
+    """A system as it is now, and what its elements are called: a result belongs to that, whatever becomes of them."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.described = system.as_described()
+        self._named = {id(element): (element, element.name) for element in system}  # keeps them, and so their ids
+
+    def knows(self, element: object) -> bool:
+        """Whether an object was in the system."""
+        return id(element) in self._named
+
+    def name_of(self, element: Any) -> Any:
+        """The name that an element had then; of others, such as those of a copy of the system, the one they have."""
+        return self._named[id(element)][1] if self.knows(element) else getattr(element, "name", element)
+
+
 def columns_of(tables: Tables) -> Columns:
     """Name and unit of each column of q, v and z."""
     columns: Columns = {part: [] for part in PARTS}
-    for b in tables.bodies:
+    for body, b in zip(tables.index, tables.bodies, strict=True):
         kinds = (("q", b.formulation.q_names, b.formulation.n_q), ("v", b.formulation.v_names, b.formulation.n_v))
         for part, given, count in kinds:
             names = given or [(f"{part}.{k}", "") for k in range(count)]
-            columns[part] += [(f"{b.body.name}.{name}", unit) for name, unit in names]
+            columns[part] += [(f"{body}.{name}", unit) for name, unit in names]
     columns["z"] = [("", "")] * tables.n_z
+    named = {f.force.name: f.name for f in tables.forces}
     for name, place, start in tables.own_states():
-        columns["z"][place] = [(f"{name}.state.{k}", "") for k in range(len(start))]
+        columns["z"][place] = [(f"{named.get(name, name)}.state.{k}", "") for k in range(len(start))]
     return columns
 
 
@@ -128,7 +146,7 @@ class StatesInMemory(NamedColumns):
         self.settings = {**settings, "formulation": equations.formulation}
         self._parts = dict(zip(PARTS, equations.split(y), strict=True))
         # The system may be changed after the run; the motion belongs to these numbers.
-        self.described = self.system.as_described()
+        self.snapshot = Snapshot(self.system)
         self.gravity = lifted(self.system.gravity)
         self.mass_properties = [b.body.mass_properties() for b in self.tables.bodies]
 

@@ -6,6 +6,7 @@ import copy
 import difflib
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,6 +26,12 @@ from .parameters import Element, parameter
 from .plane import lifted, rotation_by
 
 E = TypeVar("E", bound=Element)
+
+
+@cache
+def _references(kind: Any) -> list[str]:
+    """The parameters of a class that are other elements."""
+    return [name for name, p in kind.parameters().items() if p.kind == "reference"]
 
 
 class System(Displayed, Element):
@@ -201,11 +208,20 @@ class System(Displayed, Element):
         return [e for e in self if isinstance(e, Measure)]
 
     def as_described(self) -> System:
-        """A copy for reading that keeps today's values; its connections still refer to the bodies of this system."""
+        """A copy for reading that keeps today's values and names; its elements refer to each other."""
         twin = System.__new__(System)
         twin.__dict__.update(self.__getstate__())
-        twin._elements = {element.name: copy.copy(element) for element in self}
+        copies: dict[int, Any] = {id(element): copy.copy(element) for element in self}
+        twin._elements = {element.name: element for element in copies.values()}
         twin.ground = twin[self.ground.name]  # type: ignore[assignment]
+        for element in copies.values():
+            values = vars(element)
+            kind: Any = type(element)
+            for name in _references(kind):
+                values[name] = copies.get(id(values[name]), values[name])
+            if isinstance(element, BasicConstraint) and element.given_markers:
+                i, j = element.given_markers
+                element.attach(*(type(m).placed(copies[id(m.body)], m.at, m.axes) for m in (i, j)))
         return twin
 
     def include(

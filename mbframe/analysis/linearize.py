@@ -51,7 +51,7 @@ class Mode:
     largest displacement or rotation of the shape is 1, and real. `residual` is what is left of the pencil's equations,
     relative to their terms; `condition` tells how much a relative change of the state matrix can change the root (1 for
     an undamped vibration, infinite for a defective root). `explanation` is empty, or says in words why the root is
-    ignorable.
+    ignorable. `element_states` has the changes of the own states of force elements, by name.
     """
 
     eigenvalue: complex
@@ -60,6 +60,7 @@ class Mode:
     condition: float
     explanation: str = ""
     _linearization: Any = field(default=None, repr=False, compare=False)
+    element_states: Mapping[str, Complex] = field(default_factory=dict)
 
     @property
     def ignorable(self) -> bool:
@@ -250,6 +251,7 @@ class Linearization:
         self.equations, self.places = equations, equations.places
         self.mass, self.damping, self.stiffness = equations.mass, equations.damping, equations.stiffness
         self._space = space
+        self._own = [(force.name, force.states) for force in system.forces if force.states]
         self.roots = roots
         self._rounding = np.array([rounding(root) for root in roots])
         self.eigenvalues: Complex = np.array([root.value for root in roots], complex)
@@ -259,13 +261,18 @@ class Linearization:
         """One `Mode` for each root."""
         found = zip(self.roots, self.residuals.tolist(), strict=True)
         return [
-            Mode(root.value, self._shape(root), residual, root.condition, root.explanation, self)
+            Mode(root.value, self._shape(root), residual, root.condition, root.explanation, self, self._changes(root))
             for root, residual in found
         ]
 
     def _shape(self, root: Root) -> dict[str, BodyShape]:
         """The motion of each body."""
         return {name: BodyShape(*parts) for name, parts in on_bodies(self.places, root.shape).items()}
+
+    def _changes(self, root: Root) -> dict[str, Complex]:
+        """The changes of the own states of each force element; none of those that an ignorable root leaves alone."""
+        ends = np.cumsum([states for _, states in self._own]).tolist() if len(root.own) else []
+        return {name: root.own_shape[end - n : end] for (name, n), end in zip(self._own, ends, strict=False)}
 
     # --- stability ---------------------------------------------------------------------------------------------------
 
@@ -388,7 +395,11 @@ class Linearization:
                 m.modal_coordinates + (amplitude * part.modal).real,
                 m.modal_velocities + (mode.eigenvalue * amplitude * part.modal).real,
             )
-        moved = State(self.state.t, motions, self.state.element_states, self.state.dimension)
+        own = dict(self.state.element_states)
+        for name, change in mode.element_states.items():
+            force: Any = self.system[name]
+            own[name] = own.get(name, np.array(force.initial_states(), float)) + (amplitude * change).real
+        moved = State(self.state.t, motions, own, self.state.dimension)
         return assemble(self.system, moved) if assembled else moved
 
     def __repr__(self) -> str:

@@ -96,6 +96,9 @@ def perturb_and_simulate(
         if not counted:
             raise AnalysisError("all roots are ignorable: there is no mode along which the motion could be disturbed")
         mode = max(counted, key=lambda m: (m.eigenvalue.real, m.eigenvalue.imag))
+    elif not isinstance(mode, Mode):
+        message = f"found {mode!r}; allowed is one of linearize(system).modes; give a state as state=..."
+        raise ModelError([Problem("perturb_and_simulate", "mode", message)])
     elif mode.ignorable or not mode.eigenvalue:
         message = f"found the root {mode.eigenvalue:.6g} ({mode.explanation}); choose one that grows, decays or swings"
         raise ModelError([Problem("perturb_and_simulate", "mode", message)])

@@ -117,7 +117,7 @@ class Shared:
 
     def __init__(self, outline: Hashable, system: System, formulation: Formulation | None) -> None:
         self.outline = outline
-        self.twin = _twin(system)
+        self.twin = system.as_described()
         self.equations = Equations(self.twin, formulation)
         self._new = [(array, array.copy()) for array in self.equations.work.numbers()]
 
@@ -182,17 +182,6 @@ def _write(row: Any, values: dict[str, Any]) -> None:
     for name, value in values.items():
         if name in row.dtype.names:
             row[name] = value
-
-
-def _twin(system: System) -> System:
-    """A copy of a system whose elements refer to each other."""
-    twin = system.as_described()
-    for element in twin:
-        kind: Any = type(element)
-        for name in _references(kind):
-            if (found := getattr(element, name)) is not None:
-                vars(element)[name] = twin[found.name]
-    return twin
 
 
 def _differences(mine: Element, given: Element, system: System) -> dict[str, Any] | None:

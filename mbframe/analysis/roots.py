@@ -43,7 +43,16 @@ class Root:
     @property
     def shape(self) -> Complex:
         """The motion, scaled so that the largest displacement or rotation is 1, if there is any."""
-        return self.motion / (self.motion[np.argmax(np.abs(self.motion))] or 1.0)
+        return self.motion / self._largest
+
+    @property
+    def own_shape(self) -> Complex:
+        """The changes of own states that belong to the scaled motion."""
+        return self.own / self._largest
+
+    @property
+    def _largest(self) -> complex:
+        return complex(self.motion[np.argmax(np.abs(self.motion))]) or 1.0
 
 
 def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry, frame: TurningFrame) -> list[Root]:

@@ -80,6 +80,7 @@ def nearest_roots(point: OperatingPoint, frame: TurningFrame, e: LinearEquations
     roots = shift + 1.0 / values
     order = np.argsort(np.abs(roots), kind="stable")
     found: list[Root] = []
+    own = slice(2 * e.size, 2 * e.size + len(e.own_feedback))
     scale = float(norm(A)), float(norm(E))
     for k in order:
         z, value = vectors[:, k], complex(roots[k])
@@ -88,7 +89,8 @@ def nearest_roots(point: OperatingPoint, frame: TurningFrame, e: LinearEquations
         words = explanation(point, e, z[: e.size]) if zero else ""
         if frame.rate and abs(value - carried) <= CLOSE * abs(frame.rate) and explanation(point, e, z[: e.size], True):
             value, words = complex(carried), CARRIED
-        found.append(Root(0j if zero else value, z[: e.size], UNKNOWN, words, highest, residual=float(left)))
+        root = Root(0j if zero else value, z[: e.size], UNKNOWN, words, highest, z[own], float(left))
+        found.append(root)
     return ordered(_with_partners(found, n_modes))
 
 
@@ -102,7 +104,7 @@ def _with_partners(found: list[Root], n_modes: int) -> list[Root]:
             modes += 1
             kept.append(root)
             if root.value.imag > 0.0:
-                kept.append(replace(root, value=root.value.conjugate(), motion=root.motion.conj()))
+                kept.append(replace(root, value=root.value.conjugate(), motion=root.motion.conj(), own=root.own.conj()))
     return kept
 
 

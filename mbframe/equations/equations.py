@@ -203,8 +203,9 @@ class Equations:
         shape = (n + self.n_rows, n + self.n_rows)
         if dense:
             whole = np.zeros(shape)
-            whole[s.source_row, s.source_column] = whole[s.source_column, s.source_row] = values
-            return whole[:n, :n], whole[n:, :n]
+            np.add.at(whole, (s.source_row, s.source_column), values)  # terms of a relation meet in one place
+            mass = whole[:n, :n]
+            return mass + np.tril(mass, -1).T, whole[n:, :n]
         import scipy.sparse as sparse
 
         lower = sparse.coo_array((values, (s.source_row, s.source_column)), shape=shape).tocsr()

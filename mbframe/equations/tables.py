@@ -115,6 +115,7 @@ class NumberedForce:
     """A force element with its markers and the place of its own states."""
 
     force: ForceElement
+    name: str
     i: int
     j: int
     z: int
@@ -259,7 +260,7 @@ class Tables:
         self.forces: list[NumberedForce] = []
         z = 0
         for force, (i, j) in zip(self.system.forces, numbers[len(constraints) :], strict=True):
-            self.forces.append(NumberedForce(force, i, j, z))
+            self.forces.append(NumberedForce(force, force.name, i, j, z))
             z += force.states
         for c in self.constraints:
             c.z = z

@@ -39,7 +39,7 @@ from ..errors import ModelError
 from ..plane import lifted
 from ..results import EventRecord, Info, Result
 from ..state import Motion, State
-from ..stored_states import PARTS, Columns, NamedColumns, States, columns_of
+from ..stored_states import PARTS, Columns, NamedColumns, Snapshot, States, columns_of
 from ..system import System
 from .atomic import FilePath, refused, replacing, unwritten, writable
 from .hdf5 import Closed, NewFile, Superblock
@@ -126,7 +126,7 @@ class Content:
         if isinstance(states, ResultFile):
             return states.content
         try:
-            model, lacks = document(states.described, states.settings), ""
+            model, lacks = document(states.snapshot.described, states.settings), ""
         except ModelError as error:  # the motion is worth keeping; its settings say in which coordinates it is
             model, lacks = document(System(states.name), states.settings), str(error)
         return cls(uuid.uuid4().hex, states.name, model, lacks, states.columns)
@@ -270,6 +270,7 @@ class ResultStream:
     def __init__(self, path: FilePath, states: States, info: Info) -> None:
         self.name = str(path)
         self._path = overwritable(path)
+        self._snapshot = states.snapshot
         content = Content.of(states)
         if content.lacks:
             info.warnings.append(
@@ -329,7 +330,9 @@ class ResultStream:
 
         None if the system refused to write: HDF5 then still holds the file, and only another process can read it.
         """
-        return None if self._broken else Result.of(ResultFile(self._path, equations=equations), info, events)
+        if self._broken:
+            return None
+        return Result.of(ResultFile(self._path, equations=equations, snapshot=self._snapshot), info, events)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
@@ -353,15 +356,15 @@ class ResultFile(NamedColumns):
         classes: Iterable[type[Any]] = (),
         system: System | None = None,
         equations: Equations | None = None,
+        snapshot: Snapshot | None = None,
     ) -> None:
         self.path = Path(path).expanduser().absolute()
         self._classes = tuple(classes)
         self._given_system = system
         _reading(self.path, self._describe)
         self.name = self.content.name
-        if equations is not None:
-            self.equations = equations
-            self.tables, self.system = equations.tables, equations.system
+        if equations is not None and snapshot is not None:
+            self.equations, self.tables, self.snapshot = equations, equations.tables, snapshot
             self.gravity, self.mass_properties = self._masses()
 
     def _describe(self, file: h5py.File) -> None:
@@ -452,17 +455,17 @@ class ResultFile(NamedColumns):
         return super().stored_units() | {name: unit for name, (_, unit) in self.extra.items()}
 
     @cached_property
-    def system(self) -> System:
+    def snapshot(self) -> Snapshot:
         if self._given_system is not None:
-            return self._given_system
+            return Snapshot(self._given_system)
         if self.content.lacks:
             message = f"lacks its model ({self.content.lacks}); pass system=... to load_result to compute from it"
             raise refused(self.path, message)
-        return system_from(self.content.model, self._classes)
+        return Snapshot(system_from(self.content.model, self._classes))
 
     @property
-    def described(self) -> System:
-        return system_from(self.content.model, self._classes)
+    def system(self) -> System:
+        return self.snapshot.system
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -471,7 +474,7 @@ class ResultFile(NamedColumns):
 
     @cached_property
     def tables(self) -> Tables:
-        tables = Tables(self.system, self.settings.get("formulation"))
+        tables = Tables(self.snapshot.described, self.settings.get("formulation"))
         if columns_of(tables) != self.columns:
             message = (
                 f"{self.system} has other coordinates than the result in the file; pass the system that was simulated"
@@ -482,7 +485,7 @@ class ResultFile(NamedColumns):
     @cached_property
     def equations(self) -> Equations:
         self.tables  # noqa: B018 (refuses a system that does not fit)
-        equations = Equations(self.system, self.settings.get("formulation"))
+        equations = Equations(self.snapshot.described, self.settings.get("formulation"))
         for role, setting in (("accelerate", "acceleration"), ("correct", "stabilization")):
             if (strategy := self.settings.get(setting)) is not None:
                 equations.bind(role, strategy.bound(equations))
@@ -497,7 +500,7 @@ class ResultFile(NamedColumns):
         return self._masses()[1]
 
     def _masses(self) -> tuple[Array, list[tuple[float, Array, Array]]]:
-        return lifted(self.system.gravity), [b.body.mass_properties() for b in self.tables.bodies]
+        return lifted(self.snapshot.described.gravity), [b.body.mass_properties() for b in self.tables.bodies]
 
     def _read(self, read: Callable[[h5py.File], T]) -> T:
         def of_this_run(file: h5py.File) -> T:

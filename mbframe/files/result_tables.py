@@ -27,7 +27,7 @@ def export(result: Result, path: FilePath, names: Sequence[str] = ()) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in WRITERS:
         raise refused(path, f"tables can be written as {', '.join(WRITERS)}; choose one of these suffixes")
-    chosen = names or [f"{body.name}.{kind}" for body in result.system.bodies for kind in DEFAULT[result.dimension]]
+    chosen = names or [f"{body.name}.{kind}" for body in result.described.bodies for kind in DEFAULT[result.dimension]]
     columns = [part for quantity in select(result, ["t", *chosen]) for part in quantity.components()]
     WRITERS[suffix](path, list({column.name: column for column in columns}.values()))
 

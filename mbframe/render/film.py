@@ -69,7 +69,7 @@ class Film:
 
     @property
     def system(self) -> Any:
-        return self.frames.result.system
+        return self.frames.result.described
 
     @cached_property
     def sketch(self) -> Sketch:

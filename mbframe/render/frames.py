@@ -117,7 +117,7 @@ class Frames:
 
     @cached_property
     def _motions(self) -> dict[str, tuple[Array, ...]]:
-        return {body.name: _motion(self.result, body, self._spans) for body in self.result.system.bodies}
+        return {body.name: _motion(self.result, body, self._spans) for body in self.result.described.bodies}
 
 
 def _is_number(value: Any) -> bool:

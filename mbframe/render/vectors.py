@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ModelError, Problem
 from ..results import Result
-from .placement import angular_velocity3, point3, rotation3
+from .placement import point3
 from .style import ARROWS
 
 Array = NDArray[np.float64]
@@ -51,41 +49,16 @@ Sample = tuple[str, Array, Array]  # name, points (n, 3), vectors (n, 3)
 
 
 def _velocities(result: Result) -> Iterator[Sample]:
-    for body in result.system.bodies:
+    for body in result.described.bodies:
         center = getattr(body, "center_of_mass", None)
         yield body.name, point3(result.position(body, center)), point3(result.velocity(body, center))
 
 
 def _reactions(result: Result) -> Iterator[Sample]:
-    for joint in result.system.joints:
+    for joint in result.described.joints:
         yield joint.name, point3(result.position(joint.j)), point3(result.reaction(joint).force)
 
 
 def _forces(result: Result) -> Iterator[Sample]:
-    for force in result.system.forces:
-        i, j = _marker_states(result, force.i), _marker_states(result, force.j)
-        extra: list[Any] = [()] * len(result.t)
-        if force.reactive:
-            extra = [(reaction,) for reaction in result.reaction(force.joint).force]
-        elif force.states:
-            extra = [(z,) for z in result.element_states(force)]
-        law = force.reactive_wrench if force.reactive else force.wrench
-        values = [law(*sample, *rest)[0] for *sample, rest in zip(result.t, i, j, extra, strict=True)]
-        yield force.name, point3(result.position(force.j)), point3(values)
-
-
-def _marker_states(result: Result, marker: Any) -> list[SimpleNamespace]:
-    """What a wrench is computed from, at every instant."""
-    ground = marker.body is result.system.ground
-    turned = np.broadcast_to(np.eye(3), (len(result.t), 3, 3)) if ground else rotation3(result.rotation(marker.body))
-    samples = zip(
-        point3(result.position(marker)),
-        turned @ marker.local_axes,
-        point3(result.velocity(marker)),
-        angular_velocity3(result.angular_velocity(marker)),
-        strict=True,
-    )
-    return [
-        SimpleNamespace(position=position, axes=axes, velocity=velocity, angular_velocity=omega)
-        for position, axes, velocity, omega in samples
-    ]
+    for force in result.described.forces:
+        yield force.name, point3(result.position(force.j)), point3(result.wrench(force)[0])

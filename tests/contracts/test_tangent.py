@@ -49,6 +49,9 @@ def test_tangent_is_the_derivative_of_the_equations(cls: Any, formulation: Formu
 
     eq.set_state(q, v, z)
     found = eq.tangent(TIME, q, v, v_rate, multipliers)
+    dense = eq.tangent(TIME, q, v, v_rate, multipliers, dense=True)
+    for name in ("stiffness", "damping", "mass", "jacobian"):
+        assert_close(getattr(dense, name), getattr(found, name).toarray(), 1e-14)
     left_out = ~coupled(eq, *eq.tables.pattern()[:2])  # by the matrix of implicit integrators
     assert not eq.tangent_assembly.stiffness[left_out].any()
     assert not eq.tangent_assembly.damping[left_out].any()

@@ -205,6 +205,24 @@ def test_controller_with_an_own_state(formulation: mb.Formulation) -> None:
     assert lin.stability == "asymptotic"
 
 
+@pytest.mark.parametrize("n_modes", [None, 2])
+def test_modes_displace_own_states_too(n_modes: int | None) -> None:
+    """The slow root belongs to the integral part: displaced along it alone, the angle falls as exp(root t)."""
+    system = pendulum()
+    motor = mb.PIDActuator("motor", system.ground, system["bar"], at=(0, 0, 0), axis=Y)
+    motor.update(proportional=6.0, integral=4.0, derivative=2.5)
+    system.add(motor)
+    modes = mb.linearize(system, n_modes=n_modes).modes
+    slow = next(mode for mode in modes if not mode.frequency)
+    turn, push = slow.shape["bar"].rotation[1], slow.element_states["motor"][0]
+    assert push * slow.eigenvalue == pytest.approx(-turn)  # z' = -theta
+    result = mb.simulate(
+        system, 2.0, initial=slow.state(1e-4), t_eval=[0.0, 2.0], integrator=mb.DormandPrince(rtol=1e-10)
+    )
+    x = result.position("bar")[:, 0]
+    assert x[1] / x[0] == pytest.approx(np.exp(2.0 * slow.eigenvalue.real), rel=1e-3)
+
+
 # --- large systems ----------------------------------------------------------------------------------------------------
 
 

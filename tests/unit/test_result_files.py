@@ -524,3 +524,34 @@ def test_a_result_without_instants(tmp_path):
     assert len(mb.load_result(tmp_path / "run.h5").q) == 0
     assert "empty" in repr(result)
     assert os.path.getsize(tmp_path / "run.h5") < 2_000_000
+
+
+class Thruster(mb.ForceElement):
+    """A constant force along x."""
+
+    push = mb.parameter(3.0, unit="N", help="force")
+
+    def wrench(self, t, i, j):
+        return np.array([self.push, 0.0, 0.0]), np.zeros(3)
+
+
+def test_a_streamed_run_knows_the_classes_of_its_system(tmp_path):
+    """The result of the run itself needs no classes=...: its system is there. x = push/m t^2/2."""
+    system = mb.System("probe", gravity=(0, 0, 0))
+    probe = system.add(mb.PointMass("probe", mass=2.0))
+    system.add(Thruster("thruster", system.ground, probe))
+    result = mb.simulate(system, 1.0, t_eval=[0.0, 1.0], output=tmp_path / "run.h5")
+    np.testing.assert_allclose(result.position(probe)[-1], (0.75, 0, 0), atol=1e-12)
+    np.testing.assert_allclose(result.quantity("thruster.force.x").values, 3.0)
+    np.testing.assert_allclose(result.momentum.linear[-1], (3.0, 0, 0), atol=1e-12)
+
+
+def test_a_planar_result_without_its_model_is_planar(tmp_path):
+    """A Python function cannot be in a file; the system that is given says that the motion is one of the plane."""
+    system = mb.System("push", dimension=2, gravity=(0, 0))
+    block = system.add(mb.PlanarBody("block", mass=2.0, inertia=1.0, angle=4.0))
+    system.add(mb.PointForce("push", block, force=(lambda t: 6.0 * t, 0.0)))
+    mb.simulate(system, 1.0, t_eval=[0.0, 1.0]).save(tmp_path / "run.h5")
+    again = mb.load_result(tmp_path / "run.h5", system=system)
+    np.testing.assert_allclose(again.position("block")[-1], (0.5, 0.0), atol=1e-9)
+    np.testing.assert_allclose(again.angle("block"), 4.0)

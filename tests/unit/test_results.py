@@ -356,3 +356,83 @@ def test_a_result_keeps_the_masses_and_the_gravity_of_its_run():
 def test_unknown_names_are_refused_with_the_nearest(result, ask, message):
     with pytest.raises(mb.ModelError, match=message):
         ask(result)
+
+
+# --- a result belongs to its run ------------------------------------------------------------------------------------
+
+
+def watched() -> mb.System:
+    """A bar on a hinge, with a force of every kind that results evaluate, and measures."""
+    system = mb.System("watched")
+    bar = system.add(mb.RigidBody("bar", mass=2.0, inertia=(0.1, 0.5, 0.5), position=(1, 0, 0)))
+    system.add(mb.RevoluteJoint("hinge", system.ground, bar, at=(0, 0, 0), axis=(0, 1, 0)))
+    spring = mb.SpringDamper("spring", system.ground, bar, at_i=(2, 0, 2), at_j=(2, 0, 0), stiffness=20.0, damping=1.0)
+    system.add(spring)
+    motor = mb.PIDActuator("motor", system.ground, bar, at=(0, 0, 0), axis=(0, 1, 0), proportional=10.0, integral=1.0)
+    system.add(motor)
+    system.add(mb.Distance("distance", system.ground, bar, at_i=(2, 0, 2), at_j=(2, 0, 0)))
+    ends = mb.Marker(system.ground, at=(0, 0, 0)), mb.Marker(bar, at=(0, 0, 0))
+    system.add(mb.Perpendicular(ends[0].z, ends[1].y))
+    return system
+
+
+EDITS = {
+    "law": lambda s: setattr(s["spring"], "stiffness", 100.0),
+    "gain": lambda s: setattr(s["motor"], "proportional", 100.0),
+    "point": lambda s: setattr(s["spring"], "at_j", (1.5, 0, 0)),
+    "pose": lambda s: setattr(s["bar"], "position", (1, 0, 0.5)),
+    "mass": lambda s: setattr(s["bar"], "mass", 20.0),
+    "name of a body": lambda s: setattr(s["bar"], "name", "stick"),
+    "name of a joint": lambda s: setattr(s["hinge"], "name", "pin"),
+    "name of a force with states": lambda s: setattr(s["motor"], "name", "engine"),
+    "removal": lambda s: s.remove("spring"),
+    "addition": lambda s: s.add(mb.PointMass("more", mass=1.0)),
+}
+BARS_DISTANCE = 2.0 * np.sqrt(2.0)  # of (2, 0, 2) from the origin: the spring's point runs on a circle of radius 2
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["in memory", "streamed"])
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_edits_after_a_run_do_not_change_its_result(edit, streamed, tmp_path):
+    """The spring's length by the law of cosines, and Newton's law for the bar."""
+    system = watched()
+    bar, hinge, spring = (system[name] for name in ("bar", "hinge", "spring"))
+    result = mb.simulate(system, 0.5, t_eval=[0.0, 0.25, 0.5], output=tmp_path / "run.h5" if streamed else None)
+    edit(system)
+    direction = result.rotation_matrix(bar)[:, :, 0]
+    cosine = direction @ (np.array([1.0, 0.0, 1.0]) / np.sqrt(2.0))
+    length = np.sqrt(4.0 + BARS_DISTANCE**2 - 4.0 * BARS_DISTANCE * cosine)
+    rate = result.quantity("spring.length_rate").values
+    assert np.allclose(result.quantity("spring.length").values, length, atol=1e-9)
+    assert np.allclose(result.measure("distance"), length, atol=1e-9)
+    assert np.allclose(result.quantity("spring.tension").values, 20.0 * length + rate, atol=1e-9)
+    assert np.allclose(np.linalg.norm(result.wrench(spring)[0], axis=1), 20.0 * length + rate, atol=1e-9)
+    assert np.allclose(result.position(bar), result.quantity("bar.position").values)
+    # Newton's law of the bar, whose centre of mass is its origin
+    weight = np.array([0.0, 0.0, -2.0 * 9.81])
+    forces = result.reaction(hinge).force + result.wrench(spring)[0] + weight
+    assert np.allclose(2.0 * result.acceleration(bar), forces, atol=1e-8)
+    assert result.element_states("motor").shape == (3, 1)
+    result.save(tmp_path / "kept.h5")
+    again = mb.load_result(tmp_path / "kept.h5")
+    for name in result.quantities():
+        assert np.allclose(again.quantity(name).values, result.quantity(name).values, atol=1e-12), name
+
+
+def test_a_renamed_system_goes_on_from_its_result():
+    system = watched()
+    whole = mb.simulate(system, 0.5, t_eval=[0.5])
+    result = mb.simulate(system, 0.25)
+    system["bar"].name = "stick"
+    system["motor"].name = "engine"
+    state = result.state(-1)
+    other = mb.simulate(system, 0.5, initial=state, t_eval=[0.5])
+    assert np.allclose(other.position("stick"), whole.position("bar"), atol=1e-5)
+    assert np.allclose(other.element_states("engine"), whole.element_states("motor"), atol=1e-5)
+
+
+@pytest.mark.parametrize("given", [None, 3, 2.5])
+def test_what_is_no_element_is_refused(result, given):
+    for ask in (result.reaction, result.driving_force, result.wrench, result.measure, result.element_states):
+        with pytest.raises(mb.ModelError, match="allowed is an element of the system, or its name"):
+            ask(given)

@@ -319,3 +319,39 @@ def test_four_bar_about_its_equilibrium(sprung: bool, formulation: mb.Formulatio
     np.testing.assert_allclose(turns / turns[0], at.slopes, atol=1e-10)
     shifts = np.array([shape[link.name].translation @ [1.0, 1j, 0.0] for link in links]) / turns[0]
     np.testing.assert_allclose(shifts, at.centers_after(1), atol=1e-10)
+
+
+# --- relations whose terms meet in one body --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=repr)
+def test_nut_on_a_screw_with_a_spring(formulation: mb.Formulation) -> None:
+    """(m + I (2 pi/p)^2) s'' + c s' + k s = 0: the nut turns by 2 pi/p for every metre. Its origin is off the axis."""
+    mass, inertia, pitch, stiffness, damping = 2.0, 0.1, 0.5, 30.0, 4.0
+    axis = np.array([0.0, 0.6, 0.8])
+    system = mb.System("screw", gravity=-GRAVITY * axis)
+    nut = mb.RigidBody(
+        "nut", mass=mass, inertia=inertia * np.ones(3), position=(0.4, 0.3, 0), center_of_mass=(-0.4, -0.3, 0)
+    )
+    system.add(nut)
+    system.add(mb.ScrewJoint("thread", system.ground, nut, at=(0, 0, 0), axis=axis, pitch=pitch))
+    spring = mb.SpringDamper("spring", system.ground, nut, at_i=2 * axis, at_j=(0, 0, 0))
+    spring.update(stiffness=stiffness, damping=damping, free_length=2.0 - mass * GRAVITY / stiffness)
+    system.add(spring)
+    found = mb.linearize(system, formulation=formulation).eigenvalues
+    assert_same_roots(found, np.roots([mass + inertia * (2.0 * np.pi / pitch) ** 2, damping, stiffness]))
+
+
+@pytest.mark.parametrize("ratio", [-2.0, 0.7])
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=repr)
+def test_gear_between_hinges_of_one_body(formulation: mb.Formulation, ratio: float) -> None:
+    """A hanging double pendulum whose gear makes the second angle a, against the first bar, a = first/ratio."""
+    system = double_pendulum(1.0, 1.0)
+    system.add(mb.GearJoint("gear", system["hinge 1"], system["hinge 2"], ratio=ratio))
+    (m1, m2), (l1, l2), (i1, i2) = MASSES, LENGTHS, INERTIAS
+    M = np.array([[i1 + m1 * l1**2 / 4 + m2 * l1**2, m2 * l1 * l2 / 2], [m2 * l1 * l2 / 2, i2 + m2 * l2**2 / 4]])
+    K = np.diag([(m1 / 2 + m2) * l1 * GRAVITY, m2 * l2 / 2 * GRAVITY])
+    turn = np.array([1.0, 1.0 + 1.0 / ratio])  # of both bars in space, for a unit of the first angle
+    frequency = np.sqrt((turn @ K @ turn) / (turn @ M @ turn))
+    found = mb.linearize(system, formulation=formulation).eigenvalues
+    assert_same_roots(found, np.array([1j * frequency, -1j * frequency]))
