@@ -186,7 +186,7 @@ class ExportDialog(QDialog):
         self.pixel_width, self.pixel_height = (_pixels(f"export_{name}") for name in ("width", "height"))
         self.camera = QComboBox()
         self.camera.setObjectName("export_camera")
-        shown = self.view is not None and self.view.camera is not None
+        shown = self.view is not None and self.view.camera.placement is not None
         for name in (AS_SHOWN, *CAMERAS) if shown else CAMERAS:
             self.camera.addItem(name if name != "iso" else "whole motion, from an angle", name)
         if getattr(self.view, "followed", None):  # a camera that stands still would lose what it follows
@@ -277,7 +277,7 @@ class ExportDialog(QDialog):
             "speed": self.speed.currentData(),
             "fps": self.fps.value(),
             "size": (self.pixel_width.value(), self.pixel_height.value()),
-            "camera": self.view.camera if camera == AS_SHOWN else camera,
+            "camera": self.view.camera.placement if camera == AS_SHOWN else camera,
             "theme": self.look.currentData(),
             "smooth": self.quality.currentData(),
             "show_time": self.show_time.isChecked(),

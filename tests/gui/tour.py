@@ -221,4 +221,6 @@ class Tour:
         self.robot.click(card)
         self.robot.until(lambda: self.window.model_shown, 20.0, "the model to be shown")
         view = self.window.view
-        self.robot.until(lambda: view.scene is not None and view._image is not None, 60.0, "a picture of the model")
+        self.robot.until(
+            lambda: view.scene is not None and view.drawing.image is not None, 60.0, "a picture of the model"
+        )
