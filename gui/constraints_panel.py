@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -32,6 +32,7 @@ from .stability.banner import Banner
 from .stability.labels import ElidedLabel
 from .stability.latest import Latest
 from .tasks import Model
+from .turns import single_shot
 from .wiggle import WigglePlayer
 from .wiggle_tasks import ConstraintsFound, ConstraintsTask, FreeMotion, WiggleTask
 
@@ -57,10 +58,7 @@ class ConstraintsPanel(QWidget):
         self.counting, self.swinging = Latest(solver, self), Latest(solver, self)
         self.curves = Curves(document, solver, self)
         self.player = WigglePlayer(document, self)
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(PAUSE)
-        self._soon.timeout.connect(self.count)
+        self._soon = single_shot(self, self.count, PAUSE)
         self._build()
         self._connect()
 

@@ -6,7 +6,7 @@ from functools import partial
 from html import escape
 from typing import Any, Final
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -28,6 +28,7 @@ from ..document import Document
 from ..stability.banner import Banner
 from ..stability.latest import Latest
 from ..tasks import Model
+from ..turns import single_shot
 from ..words import class_label, spaced
 from .formulas import documented, headline, printed
 from .grid import NumberGrid
@@ -57,10 +58,7 @@ class EquationsPanel(QWidget):
         self._model: Model | None = None
         self._words = ""
         self.asking = Latest(solver, self)
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(PAUSE)
-        self._soon.timeout.connect(self.ask)
+        self._soon = single_shot(self, self.ask, PAUSE)
         self._build()
         self._connect()
         self._choose(document.selection)

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 import mbframe as mb
 from mbframe.parameters import Parameter
 
+from ..turns import single_shot
 from .base import PLAIN, Field, Surroundings
 
 GESTURE_PAUSE = 900  # ms without a step after which the next one is a gesture of its own
@@ -77,10 +78,7 @@ class NumberEdit(QLineEdit):
         self._value: float | None = None
         self._gesture: object = None
         self._step = 1.0
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(GESTURE_PAUSE)
-        self._pause.timeout.connect(self.end_gesture)
+        self._pause = single_shot(self, self.end_gesture, GESTURE_PAUSE)
         self.textEdited.connect(self._on_typed)
         self.setMinimumWidth(40)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from PySide6.QtCore import QPointF, Qt, QTimer
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
@@ -16,6 +16,7 @@ from ..document import Document
 from ..icons import icon
 from ..messages import ICONS
 from ..tasks import Model
+from ..turns import single_shot
 from ..view import View
 from ..view_tools import ViewTool, pixels
 from .check_tasks import CheckTask, Findings
@@ -62,9 +63,7 @@ class ChecksPanel(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.summary)
         layout.addWidget(scroll, 1)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.check)
+        self._soon = single_shot(self, self.check, PAUSE)
         for signal in (document.replaced, document.structure_changed, document.element_changed):
             signal.connect(self._changed)
         document.units_changed.connect(self._show)
@@ -72,7 +71,7 @@ class ChecksPanel(QWidget):
         self._changed()
 
     def _changed(self, *_: object) -> None:
-        self._timer.start(PAUSE)
+        self._soon.start()
 
     def check(self) -> None:
         """Ask the solver process what is wrong."""

@@ -16,6 +16,7 @@ import mbframe as mb
 
 from ..document import Document
 from ..tasks import Model
+from ..turns import single_shot
 from .applying import changes_to, same_roots
 from .banner import Banner
 from .heading import EmptyPage, Heading
@@ -124,10 +125,7 @@ class StabilityPanel(QWidget):
         self.live.failed.connect(self._failed)
         self.live.busy_changed.connect(self.empty.set_busy)
         # Several parameters may change at once; the roots follow when they all have.
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(0)
-        self._later.timeout.connect(self._follow_model)
+        self._later = single_shot(self, self._follow_model)
         document.replaced.connect(self._renew)
         document.structure_changed.connect(self._model_changed)
         document.element_changed.connect(self._model_changed)
