@@ -23,12 +23,12 @@ from shiboken6 import isValid
 import mbframe as mb
 
 from . import icons
+from .banner import Banner
 from .compare_choices import CompareChoices
 from .compare_plots import KINDS, ComparePlot
 from .compare_table import CompareTable, in_words
 from .document import Document
-from .stability.banner import Banner
-from .stability.labels import ElidedLabel
+from .labels import ElidedLabel
 from .tasks import CompareTask, Model, ReportTask
 
 EXPLANATION: Final = (

@@ -24,13 +24,13 @@ from PySide6.QtWidgets import (
 import mbframe as mb
 
 from . import icons, theme
+from .banner import Banner
 from .constraints_words import details, verdict
 from .document import Document
 from .history_plots import HistoryPlot
+from .labels import ElidedLabel
+from .latest import Latest
 from .plots.curves import Curves
-from .stability.banner import Banner
-from .stability.labels import ElidedLabel
-from .stability.latest import Latest
 from .tasks import Model
 from .turns import single_shot
 from .wiggle import WigglePlayer

@@ -24,9 +24,9 @@ from PySide6.QtWidgets import (
 import mbframe as mb
 
 from .. import icons, theme
+from ..banner import Banner
 from ..document import Document
-from ..stability.banner import Banner
-from ..stability.latest import Latest
+from ..latest import Latest
 from ..tasks import Model
 from ..turns import single_shot
 from ..words import class_label, spaced

@@ -30,7 +30,7 @@ from .. import theme
 from ..document import Document
 from ..fields import Surroundings, field_for
 from ..fields.base import sentence
-from ..stability.latest import Latest
+from ..latest import Latest
 from ..words import parameter_label
 from .flexible import BeamData, ComponentData, ModesTask
 

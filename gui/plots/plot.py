@@ -14,8 +14,8 @@ from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from ..icons import set_icon
+from ..labels import ElidedLabel
 from ..runs import Run
-from ..stability.labels import ElidedLabel
 from ..theme import changed as theme_changed
 from ..theme import current as current_theme
 from ..words import unit_label

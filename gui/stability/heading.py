@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from .. import icons, theme
-from .labels import ElidedLabel
+from ..labels import ElidedLabel
 from .modes import Roots
 from .tasks import DESCRIBED, EQUILIBRIUM, SHOWN, STEADY, About, LocusFound
 

@@ -14,14 +14,14 @@ from shiboken6 import isValid
 
 import mbframe as mb
 
+from ..banner import Banner
 from ..document import Document
+from ..labels import ElidedLabel
+from ..latest import Latest
 from ..tasks import Model
 from ..turns import single_shot
 from .applying import changes_to, same_roots
-from .banner import Banner
 from .heading import EmptyPage, Heading
-from .labels import ElidedLabel
-from .latest import Latest
 from .mode_controls import ModeControls
 from .mode_player import ModePlayer
 from .modes import IGNORABLE, Roots
