@@ -23,6 +23,7 @@ from shiboken6 import isValid
 import mbframe as mb
 
 from . import icons
+from .arranging import stack
 from .banner import Banner
 from .compare_choices import CompareChoices
 from .compare_plots import KINDS, ComparePlot
@@ -67,11 +68,7 @@ class ComparePanel(QWidget):
         self.empty, self.waiting, self.results = self._empty_page(), self._waiting_page(), self._results_page()
         for page in (self.empty, self.choosing, self.waiting, self.results):
             self.pages.addWidget(page)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.banner)
-        column.addWidget(self.pages, 1)
+        stack(self, self.banner, self.pages, growing=self.pages)
 
     def _empty_page(self) -> QWidget:
         words = QLabel(EXPLANATION)
@@ -118,13 +115,7 @@ class ComparePanel(QWidget):
         self.splitter.setStretchFactor(1, 3)
         self.splitter.setSizes([5000, 3000])
         self.splitter.setChildrenCollapsible(False)
-        page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(row)
-        column.addWidget(self.splitter, 1)
-        return page
+        return stack(QWidget(), row, self.splitter, growing=self.splitter)
 
     def _pictures(self) -> QWidget:
         self.kinds = QButtonGroup(self)
@@ -140,13 +131,7 @@ class ComparePanel(QWidget):
             button.clicked.connect(lambda _=False, kind=kind: self.plot.show_kind(kind))
             self.kinds.addButton(button)
             row.addWidget(button)
-        box = QWidget()
-        column = QVBoxLayout(box)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(row)
-        column.addWidget(self.plot, 1)
-        return box
+        return stack(QWidget(), row, self.plot, growing=self.plot)
 
     # --- the model ---------------------------------------------------------------------------------------------------
 

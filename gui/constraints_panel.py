@@ -8,22 +8,20 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QListWidget,
     QPushButton,
-    QScrollArea,
     QSlider,
     QSplitter,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 import mbframe as mb
 
 from . import icons, theme
+from .arranging import scrolled, stack
 from .banner import Banner
 from .constraints_words import details, verdict
 from .document import Document
@@ -75,29 +73,18 @@ class ConstraintsPanel(QWidget):
         self.details.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.details.setContentsMargins(10, 0, 8, 4)
         self.details.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
-        area = QScrollArea()
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setWidget(self.details)
-        for ground in (area.viewport(), self.details):
-            ground.setAutoFillBackground(False)
         self.violation = HistoryPlot("violation_plot", "violation |C|", logarithmic=True)
         self.energy = HistoryPlot("energy_plot", "change of energy, J", from_start=True)
         for plot in (self.violation, self.energy):
             plot.setMinimumSize(QSize(120, 60))
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        for widget in (self._motions(), area, _column(self.violation, self.energy)):
+        for widget in (self._motions(), scrolled(self.details), stack(QWidget(), self.violation, self.energy)):
             self.splitter.addWidget(widget)
         for number, share in enumerate((3, 3, 4)):
             self.splitter.setStretchFactor(number, share)
         self.splitter.setSizes([3000, 3000, 4000])
         self.splitter.setChildrenCollapsible(False)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.banner)
-        column.addWidget(self.verdict)
-        column.addWidget(self.splitter, 1)
+        stack(self, self.banner, self.verdict, self.splitter, growing=self.splitter)
 
     def _motions(self) -> QWidget:
         self.levels = QButtonGroup(self)
@@ -137,11 +124,7 @@ class ConstraintsPanel(QWidget):
         controls.setContentsMargins(8, 2, 8, 4)
         for widget in (self.play, QLabel("Size"), self.size):
             controls.addWidget(widget)
-        box = _column(self.level_row, self.list)
-        layout = box.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.addLayout(controls)
-        return box
+        return stack(QWidget(), self.level_row, self.list, controls)
 
     def _connect(self) -> None:
         document = self.document
@@ -321,13 +304,3 @@ class ConstraintsPanel(QWidget):
     def _select(self, name: str) -> None:
         if name in {element.name for element in self.document.system}:
             self.document.select(self.document.system[name])
-
-
-def _column(*widgets: QWidget) -> QWidget:
-    box = QWidget()
-    column = QVBoxLayout(box)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    for widget in widgets:
-        column.addWidget(widget)
-    return box

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 import mbframe as mb
 
+from ..arranging import stack
 from ..document import Document
 from ..icons import set_icon
 from .script import Script, whole
@@ -40,11 +41,7 @@ class ScriptPanel(QWidget):
         buttons.addWidget(note, 1)
         buttons.addWidget(self.copy_steps)
         buttons.addWidget(self.copy_script)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.text, 1)
-        layout.addLayout(buttons)
+        stack(self, self.text, buttons, growing=self.text)
         self.script.changed.connect(self._show)
         self._show()
 

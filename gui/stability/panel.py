@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 from shiboken6 import isValid
 
 import mbframe as mb
 
+from ..arranging import stack
 from ..banner import Banner
 from ..document import Document
 from ..labels import ElidedLabel
@@ -84,7 +85,7 @@ class StabilityPanel(QWidget):
         self.ignored.setContentsMargins(10, 0, 8, 0)
         self.sweep = SweepBar(self.document)
         self.banner = Banner("stability_banner")
-        right = _column(self.table, self.ignored, self.controls, spacing=2)
+        right = stack(QWidget(), self.table, self.ignored, self.controls, growing=self.table, spacing=2)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         for widget, stretch in ((self.plane, 3), (self.over, 3), (right, 5)):
             self.splitter.addWidget(widget)
@@ -96,12 +97,8 @@ class StabilityPanel(QWidget):
         self.over.hide()
         self.pages = QStackedWidget()
         self.pages.addWidget(self.empty)
-        self.pages.addWidget(_column(self.heading, self.splitter, self.sweep))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.banner)
-        column.addWidget(self.pages, 1)
+        self.pages.addWidget(stack(QWidget(), self.heading, self.splitter, self.sweep, growing=self.splitter))
+        stack(self, self.banner, self.pages, growing=self.pages)
 
     def _connect(self) -> None:
         document, heading, sweep = self.document, self.heading, self.sweep
@@ -389,14 +386,3 @@ class StabilityPanel(QWidget):
     def _recolor(self) -> None:
         if self.locus is not None:
             self.plane.show_locus(self.locus.locus, self.sweep.color_by)
-
-
-def _column(*widgets: QWidget, spacing: int = 0) -> QWidget:
-    """Widgets one below the other; plots and tables take the room that is left."""
-    box = QWidget()
-    column = QVBoxLayout(box)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(spacing)
-    for widget in widgets:
-        column.addWidget(widget, 1 if isinstance(widget, QSplitter | ModeTable) else 0)
-    return box
