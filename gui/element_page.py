@@ -15,7 +15,8 @@ from .document import Document
 from .editing import check, derived_numbers, is_editable, is_fixed, reason, with_following
 from .fields import Field, Surroundings, field_for
 from .fields.base import mark, sentence
-from .fields.numbers import TextEdit, short
+from .fields.numbers import short
+from .fields.texts import TextEdit
 from .icons import pixmap, set_icon
 from .kinds import icon_name
 from .theme import changed as theme_changed

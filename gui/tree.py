@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent
+from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QFont, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QLabel,
     QLineEdit,
     QMenu,
-    QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 import mbframe as mb
 from mbframe.quantities import units_of
 
+from .deleting_tree import DeletingTree
 from .document import Document
 from .fields.base import sentence
 from .icons import icon
@@ -331,11 +331,10 @@ class ModelTree(QWidget):
         return [element.name for element in self.document.system]
 
 
-class _Tree(QTreeWidget):
-    """A tree in which Delete deletes and a click beside everything selects nothing."""
+class _Tree(DeletingTree):
+    """A tree in which a click beside everything selects nothing."""
 
     nothing_clicked = Signal()
-    delete_pressed = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -346,20 +345,6 @@ class _Tree(QTreeWidget):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         triggers = QAbstractItemView.EditTrigger
         self.setEditTriggers(triggers.EditKeyPressed | triggers.DoubleClicked)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
-            self.delete_pressed.emit()
-        else:
-            super().keyPressEvent(event)
-
-    def event(self, event: QEvent) -> bool:
-        # A shortcut of the window must not take the key of the row that has the focus.
-        override = event.type() == QEvent.Type.ShortcutOverride
-        if override and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Delete:
-            event.accept()
-            return True
-        return super().event(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.itemAt(event.position().toPoint()) is None:

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from mbframe.parameters import Parameter
 
 from .base import PLAIN, Field, Surroundings
-from .numbers import NumberEdit, TextField, exact, read_number
+from .numbers import NumberEdit
 
 COMPONENTS = "xyz"
 
@@ -271,40 +271,6 @@ class InertiaField(GridField):
 def _without_forms(message: str) -> str:
     """The remedy alone: how a tensor may be written in Python does not concern who fills in a form."""
     return message.rsplit("; ", 1)[-1] if message.startswith("found") else message
-
-
-class ArrayField(TextField):
-    """An array of any length: rows are lines or separated by semicolons, numbers by commas or blanks."""
-
-    wide = True
-    placeholder = "numbers with commas; rows with semicolons"
-
-    def _text(self, value: Any) -> str:
-        if value is None:
-            return ""
-        rows = np.atleast_2d(np.asarray(value, float))
-        units, unit = self.surroundings.units, self.parameter.unit
-        return "; ".join(", ".join(exact(float(units.to_display(n, unit) if unit else n)) for n in row) for row in rows)
-
-    def _display(self, value: Any) -> None:
-        self.edit.show_text(self._text(value))
-
-    def _read(self) -> Any:
-        text = self.edit.text().strip()
-        if text == self._text(self._value):
-            return self._value
-        if not text:
-            if self.parameter.optional:
-                return None
-            raise ValueError("the field is empty; write numbers with commas between them")
-        units, unit = self.surroundings.units, self.parameter.unit
-        rows = [
-            [float(units.from_display(read_number(n), unit)) if unit else read_number(n) for n in row.split(",")]
-            for row in text.rstrip("; ").split(";")
-        ]
-        if len({len(row) for row in rows}) > 1:
-            raise ValueError("the rows have different lengths; give each row as many numbers")
-        return rows[0] if len(self.parameter.shape or (None,)) == 1 else rows
 
 
 def is_diagonal(matrix: Any) -> bool:
