@@ -157,6 +157,15 @@ def test_an_impossible_model_fails_with_its_problems(qtbot, solver, document):
     assert "later time" in failure.message
 
 
+def assert_cancelled_at_once(qtbot, job):
+    watch = QElapsedTimer()
+    watch.start()
+    job.cancel()
+    qtbot.waitUntil(lambda: job.done, timeout=5000)
+    assert watch.elapsed() <= 300
+    assert job.state == "cancelled"
+
+
 def test_cancelling_keeps_what_was_computed(qtbot, solver, document):
     document.open_example("n_four_bar")
     path = solver.temporary_file()
@@ -164,12 +173,7 @@ def test_cancelling_keeps_what_was_computed(qtbot, solver, document):
     job = solver.submit(SimulateTask(Model.of(document.system), settings, str(path)))
     qtbot.waitSignal(job.progressed, timeout=LONG).wait()
     qtbot.wait(300)
-    watch = QElapsedTimer()
-    watch.start()
-    job.cancel()
-    qtbot.waitUntil(lambda: job.done, timeout=5000)
-    assert watch.elapsed() <= 300
-    assert job.state == "cancelled"
+    assert_cancelled_at_once(qtbot, job)
     partial = mb.load_result(path)
     assert not partial.info.completed
     assert 0.0 < partial.t[-1] < 500.0
@@ -179,12 +183,7 @@ def test_a_task_that_does_not_listen_is_ended_with_its_process(qtbot, solver):
     job = solver.submit(Stubborn())
     qtbot.waitUntil(lambda: job.state == "running", timeout=LONG)
     qtbot.wait(100)
-    watch = QElapsedTimer()
-    watch.start()
-    job.cancel()
-    qtbot.waitUntil(lambda: job.done, timeout=5000)
-    assert watch.elapsed() <= 300
-    assert job.state == "cancelled"
+    assert_cancelled_at_once(qtbot, job)
     assert outcome(qtbot, solver.submit(Telling("still here"))) == ("finished", "still here")
 
 
