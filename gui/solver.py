@@ -25,7 +25,6 @@ PREPARING: Final = "preparing"
 READY: Final = "ready"
 BUSY: Final = "busy"
 BROKEN: Final = "broken"
-STATES: Final = (PREPARING, READY, BUSY, BROKEN)
 
 GRACE_MS: Final = 180
 """How long a cancelled task may take to end by itself; then its process is ended."""

@@ -15,18 +15,9 @@ from PySide6.QtCore import QElapsedTimer, QTimer
 import mbframe as mb
 from gui.runs import Run, RunSettings
 from gui.solver import FOLDER_PREFIX, READY, Solver
-from gui.tasks import (
-    CriticalValuesTask,
-    EquilibriumTask,
-    FreedomTask,
-    LinearizeTask,
-    Model,
-    QuantitiesTask,
-    RootLocusTask,
-    SimulateTask,
-    SweepTask,
-    Varied,
-)
+from gui.stability.tasks import EQUILIBRIUM, About, LocusTask, RootsTask, Subject
+from gui.stability.variation import ElementNumber
+from gui.tasks import FreedomTask, Model, QuantitiesTask, SimulateTask
 
 LONG = 60_000  # ms; the first use of a stage on a cold machine compiles it
 
@@ -255,36 +246,27 @@ def test_the_window_stays_responsive(qtbot, solver, document):
 
 def test_stability_tasks_agree_with_the_library(qtbot, solver, document):
     document.open_example("whipple_bicycle")
-    model = Model.of(document.system)
-    expected = mb.linearize(document.system)
-    state, found = outcome(qtbot, solver.submit(LinearizeTask(model)))
-    assert state == "finished"
-    np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, atol=1e-9)
-    varied = Varied(model, "frame", "mass")
+    subject = Subject(Model.of(document.system), variation=ElementNumber("frame", "mass"))
     mass = document.system["frame"].mass
-    state, (value, found) = outcome(qtbot, solver.submit(SweepTask(varied, mass)))
-    assert value == mass
-    np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, atol=1e-9)
-    state, locus = outcome(qtbot, solver.submit(RootLocusTask(varied, (mass, 1.1 * mass))))
+    expected = mb.linearize(document.system)
+    for value in (None, mass):  # None leaves the model as it is
+        state, found = outcome(qtbot, solver.submit(RootsTask(subject, value)))
+        assert state == "finished"
+        assert found.value == value
+        np.testing.assert_allclose(found.linearization.eigenvalues, expected.eigenvalues, atol=1e-9)
+    state, found = outcome(qtbot, solver.submit(LocusTask(subject, (mass, 1.05 * mass, 1.1 * mass))))
     assert state == "finished"
-    assert locus.eigenvalues.shape[0] == 2
-    state, critical = outcome(qtbot, solver.submit(CriticalValuesTask(varied, (mass, 1.1 * mass), 3)))
-    assert state == "finished"
-    assert critical == []  # so small a change of mass does not make the bicycle stable
-
-
-def test_gravity_and_components_can_be_varied():
-    system = mb.examples.heavy_top()
-    changed = Varied(Model.of(system), "", "gravity", 2)(-1.62)
-    np.testing.assert_array_equal(changed.gravity, [0.0, 0.0, -1.62])
-    np.testing.assert_array_equal(system.gravity, [0.0, 0.0, -9.81])
+    assert found.locus.eigenvalues.shape[0] == 3
+    assert found.critical == []  # so small a change of mass does not make the bicycle stable
 
 
 def test_equilibria_come_back_as_states(qtbot, solver, document):
     document.open_example("four_bar")
-    state, found = outcome(qtbot, solver.submit(EquilibriumTask(Model.of(document.system))))
+    task = RootsTask(Subject(Model.of(document.system), About(EQUILIBRIUM)))
+    state, found = outcome(qtbot, solver.submit(task))
     assert state == "finished"
-    np.testing.assert_allclose(found.position("bar 2"), mb.equilibrium(document.system).position("bar 2"), atol=1e-9)
+    expected = mb.equilibrium(document.system).position("bar 2")
+    np.testing.assert_allclose(found.state.position("bar 2"), expected, atol=1e-9)
 
 
 def test_a_model_that_no_file_can_hold_travels_pickled():
