@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ BY_KEY = {one.key: one for one in FORMATS}
 class StillView:
     """As much of the view as the dialog needs."""
 
-    camera = ((6.0, -8.0, 2.0), (2.0, -1.0, 0.0), (0.0, 0.0, 1.0))
+    camera = SimpleNamespace(placement=((6.0, -8.0, 2.0), (2.0, -1.0, 0.0), (0.0, 0.0, 1.0)))
 
     def picture(self) -> QImage:
         picture = QImage(40, 30, QImage.Format.Format_RGB32)
@@ -190,7 +191,7 @@ def test_a_picture_of_the_view(qtbot, dialog):
 
 def test_the_camera_of_the_view_is_taken(dialog):
     assert dialog.camera.currentData() == AS_SHOWN
-    assert dialog.chosen_settings()["camera"] == StillView.camera
+    assert dialog.chosen_settings()["camera"] == StillView.camera.placement
     dialog.camera.setCurrentIndex(dialog.camera.findData("front"))
     assert dialog.chosen_settings()["camera"] == "front"
 
