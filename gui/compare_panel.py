@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QFileDialog,
     QHBoxLayout,
-    QLabel,
     QProgressBar,
     QPushButton,
     QSplitter,
@@ -29,7 +28,7 @@ from .compare_choices import CompareChoices
 from .compare_plots import KINDS, ComparePlot
 from .compare_table import CompareTable, in_words
 from .document import Document
-from .labels import ElidedLabel
+from .labels import ElidedLabel, explanation
 from .tasks import CompareTask, Model, ReportTask
 
 EXPLANATION: Final = (
@@ -71,15 +70,9 @@ class ComparePanel(QWidget):
         stack(self, self.banner, self.pages, growing=self.pages)
 
     def _empty_page(self) -> QWidget:
-        words = QLabel(EXPLANATION)
-        words.setProperty("role", "muted")
-        words.setWordWrap(True)
-        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        words.setFixedWidth(520)
-        words.setMinimumHeight(4 * words.fontMetrics().lineSpacing())
         self.begin = _button("compare_begin", "Choose methods", "compare", primary=True)
         self.begin.clicked.connect(self.choose)
-        return _centred(words, self.begin)
+        return _centred(explanation(EXPLANATION), self.begin)
 
     def _waiting_page(self) -> QWidget:
         self.progress = QProgressBar()

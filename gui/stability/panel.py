@@ -87,10 +87,10 @@ class StabilityPanel(QWidget):
         self.banner = Banner("stability_banner")
         right = stack(QWidget(), self.table, self.ignored, self.controls, growing=self.table, spacing=2)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        for widget, stretch in ((self.plane, 3), (self.over, 3), (right, 5)):
+        for widget, stretch in ((self.plane, 2), (self.over, 2), (right, 5)):
             self.splitter.addWidget(widget)
             self.splitter.setStretchFactor(self.splitter.count() - 1, stretch)
-        self.splitter.setSizes([3000, 3000, 5000])
+        self.splitter.setSizes([2000, 2000, 5000])
         self.splitter.setChildrenCollapsible(False)
         for widget in (self.plane, self.over):
             widget.setMinimumSize(QSize(150, 90))
@@ -367,7 +367,7 @@ class StabilityPanel(QWidget):
         if self.over.isHidden():
             width = self.splitter.width()
             self.over.show()
-            self.splitter.setSizes([round(share * width) for share in (0.27, 0.3, 0.43)])
+            self.splitter.setSizes([round(share * width) for share in (0.25, 0.29, 0.46)])
         self.sweep.set_locus_shown(True)
         self.heading.show_critical(found, self.sweep.unit.text(), self.sweep.factor)
         if found.warning:
