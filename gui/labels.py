@@ -1,4 +1,4 @@
-"""Labels that need no more room than there is, and those that explain an empty page."""
+"""Labels: those that need no more room than there is, say what is wrong, or explain an empty page."""
 
 from __future__ import annotations
 
@@ -40,6 +40,23 @@ class ElidedLabel(QLabel):
             QToolTip.showText(event.globalPos(), self.text(), self)  # type: ignore[attr-defined]
             return True
         return super().event(event)
+
+
+class ProblemLabel(QLabel):
+    """Says in red what is wrong; there is nothing to see while nothing is."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setProperty("role", "bad")
+        self.setWordWrap(True)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.hide()
+
+    def say(self, problem: str) -> None:
+        """Show a problem; an empty text says that there is none."""
+        self.setText(problem)
+        self.setVisible(bool(problem))
 
 
 def broken(text: str, metrics: QFontMetrics, width: int, most: int) -> list[str]:
