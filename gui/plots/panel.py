@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QStandardPaths, Qt, Signal
 from PySide6.QtGui import QShowEvent
