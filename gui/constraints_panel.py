@@ -59,6 +59,7 @@ class ConstraintsPanel(QWidget):
         self._soon = single_shot(self, self.count, PAUSE)
         self._build()
         self._connect()
+        self._show(None)
 
     # --- widgets -----------------------------------------------------------------------------------------------------
 
@@ -122,6 +123,7 @@ class ConstraintsPanel(QWidget):
         self.size.setValue(100)
         controls = QHBoxLayout()
         controls.setContentsMargins(8, 2, 8, 4)
+        controls.setSpacing(6)
         for widget in (self.play, QLabel("Size"), self.size):
             controls.addWidget(widget)
         return stack(QWidget(), self.level_row, self.list, controls)
@@ -207,6 +209,8 @@ class ConstraintsPanel(QWidget):
             if self._model is None:
                 self._model = Model.of(self.document.system)
             self.counting.ask(ConstraintsTask(self._model, self._shown_state()))
+            if self.found is None:
+                self.verdict.setText("Counting freedoms…")
         except mb.ModelError as error:
             self._failed(error)
 
@@ -299,7 +303,7 @@ class ConstraintsPanel(QWidget):
     def _show_history(self) -> None:
         run = self.document.current_run
         for plot, name in ((self.violation, VIOLATION), (self.energy, ENERGY)):
-            plot.show_curve(None if run is None else self.curves.get(run, name))
+            plot.show_curve(None if run is None else self.curves.get(run, name), coming=run is not None)
 
     def _select(self, name: str) -> None:
         if name in {element.name for element in self.document.system}:

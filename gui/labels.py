@@ -72,7 +72,10 @@ def broken(text: str, metrics: QFontMetrics, width: int, most: int) -> list[str]
         else:
             lines[-1] = " ".join([lines[-1], *words[number:]])
             break
-    return [metrics.elidedText(line, Qt.TextElideMode.ElideRight, width) for line in lines]
+    # Qt would also elide a text that just fits, because its width is not a whole number.
+    fits = [metrics.horizontalAdvance(line) <= width for line in lines]
+    elided = [metrics.elidedText(line, Qt.TextElideMode.ElideRight, width) for line in lines]
+    return [line if fit else shorter for line, fit, shorter in zip(lines, fits, elided, strict=True)]
 
 
 def explanation(text: str) -> QLabel:

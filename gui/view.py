@@ -400,7 +400,6 @@ class View(QWidget):
             self._last = self._pressed.position()
         moved = event.position() - self._last
         self._last = event.position()
-        self.camera.stop()
         if self._pans(event):
             self.camera.pan(moved.x(), moved.y())
         else:

@@ -108,11 +108,6 @@ class ViewCamera(QObject):
         """Leave the camera where it is, whatever is drawn next."""
         self.fitted = False
 
-    def stop(self) -> None:
-        """End a turn to another pose where it is."""
-        if self._turning is not None:
-            self._turning.stop()
-
     def orbit(self, dx: float, dy: float) -> None:
         """Turn about what is looked at by a drag of so many pixels, y downwards."""
         if (scene := self._scene) is not None:
@@ -152,7 +147,8 @@ class ViewCamera(QObject):
     # --- moving -------------------------------------------------------------------------------------------------------
 
     def move(self, pose: nav.Pose) -> None:
-        """Move the camera by hand; from now on it stays where it is when the window changes its size."""
+        """Move the camera by hand: it ends a turn, and stays where it is when the window changes its size."""
+        self._stop()
         self.hold()
         self.put(pose)
 
@@ -162,10 +158,15 @@ class ViewCamera(QObject):
             pose.give(self._drawing.canvas.plotter.camera)
             self.moved.emit()
 
+    def _stop(self) -> None:
+        """End a turn to another pose where it is."""
+        if self._turning is not None:
+            self._turning.stop()
+            self._turning = None
+
     def _go(self, start: nav.Pose, end: nav.Pose) -> None:
         """Let the camera go from one pose to another; at once where frames take long."""
-        self.stop()
-        self._turning = None
+        self._stop()
         if not self._drawing.seen or self._drawing.slow or self._player.playing:
             self.put(end)
             return

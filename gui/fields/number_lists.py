@@ -63,7 +63,16 @@ class ArrayField(NumberListField):
     """An array of any length: numbers are separated by commas, rows by semicolons."""
 
     wide = True
-    placeholder = "numbers with commas; rows with semicolons"
+
+    @property
+    def placeholder(self) -> str:  # type: ignore[override]
+        """What to write."""
+        return "numbers with commas" if self._flat else "numbers with commas; rows with semicolons"
+
+    @property
+    def _flat(self) -> bool:
+        """Whether there is one row only."""
+        return len(self.parameter.shape or (None,)) == 1
 
     def _text(self, value: Any) -> str:
         return "; ".join(self._written(row) for row in np.atleast_2d(np.asarray(value, float)))
@@ -72,4 +81,4 @@ class ArrayField(NumberListField):
         rows = [self._numbers(row) for row in text.rstrip("; ").split(";")]
         if len({len(row) for row in rows}) > 1:
             raise ValueError("the rows have different lengths; give each row as many numbers")
-        return rows[0] if len(self.parameter.shape or (None,)) == 1 else rows
+        return rows[0] if self._flat else rows

@@ -55,6 +55,7 @@ class NumberGrid(QWidget):
         beside = bool(captions) and columns <= 3 and max(map(len, captions)) <= 3  # short captions need no line
         for k in range(rows * columns):
             edit = NumberEdit(unit, units, self)
+            edit.setProperty("dense", columns > 4)
             edit.setObjectName(f"{name}_{k}")
             row, column = divmod(k, columns)
             if k < len(captions):

@@ -203,9 +203,8 @@ class Heading(QWidget):
         while (item := self._critical_row.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
-        label = _muted(ElidedLabel())
+        label = _muted(ElidedLabel(lines=2))
         label.setText("Stability changes at" if found.critical else "Stability does not change in this range.")
-        label.setToolTip(label.text())
         self._critical_row.addWidget(label)
         for number, critical in enumerate(found.critical):
             at = f"{critical.value * factor:.4g} {unit}".strip()

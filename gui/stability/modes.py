@@ -135,7 +135,7 @@ def what_moves(mode: Any, dimension: int = 3) -> str:
 
 
 def _verb(how: str, count: int) -> str:
-    """"turns about z" for one, "turn about z" for several."""
+    """How one moves ("turns about z"), or several ("turn about z")."""
     verb, *rest = how.split(" ", 1)
     return " ".join([verb if count == 1 else verb.removesuffix("s"), *rest])
 

@@ -203,7 +203,8 @@ class ModeTable(QTableView):
             needed = max(self.sizeHintForColumn(column), header.sectionSizeHint(column))
             self._widths[column] = max(self._widths[column], needed)
         left = self.viewport().width() - sum(self._widths[column] for column in others)
-        self._widths[MOVING] = max(left, LETTERS * self.fontMetrics().averageCharWidth())
+        least = max(LETTERS * self.fontMetrics().averageCharWidth(), header.sectionSizeHint(MOVING))
+        self._widths[MOVING] = max(left, least)
         for column, width in enumerate(self._widths):
             self.setColumnWidth(column, width)
 

@@ -14,6 +14,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QCheckBox, QLineEdit
 
 import mbframe as mb
+from gui.view_camera import TURN
 from gui.view_tools import pixels
 
 Look = Callable[[str], object]
@@ -253,6 +254,7 @@ class BuildingTour:
     def _look_from_farther(self) -> None:
         """Zoom out, to have room for the rest."""
         self.view.camera.fit()
+        self.robot.pause(0.002 * TURN)  # the camera is on its way
         self.view.camera.zoom(3.0, 0.5 * self.view.width(), 0.5 * self.view.height())
 
     def _gap(self) -> float:

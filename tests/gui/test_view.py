@@ -14,7 +14,7 @@ from gui import theme, view_drawing
 from gui.playback import Player
 from gui.runs import Run
 from gui.view import View
-from gui.view_camera import ViewCamera
+from gui.view_camera import TURN, ViewCamera
 from gui.view_cube import ViewCube
 from gui.view_menu import PRESETS, menu_for
 from mbframe.render.canvas import SAMPLES
@@ -347,6 +347,16 @@ def test_preset_views_turn_smoothly(view, qtbot, monkeypatch):
     view.camera.look("right")
     assert pose(view).towards @ np.array([0.0, 0.0, 1.0]) > 0.9  # it has only begun
     qtbot.waitUntil(lambda: pose(view).towards @ np.array([1.0, 0.0, 0.0]) > 0.999999, timeout=5000)
+
+
+def test_moving_by_hand_ends_a_turn(view, qtbot, monkeypatch):
+    monkeypatch.setattr(ViewCamera, "_go", SLOWLY)
+    monkeypatch.setattr(view_drawing, "SLOW", 1e9)
+    view.camera.look("right")
+    view.camera.zoom(2.0, 240.0, 160.0)
+    there = pose(view)
+    qtbot.wait(2 * TURN)
+    np.testing.assert_allclose(pose(view).position, there.position)
 
 
 def test_the_camera_is_given_as_exports_take_it(view):
