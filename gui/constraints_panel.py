@@ -36,6 +36,7 @@ from .wiggle_tasks import ConstraintsFound, ConstraintsTask, FreeMotion, WiggleT
 
 PAUSE: Final = 250
 """Milliseconds after a change, when freedoms are counted again."""
+NO_BODIES: Final = "There are no bodies yet. How they can move, and which joints repeat each other, will be told here."
 INFINITESIMAL: Final = "The mechanism cannot be moved along this motion: it is free for infinitely small steps only."
 VIOLATION, ENERGY = "violation.position", "energy.total"
 
@@ -203,7 +204,7 @@ class ConstraintsPanel(QWidget):
         self._fresh = True
         if not self.document.system.bodies:
             self._show(None)
-            self.verdict.setText("There are no bodies yet.")
+            self.verdict.setText(NO_BODIES)
             return
         try:
             if self._model is None:

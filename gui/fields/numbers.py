@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QWheelEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QWheelEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStyle, QStyleOptionFrame, QToolTip, QWidget
 
 import mbframe as mb
 from mbframe.parameters import Parameter
@@ -16,6 +16,7 @@ from ..field_keys import claimed
 from ..turns import single_shot
 from .base import PLAIN, Field, Surroundings
 
+INSIDE = 2  # pixels that Qt leaves free on both sides of a text
 GESTURE_PAUSE = 900  # ms without a step after which the next one is a gesture of its own
 
 
@@ -149,6 +150,14 @@ class NumberEdit(QLineEdit):
         self._gesture = None
         self._pause.stop()
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the text is longer than what is seen of it."""
+        option = QStyleOptionFrame()
+        self.initStyleOption(option)
+        room = self.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, self).width() - 2 * INSIDE
+        return self.fontMetrics().horizontalAdvance(self.text()) > room
+
     # --- events ------------------------------------------------------------------------------------------------------
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -193,6 +202,10 @@ class NumberEdit(QLineEdit):
             self.setCursorPosition(0)
 
     def event(self, event: QEvent) -> bool:
+        asked = event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent)
+        if asked and not self.toolTip() and self.is_cut:
+            QToolTip.showText(event.globalPos(), self.text(), self)  # type: ignore[attr-defined]
+            return True
         return claimed(event, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Escape) or super().event(event)
 
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from mbframe.parameters import Parameter
 
+from ..arranging import stack
 from .base import PLAIN, Field, Surroundings
 from .numbers import NumberEdit
 
@@ -55,7 +56,9 @@ class NumberGrid(QWidget):
         beside = bool(captions) and columns <= 3 and max(map(len, captions)) <= 3  # short captions need no line
         for k in range(rows * columns):
             edit = NumberEdit(unit, units, self)
-            edit.setProperty("dense", columns > 4)
+            if columns > 4:
+                edit.setProperty("dense", True)
+                edit.setMinimumWidth(28)
             edit.setObjectName(f"{name}_{k}")
             row, column = divmod(k, columns)
             if k < len(captions):
@@ -102,9 +105,9 @@ class GridField(Field):
     def __init__(self, parameter: Parameter, surroundings: Surroundings = PLAIN, parent: QWidget | None = None) -> None:
         super().__init__(parameter, surroundings, parent)
         self.grid: NumberGrid | None = None
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row = QHBoxLayout()
         self._row.setSpacing(2)
+        stack(self, self._row, spacing=3)
 
     def editors(self) -> list[QWidget]:
         return list(self.grid.edits) if self.grid is not None else []
@@ -193,11 +196,11 @@ class MatrixField(GridField):
         rows, columns = (int(n or 1) for n in (parameter.shape or (3, 3)))
         self._shape = rows, columns
         self._full = False
-        self._all = QCheckBox("all", self)
+        self._all = QCheckBox("all entries", self)
         self._all.setObjectName(f"{parameter.name}_all_entries")
         self._all.setToolTip("Show all entries of the matrix, not only its diagonal")
         self._all.toggled.connect(self._show_all)
-        self._row.addWidget(self._all, 0, Qt.AlignmentFlag.AlignBottom)
+        self.layout().addWidget(self._all)  # below, because a large matrix needs the whole width
         self._all.setVisible(rows == columns and parameter.kind == "matrix")
         self._arrange(full=parameter.kind != "matrix")
 
