@@ -19,6 +19,11 @@ def stack(owner: QWidget, *parts: QWidget | QLayout, growing: QWidget | None = N
     return owner
 
 
+def letters(widget: QWidget, count: int) -> int:
+    """The width of so many letters in the font of a widget, pixels: what has to fit follows the user's font."""
+    return count * widget.fontMetrics().averageCharWidth()
+
+
 def scrolled(widget: QWidget) -> QScrollArea:
     """An area in which a widget scrolls if it needs more room than there is; the ground of the panel shows through."""
     area = QScrollArea()

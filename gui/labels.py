@@ -6,6 +6,8 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 
+from .arranging import letters
+
 
 class ElidedLabel(QLabel):
     """A text of one line or a few, which ends with an ellipsis where there is no room; a tooltip then has all of it."""
@@ -84,7 +86,6 @@ def explanation(text: str) -> QLabel:
     label.setProperty("role", "muted")
     label.setWordWrap(True)
     label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-    metrics = label.fontMetrics()
-    label.setFixedWidth(max(520, 70 * metrics.averageCharWidth()))
-    label.setMinimumHeight(4 * metrics.lineSpacing())
+    label.setFixedWidth(max(520, letters(label, 70)))
+    label.setMinimumHeight(4 * label.fontMetrics().lineSpacing())
     return label

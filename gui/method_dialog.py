@@ -297,7 +297,7 @@ class MethodDialog(QDialog):
         layout.addLayout(python)
         layout.addWidget(self.code)
         layout.addWidget(buttons)
-        self.resize(720, 720)
+        self.resize(720, min(720, self.screen().availableGeometry().height() - 60))
         self._show(document.run_settings)
 
     def _show(self, settings: RunSettings) -> None:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from .. import icons, theme
+from ..arranging import letters
 from ..labels import ElidedLabel, explanation
 from .modes import Roots
 from .tasks import DESCRIBED, EQUILIBRIUM, SHOWN, STEADY, About, LocusFound
@@ -35,6 +36,7 @@ ABOUT = (
 VERDICTS = {"stable": "Stable", "marginal": "Marginally stable", "unstable": "Unstable"}
 VERDICT_COLORS = {"stable": "good", "marginal": "warning", "unstable": "bad"}
 WIDE = 110  # letters; a heading that is narrower saves room
+LONG_ABOUT, SHORT_ABOUT = 17, 12  # letters of the state that are seen, at least
 EXPLANATION = (
     "Roots tell what becomes of a small disturbance of an equilibrium or a steady motion: whether it dies out or "
     "grows, how fast, and with which frequency. Click a root to see its motion; move a slider to see the roots change."
@@ -49,7 +51,7 @@ class AboutChoice(QComboBox):
         self.setObjectName(name)
         self.setAccessibleName("Linearize about")
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.setMinimumContentsLength(17)
+        self.setMinimumContentsLength(LONG_ABOUT)
         for kind, words in ABOUT:
             self.addItem(words, kind)
 
@@ -134,13 +136,19 @@ class Heading(QWidget):
         self.about.activated.connect(lambda _: self.asked.emit(self.about.currentData()))
         self.find_equilibrium.clicked.connect(lambda: self.asked.emit(EQUILIBRIUM))
         self.find_steady.clicked.connect(lambda: self.asked.emit(STEADY))
+        self.middle.currentChanged.connect(lambda _: self._save_room())
         self._word = ""
         theme.changed().connect(self._dress)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where there is little room the sentence has it, and Linearize is a sign."""
         super().resizeEvent(event)
-        narrow = self.width() < WIDE * self.fontMetrics().averageCharWidth()
+        self._save_room()
+
+    def _save_room(self) -> None:
+        """Where there is little room, or much to say, the words have it, and Linearize is a sign."""
+        little = self.width() < letters(self, WIDE)
+        self.about.setMinimumContentsLength(SHORT_ABOUT if little else LONG_ABOUT)
+        narrow = little or self.middle.currentWidget() is self.critical
         if narrow is not self._preposition.isHidden():
             self._preposition.setHidden(narrow)
             self.button.setText("" if narrow else "Linearize")

@@ -192,11 +192,11 @@ def damping_text(row: Row) -> str:
 
 
 def time_text(row: Row) -> str:
-    """The time constant, with what happens in it."""
+    """The time constant; an arrow says that it is one of growth."""
     if row.behaviour in (IGNORABLE, NEUTRAL):
         return "–"
     duration = seconds(abs(row.mode.time_constant))
-    return duration if row.behaviour == DECAYS else f"grows, {duration}"
+    return duration if row.behaviour == DECAYS else f"↑ {duration}"
 
 
 def tooltip(row: Row) -> str:

@@ -93,7 +93,7 @@ class StabilityPanel(QWidget):
         self.splitter.setSizes([2000, 2000, 5000])
         self.splitter.setChildrenCollapsible(False)
         for widget in (self.plane, self.over):
-            widget.setMinimumSize(QSize(150, 90))
+            widget.setMinimumSize(QSize(130, 90))
         self.over.hide()
         self.pages = QStackedWidget()
         self.pages.addWidget(self.empty)

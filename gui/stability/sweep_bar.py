@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from .. import icons
+from ..arranging import letters
 from ..document import Document
 from ..fields.numbers import NumberEdit
 from .variation import ElementNumber, Variation, variations
@@ -98,7 +99,7 @@ class SweepBar(QWidget):
         stretches = {self.parameter: 1, self.slider: 2}
         for widget in (self._caption, self.parameter, low, self.slider, high, value, self.unit, self.apply, self.locus):
             row.addWidget(widget, stretches.get(widget, 0))
-        self.setMinimumWidth(NARROW * self.fontMetrics().averageCharWidth())
+        self.setMinimumWidth(letters(self, NARROW))
 
         self.parameter.activated.connect(self._chosen)
         self.slider.valueChanged.connect(self._slid)
@@ -113,7 +114,7 @@ class SweepBar(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where there is little room words are left away that tooltips and signs say as well."""
         super().resizeEvent(event)
-        narrow = self.width() < WIDE * self.fontMetrics().averageCharWidth()
+        narrow = self.width() < letters(self, WIDE)
         if narrow is not self._caption.isHidden():
             styles = Qt.ToolButtonStyle
             self._caption.setHidden(narrow)

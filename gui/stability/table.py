@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFont, QIcon, QPainter, QPixmap, QPolygonF, QR
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from .. import theme
+from ..arranging import letters
 from .modes import (
     DECAYS,
     GROWS,
@@ -30,7 +31,7 @@ COLUMNS = (
     ("What moves most", lambda row: row.moving, "The bodies with the largest part in the mode"),
     ("Frequency", frequency_text, "Im λ / 2π"),
     ("Damping", damping_text, "Damping ratio −Re λ/|λ|: 1 without vibration, 0 undamped, negative if it grows"),
-    ("Time", time_text, "Time constant, in which the motion decays to 37 %, or grows by 2.7"),
+    ("Time", time_text, "Time constant, in which the motion decays to 37 %, or (↑) grows to 2.7 times its size"),
 )
 MOVING = 1
 """The column of words: it comes second, so that it is seen where there is no room for all, and has what is left."""
@@ -203,7 +204,7 @@ class ModeTable(QTableView):
             needed = max(self.sizeHintForColumn(column), header.sectionSizeHint(column))
             self._widths[column] = max(self._widths[column], needed)
         left = self.viewport().width() - sum(self._widths[column] for column in others)
-        least = max(LETTERS * self.fontMetrics().averageCharWidth(), header.sectionSizeHint(MOVING))
+        least = max(letters(self, LETTERS), header.sectionSizeHint(MOVING))
         self._widths[MOVING] = max(left, least)
         for column, width in enumerate(self._widths):
             self.setColumnWidth(column, width)
