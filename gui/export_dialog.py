@@ -32,6 +32,7 @@ from .export_options import ExportOptions, QuantityTicks
 from .settings import Settings
 from .tasks import ExportTask, Model, TableTask
 
+BESIDE = 48  # pixels beside the name of a format: its icon and margins
 SETTLED = 0.03  # fraction from which on the time left can be told
 
 
@@ -66,13 +67,15 @@ class ExportDialog(QDialog):
         self.formats = QListWidget()
         self.formats.setObjectName("export_formats")
         self.formats.setAccessibleName("Format")
-        self.formats.setFixedWidth(180)
+        metrics = self.formats.fontMetrics()
+        widest = max(metrics.horizontalAdvance(one.label) for one in FORMATS)
+        self.formats.setFixedWidth(max(180, widest + BESIDE))
         self.formats.setIconSize(QSize(20, 20))
         self.formats.setSpacing(1)
         for one in FORMATS:
             item = QListWidgetItem(icons.icon(one.icon), one.label)
             item.setToolTip(one.help)
-            item.setSizeHint(QSize(0, 32))
+            item.setSizeHint(QSize(0, max(32, metrics.height() + 12)))
             self.formats.addItem(item)
         self.words = QLabel()
         self.words.setWordWrap(True)

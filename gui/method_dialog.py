@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -35,6 +35,7 @@ from .fields.choices import ComboBox
 from .icons import set_icon
 from .labels import ProblemLabel
 from .runs import RunSettings
+from .theme import fixed_font
 from .words import class_label, first_sentence, parameter_label
 
 ROLES: Final = {
@@ -267,7 +268,7 @@ class MethodDialog(QDialog):
         self.code = QPlainTextEdit(self)
         self.code.setObjectName("method_code")
         self.code.setReadOnly(True)
-        self.code.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.code.setFont(fixed_font())
         self.code.setFixedHeight(116)
         self.copy = QPushButton("Copy", self)
         self.copy.setObjectName("copy_code")

@@ -270,8 +270,9 @@ def _formula(text: str) -> str:
     """An equation on a line of its own."""
     if not text:
         return ""
-    color = theme.current().accent
-    return f'<p style="font-size: 12pt; font-family: serif; color: {color}; margin: 4px 0 4px 6px">{printed(text)}</p>'
+    color, size = theme.current().accent, theme.font_sizes()["heading_size"]
+    style = f"font-size: {size:g}pt; font-family: serif; color: {color}; margin: 4px 0 4px 6px"
+    return f'<p style="{style}">{printed(text)}</p>'
 
 
 def _value(name: str, value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 import mbframe as mb
@@ -10,6 +10,7 @@ import mbframe as mb
 from ..arranging import stack
 from ..document import Document
 from ..icons import set_icon
+from ..theme import fixed_font
 from .script import Script, whole
 
 HEAD = "import mbframe as mb\n"
@@ -27,7 +28,7 @@ class ScriptPanel(QWidget):
         self.text.setObjectName("script_text")
         self.text.setReadOnly(True)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.text.setFont(fixed_font())
         self.text.setPlaceholderText("What you do to the model appears here as Python: one line or call for each step.")
         note = QLabel("Every step as the Python that does it; `system` is the model.", self)
         note.setProperty("role", "muted")

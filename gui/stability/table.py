@@ -37,6 +37,8 @@ MOVING = 1
 """The column of words: it comes second, so that it is seen where there is no room for all, and has what is left."""
 LETTERS = 22
 """Of the words that are seen at least."""
+BESIDE = 10
+"""Pixels on both sides of a title."""
 WORDS = {
     DECAYS: "dies out",
     GROWS: "grows",
@@ -199,13 +201,14 @@ class ModeTable(QTableView):
 
     def _fit_columns(self) -> None:
         """Give numbers the room that they need, words what is left; columns do not shrink while a slider moves."""
-        header, others = self.horizontalHeader(), [column for column in range(len(COLUMNS)) if column != MOVING]
+        # Qt's own hint for a header leaves room for bold letters and an arrow, which are not there.
+        metrics = self.horizontalHeader().fontMetrics()
+        titles = [metrics.horizontalAdvance(title) + 2 * BESIDE for title, _, _ in COLUMNS]
+        others = [column for column in range(len(COLUMNS)) if column != MOVING]
         for column in others:
-            needed = max(self.sizeHintForColumn(column), header.sectionSizeHint(column))
-            self._widths[column] = max(self._widths[column], needed)
+            self._widths[column] = max(self._widths[column], self.sizeHintForColumn(column), titles[column])
         left = self.viewport().width() - sum(self._widths[column] for column in others)
-        least = max(letters(self, LETTERS), header.sectionSizeHint(MOVING))
-        self._widths[MOVING] = max(left, least)
+        self._widths[MOVING] = max(left, letters(self, LETTERS), titles[MOVING])
         for column, width in enumerate(self._widths):
             self.setColumnWidth(column, width)
 
