@@ -113,14 +113,10 @@ class Application:
 
     def _tidy_later(self) -> Any:
         """When another model has been open for a while, the memory of the former one is given back."""
-        from PySide6.QtCore import QTimer
-
         from .memory import give_back
+        from .turns import single_shot
 
-        timer = QTimer(self.document)
-        timer.setSingleShot(True)
-        timer.setInterval(TIDY_MS)
-        timer.timeout.connect(give_back)
+        timer = single_shot(self.document, give_back, TIDY_MS)
         self.document.replaced.connect(timer.start)
         return timer
 

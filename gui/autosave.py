@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from PySide6.QtCore import QLockFile, QObject, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QLockFile, QObject, QThreadPool, Signal
 
 import mbframe as mb
 from mbframe.files import model as model_files
@@ -25,6 +25,7 @@ from mbframe.files.json_text import dumps, parse
 from .document import Document
 from .memory import beside_the_window
 from .runs import RunSettings
+from .turns import single_shot
 
 DELAY_MS: Final = 2_000
 """Between an edit and its autosave: an edit is safe after this time and the time it takes to write the file."""
@@ -72,10 +73,7 @@ class Autosave(QObject):
         # Writing waits for the disk. One thread: what is written or removed later is later on the disk, too.
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(delay_ms)
-        self._timer.timeout.connect(self.save_now)
+        self._timer = single_shot(self, self.save_now, delay_ms)
         self.failed.connect(self._complain)
         for signal in (document.element_changed, document.structure_changed, document.run_settings_changed):
             signal.connect(self._changed)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 
-from .turns import Turns
+from .turns import Turns, single_shot
 
 if TYPE_CHECKING:
     from mbframe.render import Canvas
@@ -27,10 +27,7 @@ class BestPicture(QObject):
         """`begin` gives the canvas that is to be drawn, or None; `show` takes the picture."""
         super().__init__(parent)
         self._begin, self._show = begin, show
-        self._turns, self._quiet = Turns(self), QTimer(self)
-        self._quiet.setSingleShot(True)
-        self._quiet.setInterval(QUIET)
-        self._quiet.timeout.connect(self.draw)
+        self._turns, self._quiet = Turns(self), single_shot(self, self.draw, QUIET)
 
     def later(self) -> None:
         """Something has changed: what was begun is given up, and begun again when it is quiet."""

@@ -8,12 +8,10 @@ from typing import Any, Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -22,6 +20,7 @@ from PySide6.QtWidgets import (
 from mbframe.analysis.methods import product_of
 
 from . import icons
+from .arranging import scrolled, stack
 from .document import Document
 from .method_dialog import ROLES, strategies
 from .words import class_label, first_sentence
@@ -69,17 +68,8 @@ class CompareChoices(QWidget):
         self.columns.setSpacing(18)
         inside = QWidget()
         inside.setLayout(self.columns)
-        area = QScrollArea()
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setWidget(inside)
-        for ground in (area.viewport(), inside):
-            ground.setAutoFillBackground(False)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(area, 1)
-        column.addLayout(self._numbers())
+        area = scrolled(inside)
+        stack(self, area, self._numbers(), growing=area)
         self.renew()
 
     def _numbers(self) -> QHBoxLayout:

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QFileDialog,
     QHBoxLayout,
-    QLabel,
     QProgressBar,
     QPushButton,
     QSplitter,
@@ -23,12 +22,13 @@ from shiboken6 import isValid
 import mbframe as mb
 
 from . import icons
+from .arranging import stack
+from .banner import Banner
 from .compare_choices import CompareChoices
 from .compare_plots import KINDS, ComparePlot
 from .compare_table import CompareTable, in_words
 from .document import Document
-from .stability.banner import Banner
-from .stability.labels import ElidedLabel
+from .labels import ElidedLabel, explanation
 from .tasks import CompareTask, Model, ReportTask
 
 EXPLANATION: Final = (
@@ -67,22 +67,12 @@ class ComparePanel(QWidget):
         self.empty, self.waiting, self.results = self._empty_page(), self._waiting_page(), self._results_page()
         for page in (self.empty, self.choosing, self.waiting, self.results):
             self.pages.addWidget(page)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.banner)
-        column.addWidget(self.pages, 1)
+        stack(self, self.banner, self.pages, growing=self.pages)
 
     def _empty_page(self) -> QWidget:
-        words = QLabel(EXPLANATION)
-        words.setProperty("role", "muted")
-        words.setWordWrap(True)
-        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        words.setFixedWidth(520)
-        words.setMinimumHeight(4 * words.fontMetrics().lineSpacing())
         self.begin = _button("compare_begin", "Choose methods", "compare", primary=True)
         self.begin.clicked.connect(self.choose)
-        return _centred(words, self.begin)
+        return _centred(explanation(EXPLANATION), self.begin)
 
     def _waiting_page(self) -> QWidget:
         self.progress = QProgressBar()
@@ -118,13 +108,7 @@ class ComparePanel(QWidget):
         self.splitter.setStretchFactor(1, 3)
         self.splitter.setSizes([5000, 3000])
         self.splitter.setChildrenCollapsible(False)
-        page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(row)
-        column.addWidget(self.splitter, 1)
-        return page
+        return stack(QWidget(), row, self.splitter, growing=self.splitter)
 
     def _pictures(self) -> QWidget:
         self.kinds = QButtonGroup(self)
@@ -140,13 +124,7 @@ class ComparePanel(QWidget):
             button.clicked.connect(lambda _=False, kind=kind: self.plot.show_kind(kind))
             self.kinds.addButton(button)
             row.addWidget(button)
-        box = QWidget()
-        column = QVBoxLayout(box)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(row)
-        column.addWidget(self.plot, 1)
-        return box
+        return stack(QWidget(), row, self.plot, growing=self.plot)
 
     # --- the model ---------------------------------------------------------------------------------------------------
 

@@ -4,39 +4,39 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QListWidget,
     QPushButton,
-    QScrollArea,
     QSlider,
     QSplitter,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 import mbframe as mb
 
 from . import icons, theme
+from .arranging import scrolled, stack
+from .banner import Banner
 from .constraints_words import details, verdict
 from .document import Document
 from .history_plots import HistoryPlot
+from .labels import ElidedLabel
+from .latest import Latest
 from .plots.curves import Curves
-from .stability.banner import Banner
-from .stability.labels import ElidedLabel
-from .stability.latest import Latest
 from .tasks import Model
+from .turns import single_shot
 from .wiggle import WigglePlayer
 from .wiggle_tasks import ConstraintsFound, ConstraintsTask, FreeMotion, WiggleTask
 
 PAUSE: Final = 250
 """Milliseconds after a change, when freedoms are counted again."""
+NO_BODIES: Final = "There are no bodies yet. How they can move, and which joints repeat each other, will be told here."
 INFINITESIMAL: Final = "The mechanism cannot be moved along this motion: it is free for infinitely small steps only."
 VIOLATION, ENERGY = "violation.position", "energy.total"
 
@@ -57,12 +57,10 @@ class ConstraintsPanel(QWidget):
         self.counting, self.swinging = Latest(solver, self), Latest(solver, self)
         self.curves = Curves(document, solver, self)
         self.player = WigglePlayer(document, self)
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(PAUSE)
-        self._soon.timeout.connect(self.count)
+        self._soon = single_shot(self, self.count, PAUSE)
         self._build()
         self._connect()
+        self._show(None)
 
     # --- widgets -----------------------------------------------------------------------------------------------------
 
@@ -77,29 +75,18 @@ class ConstraintsPanel(QWidget):
         self.details.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.details.setContentsMargins(10, 0, 8, 4)
         self.details.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
-        area = QScrollArea()
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setWidget(self.details)
-        for ground in (area.viewport(), self.details):
-            ground.setAutoFillBackground(False)
         self.violation = HistoryPlot("violation_plot", "violation |C|", logarithmic=True)
         self.energy = HistoryPlot("energy_plot", "change of energy, J", from_start=True)
         for plot in (self.violation, self.energy):
             plot.setMinimumSize(QSize(120, 60))
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        for widget in (self._motions(), area, _column(self.violation, self.energy)):
+        for widget in (self._motions(), scrolled(self.details), stack(QWidget(), self.violation, self.energy)):
             self.splitter.addWidget(widget)
         for number, share in enumerate((3, 3, 4)):
             self.splitter.setStretchFactor(number, share)
         self.splitter.setSizes([3000, 3000, 4000])
         self.splitter.setChildrenCollapsible(False)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.banner)
-        column.addWidget(self.verdict)
-        column.addWidget(self.splitter, 1)
+        stack(self, self.banner, self.verdict, self.splitter, growing=self.splitter)
 
     def _motions(self) -> QWidget:
         self.levels = QButtonGroup(self)
@@ -137,13 +124,10 @@ class ConstraintsPanel(QWidget):
         self.size.setValue(100)
         controls = QHBoxLayout()
         controls.setContentsMargins(8, 2, 8, 4)
+        controls.setSpacing(6)
         for widget in (self.play, QLabel("Size"), self.size):
             controls.addWidget(widget)
-        box = _column(self.level_row, self.list)
-        layout = box.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.addLayout(controls)
-        return box
+        return stack(QWidget(), self.level_row, self.list, controls)
 
     def _connect(self) -> None:
         document = self.document
@@ -220,12 +204,14 @@ class ConstraintsPanel(QWidget):
         self._fresh = True
         if not self.document.system.bodies:
             self._show(None)
-            self.verdict.setText("There are no bodies yet.")
+            self.verdict.setText(NO_BODIES)
             return
         try:
             if self._model is None:
                 self._model = Model.of(self.document.system)
             self.counting.ask(ConstraintsTask(self._model, self._shown_state()))
+            if self.found is None:
+                self.verdict.setText("Counting freedoms…")
         except mb.ModelError as error:
             self._failed(error)
 
@@ -318,18 +304,8 @@ class ConstraintsPanel(QWidget):
     def _show_history(self) -> None:
         run = self.document.current_run
         for plot, name in ((self.violation, VIOLATION), (self.energy, ENERGY)):
-            plot.show_curve(None if run is None else self.curves.get(run, name))
+            plot.show_curve(None if run is None else self.curves.get(run, name), coming=run is not None)
 
     def _select(self, name: str) -> None:
         if name in {element.name for element in self.document.system}:
             self.document.select(self.document.system[name])
-
-
-def _column(*widgets: QWidget) -> QWidget:
-    box = QWidget()
-    column = QVBoxLayout(box)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    for widget in widgets:
-        column.addWidget(widget)
-    return box

@@ -15,9 +15,11 @@ from .document import Document
 from .editing import check, derived_numbers, is_editable, is_fixed, reason, with_following
 from .fields import Field, Surroundings, field_for
 from .fields.base import mark, sentence
-from .fields.numbers import TextEdit, short
+from .fields.numbers import short
+from .fields.texts import TextEdit
 from .icons import pixmap, set_icon
 from .kinds import icon_name
+from .labels import ProblemLabel
 from .theme import changed as theme_changed
 from .theme import current as current_theme
 from .words import class_label, first_sentence, parameter_label, unit_label
@@ -62,12 +64,7 @@ class Row(QWidget):
         self.help.setProperty("role", "caption")
         self.help.setWordWrap(True)
         self.help.setVisible(bool(parameter.help) and says_more)
-        self.problem = QLabel(self)
-        self.problem.setObjectName(f"problem_{parameter.name}")
-        self.problem.setProperty("role", "bad")
-        self.problem.setWordWrap(True)
-        self.problem.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.problem.hide()
+        self.problem = ProblemLabel(f"problem_{parameter.name}", self)
         tip = f"{sentence(parameter.help)}\nAllowed is {parameter.allowed()}.".strip()
         for widget in (self.label, self.unit, self.help):
             widget.setToolTip(tip)
@@ -92,16 +89,12 @@ class Row(QWidget):
         layout.addWidget(self.problem)
         layout.addWidget(self.help)
         self.reset.clicked.connect(field.reset)
-        field.problem_changed.connect(self._show_problem)
+        field.problem_changed.connect(self.problem.say)
 
     def show_value(self, value: Any) -> None:
         """Show a stored value."""
         self.field.show_value(value)
         self.reset.setVisible(self.field.resettable and self.field.isEnabled())
-
-    def _show_problem(self, problem: str) -> None:
-        self.problem.setText(problem)
-        self.problem.setVisible(bool(problem))
 
 
 class ElementPage(QWidget):
@@ -150,11 +143,7 @@ class ElementPage(QWidget):
         self.name.typed.connect(self._check_name)
         self.name.confirmed.connect(self._rename)
         self.name.escaped.connect(self._show_name)
-        self.name_problem = QLabel(self)
-        self.name_problem.setObjectName("problem_name")
-        self.name_problem.setProperty("role", "bad")
-        self.name_problem.setWordWrap(True)
-        self.name_problem.hide()
+        self.name_problem = ProblemLabel("problem_name", self)
         about = QLabel(first_sentence(cls), self)
         about.setProperty("role", "caption")
         about.setWordWrap(True)
@@ -309,5 +298,4 @@ class ElementPage(QWidget):
 
     def _say_name(self, problem: str) -> None:
         mark(self.name, bool(problem))
-        self.name_problem.setText(problem)
-        self.name_problem.setVisible(bool(problem))
+        self.name_problem.say(problem)

@@ -8,12 +8,8 @@ from typing import Any
 from PySide6.QtCore import QElapsedTimer, QSize, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
     QDialog,
-    QDoubleSpinBox,
     QFileDialog,
-    QFormLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -21,7 +17,6 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QProgressBar,
     QPushButton,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -30,30 +25,14 @@ from shiboken6 import isValid
 import mbframe as mb
 from mbframe.files.atomic import write_text
 
-from . import icons, theme
+from . import icons
 from .document import Document
-from .export_formats import (
-    CAMERAS,
-    FASTEST_GIF,
-    FORMATS,
-    RATES,
-    SIZES,
-    SPEEDS,
-    Format,
-    file_name,
-    file_size,
-    frame_count,
-    judged,
-    keywords,
-    spoken,
-    with_suffix,
-)
-from .runs import Run
+from .export_formats import FORMATS, Format, file_name, file_size, judged, keywords, spoken, with_suffix
+from .export_options import ExportOptions, QuantityTicks
 from .settings import Settings
 from .tasks import ExportTask, Model, TableTask
 
-AS_SHOWN = "as in the view"
-OWN_SIZE = "Own size"
+BESIDE = 48  # pixels beside the name of a format: its icon and margins
 SETTLED = 0.03  # fraction from which on the time left can be told
 
 
@@ -88,19 +67,20 @@ class ExportDialog(QDialog):
         self.formats = QListWidget()
         self.formats.setObjectName("export_formats")
         self.formats.setAccessibleName("Format")
-        self.formats.setFixedWidth(180)
+        metrics = self.formats.fontMetrics()
+        widest = max(metrics.horizontalAdvance(one.label) for one in FORMATS)
+        self.formats.setFixedWidth(max(180, widest + BESIDE))
         self.formats.setIconSize(QSize(20, 20))
         self.formats.setSpacing(1)
         for one in FORMATS:
             item = QListWidgetItem(icons.icon(one.icon), one.label)
             item.setToolTip(one.help)
-            item.setSizeHint(QSize(0, 32))
+            item.setSizeHint(QSize(0, max(32, metrics.height() + 12)))
             self.formats.addItem(item)
         self.words = QLabel()
         self.words.setWordWrap(True)
         self.words.setProperty("role", "muted")
-        self._build_options()
-        self._build_quantities()
+        self.options, self.quantities = ExportOptions(self.document, self.view), QuantityTicks()
         self.path = QLineEdit()
         self.path.setObjectName("export_path")
         self.path.setAccessibleName("File")
@@ -145,7 +125,7 @@ class ExportDialog(QDialog):
         right.setSpacing(8)
         right.addWidget(self.words)
         right.addWidget(self.options)
-        right.addWidget(self.quantity_box, 100)
+        right.addWidget(self.quantities, 100)
         right.addStretch(1)
         right.addLayout(place)
         right.addWidget(self.note)
@@ -160,97 +140,16 @@ class ExportDialog(QDialog):
         self.progress.hide()
         self.open_folder.hide()
 
-    def _build_options(self) -> None:
-        self.options = QWidget()
-        form = self.form = QFormLayout(self.options)
-        form.setContentsMargins(0, 0, 0, 0)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.FieldsStayAtSizeHint)
-        self.run = QComboBox()
-        self.run.setObjectName("export_run")
-        self.start, self.end = (_seconds(f"export_{name}") for name in ("start", "end"))
-        self.speed = QComboBox()
-        self.speed.setObjectName("export_speed")
-        for speed in SPEEDS:
-            self.speed.addItem("real time" if speed == 1.0 else f"{speed:g} × real time", speed)
-        self.speed.setCurrentIndex(SPEEDS.index(1.0))
-        self.fps = QSpinBox()
-        self.fps.setObjectName("export_fps")
-        self.fps.setRange(1, 120)
-        self.fps.setValue(30)
-        self.fps.setSuffix(" frames/s")
-        self.size_choice = QComboBox()
-        self.size_choice.setObjectName("export_size")
-        for words, size in SIZES.items():
-            self.size_choice.addItem(words, size)
-        self.size_choice.addItem(OWN_SIZE, None)
-        self.pixel_width, self.pixel_height = (_pixels(f"export_{name}") for name in ("width", "height"))
-        self.camera = QComboBox()
-        self.camera.setObjectName("export_camera")
-        shown = self.view is not None and self.view.camera is not None
-        for name in (AS_SHOWN, *CAMERAS) if shown else CAMERAS:
-            self.camera.addItem(name if name != "iso" else "whole motion, from an angle", name)
-        if getattr(self.view, "followed", None):  # a camera that stands still would lose what it follows
-            self.camera.setCurrentIndex(self.camera.findData("iso"))
-        self.look = QComboBox()
-        self.look.setObjectName("export_theme")
-        for name in ("light", "dark"):
-            self.look.addItem(name, name)
-        self.look.setCurrentText(theme.current().name)
-        self.quality = QComboBox()
-        self.quality.setObjectName("export_quality")
-        self.quality.addItem("fine: smooth edges", True)
-        self.quality.addItem("draft: three times as fast", False)
-        self.show_time = QCheckBox("time")
-        self.show_time.setObjectName("export_show_time")
-        self.show_time.setChecked(True)
-        self.show_title = QCheckBox("name of the model")
-        self.show_title.setObjectName("export_show_title")
-        self.show_title.setChecked(True)
-        self.rows = {
-            "run": ("Run", self.run),
-            "time": ("Time", _side_by_side(self.start, QLabel("to"), self.end, self.speed)),
-            "rate": ("Rate", self.fps),
-            "size": ("Size", _side_by_side(self.size_choice, self.pixel_width, QLabel("×"), self.pixel_height)),
-            "camera": ("Camera", _side_by_side(self.camera, self.look)),
-            "quality": ("Quality", self.quality),
-            "shown": ("Show", _side_by_side(self.show_time, self.show_title)),
-        }
-        for words, widget in self.rows.values():
-            form.addRow(words, widget)
-
-    def _build_quantities(self) -> None:
-        self.quantity_box = QWidget()
-        self.search = QLineEdit()
-        self.search.setObjectName("export_search")
-        self.search.setPlaceholderText("Search quantities")
-        self.search.setClearButtonEnabled(True)
-        self.quantities = QListWidget()
-        self.quantities.setObjectName("export_quantities")
-        self.quantities.setAccessibleName("Quantities to write")
-        self.quantities.setSpacing(1)
-        self.quantities.setUniformItemSizes(True)
-        hint = QLabel("Nothing ticked: positions, rotations and velocities of all bodies.")
-        hint.setProperty("role", "muted")
-        column = QVBoxLayout(self.quantity_box)
-        column.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.search, self.quantities, hint):
-            column.addWidget(widget)
-
     def _connect(self) -> None:
         self.formats.currentRowChanged.connect(lambda _: self._format_changed())
-        self.run.currentIndexChanged.connect(lambda _: self._run_changed())
-        self.size_choice.currentIndexChanged.connect(lambda _: self._size_chosen())
-        for widget in (self.start, self.end, self.fps, self.pixel_width, self.pixel_height):
-            widget.valueChanged.connect(lambda _: self._judge())
-        self.speed.currentIndexChanged.connect(lambda _: self._judge())
-        self.search.textChanged.connect(self._filter)
+        self.options.run_changed.connect(self._run_changed)
+        self.options.changed.connect(self._judge)
         self.path.textEdited.connect(self._path_edited)
         self.browse.clicked.connect(self._browse)
         self.button.clicked.connect(self.export)
         self.close_button.clicked.connect(self.reject)
         self.open_folder.clicked.connect(self._open_folder)
         self._fill_runs()
-        self._size_chosen()
 
     # --- what is chosen -----------------------------------------------------------------------------------------------
 
@@ -260,92 +159,30 @@ class ExportDialog(QDialog):
         return FORMATS[max(0, self.formats.currentRow())]
 
     @property
-    def chosen_run(self) -> Run | None:
-        return self.run.currentData()
-
-    @property
     def target(self) -> Path:
         """The file to write."""
         return with_suffix(Path(self.path.text()).expanduser(), self.format)
 
-    def chosen_settings(self) -> dict[str, Any]:
-        """What is set, for `keywords`."""
-        camera = self.camera.currentData()
-        return {
-            "start": self.start.value(),
-            "end": self.end.value(),
-            "speed": self.speed.currentData(),
-            "fps": self.fps.value(),
-            "size": (self.pixel_width.value(), self.pixel_height.value()),
-            "camera": self.view.camera if camera == AS_SHOWN else camera,
-            "theme": self.look.currentData(),
-            "smooth": self.quality.currentData(),
-            "show_time": self.show_time.isChecked(),
-            "title": None if self.show_title.isChecked() else "",
-        }
-
-    def ticked(self) -> list[str]:
-        """The quantities that are ticked."""
-        items = (self.quantities.item(k) for k in range(self.quantities.count()))
-        return [item.text() for item in items if item.checkState() == Qt.CheckState.Checked]
-
     def _fill_runs(self) -> None:
-        if self.job is not None:
-            return
-        before = self.chosen_run
-        self.run.blockSignals(True)
-        self.run.clear()
-        usable = [run for run in self.document.runs if run.result is not None and len(run.result)]
-        for run in reversed(usable):
-            marks = [word for word, holds in (("outdated", run.stale), ("not finished", not run.complete)) if holds]
-            self.run.addItem(f"{run.name} ({', '.join(marks)})" if marks else run.name, run)
-        wanted = before if before in usable else self.document.current_run
-        self.run.setCurrentIndex(max(0, self.run.findData(wanted)) if usable else -1)
-        self.run.blockSignals(False)
-        self._run_changed()
+        if self.job is None:
+            self.options.fill_runs()
 
     def _run_changed(self) -> None:
-        run = self.chosen_run
-        if run is not None:
-            first, last = float(run.result.t[0]), float(run.result.t[-1])
-            for box, value in ((self.start, first), (self.end, last)):
-                box.setRange(first, last)
-                box.setValue(value)
+        if self.options.chosen_run is not None:
             self.quantities.clear()
         self._fill_quantities()
-        self._judge()
 
     def _fill_quantities(self) -> None:
         """List the quantities when they are first needed: some thousand names for a large model."""
-        run = self.chosen_run
-        if run is None or "quantities" not in self.format.options or self.quantities.count():
-            return
-        for name, unit in run.result.quantities().items():
-            item = QListWidgetItem(name)
-            item.setToolTip(unit)
-            item.setSizeHint(QSize(0, 22))
-            item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsSelectable)
-            item.setCheckState(Qt.CheckState.Unchecked)
-            self.quantities.addItem(item)
-        self._filter(self.search.text())
-
-    def _filter(self, text: str) -> None:
-        words = text.lower().split()
-        for k in range(self.quantities.count()):
-            item = self.quantities.item(k)
-            item.setHidden(not all(word in item.text().lower() for word in words))
+        run = self.options.chosen_run
+        if run is not None and "quantities" in self.format.options and not self.quantities.filled:
+            self.quantities.fill(run.result.quantities())
 
     def _format_changed(self) -> None:
         chosen = self.format
         self.words.setText(chosen.help)
-        parts = {"size": "picture", "quality": "picture", "shown": "picture"}
-        for name, (_, widget) in self.rows.items():
-            wanted = parts.get(name, name) in chosen.options or (name == "camera" and "picture" in chosen.options)
-            self.form.setRowVisible(widget, wanted)
-        self.quantity_box.setVisible("quantities" in chosen.options)
-        if chosen.key in RATES:
-            self.fps.setValue(RATES[chosen.key])
-        self.fps.setMaximum(FASTEST_GIF if chosen.key == "gif" else 120)
+        self.options.show_format(chosen)
+        self.quantities.setVisible("quantities" in chosen.options)
         self._fill_quantities()
         if self._named:
             self.path.setText(str(with_suffix(Path(self.path.text()), chosen)))
@@ -358,15 +195,6 @@ class ExportDialog(QDialog):
         if self.document.path is not None:
             return self.document.path.parent
         return self.settings.last_folder if self.settings is not None else Path.home()
-
-    def _size_chosen(self) -> None:
-        size = self.size_choice.currentData()
-        for box in (self.pixel_width, self.pixel_height):
-            box.setEnabled(size is None)
-        if size is not None:
-            self.pixel_width.setValue(size[0])
-            self.pixel_height.setValue(size[1])
-        self._judge()
 
     def _path_edited(self, _: str) -> None:
         self._named = True
@@ -393,11 +221,11 @@ class ExportDialog(QDialog):
     def _problem(self) -> str:
         """Why nothing can be exported now; empty if something can."""
         chosen = self.format
-        if chosen.needs_run and self.chosen_run is None:
+        if chosen.needs_run and self.options.chosen_run is None:
             return "There is no run yet. Close this, press Run, and come back."
         if chosen.key == "view" and self.view is None:
             return "There is no view to take a picture of."
-        if "time" in chosen.options and self.end.value() < self.start.value():
+        if "time" in chosen.options and self.options.ends_before_it_starts:
             return "The end of the time range is before its start."
         return judged(self.path.text(), chosen).problem
 
@@ -409,16 +237,7 @@ class ExportDialog(QDialog):
         self.button.setEnabled(not problem)
         self.path.setProperty("invalid", bool(judged(self.path.text(), self.format).problem))
         self.path.style().polish(self.path)
-        self.summary.setText(self._summary())
-
-    def _summary(self) -> str:
-        chosen = self.format
-        if "time" not in chosen.options or self.chosen_run is None or self.end.value() < self.start.value():
-            return ""
-        speed = self.speed.currentData()
-        playing = (self.end.value() - self.start.value()) / speed
-        frames = frame_count(self.start.value(), self.end.value(), self.fps.value(), speed)
-        return f"{frames} frames, {playing:.3g} s to watch"
+        self.summary.setText(self.options.summary() if "time" in self.format.options else "")
 
     def _say(self, text: str, role: str) -> None:
         self.note.setText(text)
@@ -456,7 +275,7 @@ class ExportDialog(QDialog):
             self._failed(f"{target} could not be written; check the free space and the permissions there.")
 
     def _task(self, chosen: Format, target: Path) -> Any:
-        run = self.chosen_run
+        run = self.options.chosen_run
         assert run is not None
         place = run.path
         if place is None or not place.is_file():  # computed by a script, say
@@ -464,8 +283,8 @@ class ExportDialog(QDialog):
             run.result.save(place)
         model = Model.of(self.document.system) if self.document.unsavable() else None
         if chosen.key == "csv":
-            return TableTask(str(place), str(target), tuple(self.ticked()), model)
-        return ExportTask(str(place), str(target), keywords(self.chosen_settings(), chosen), model)
+            return TableTask(str(place), str(target), tuple(self.quantities.ticked()), model)
+        return ExportTask(str(place), str(target), keywords(self.options.settings(), chosen), model)
 
     def _begin(self, task: Any) -> None:
         job = self.job = self.solver.submit(task)
@@ -473,7 +292,7 @@ class ExportDialog(QDialog):
         self.progress.setRange(0, 0)
         self.progress.show()
         self.button.setText("Cancel")
-        for widget in (self.formats, self.options, self.quantity_box, self.path, self.browse):
+        for widget in (self.formats, self.options, self.quantities, self.path, self.browse):
             widget.setEnabled(False)
         self._say("Preparing…", "muted")
         job.progressed.connect(self._progressed)
@@ -495,7 +314,7 @@ class ExportDialog(QDialog):
         self.progress.hide()
         self.button.setText("Export")
         self.button.setEnabled(True)
-        for widget in (self.formats, self.options, self.quantity_box, self.path, self.browse):
+        for widget in (self.formats, self.options, self.quantities, self.path, self.browse):
             widget.setEnabled(True)
         then()
         if self._closing:
@@ -531,30 +350,3 @@ class ExportDialog(QDialog):
             self.job.cancel()
             return
         super().reject()
-
-
-def _seconds(name: str) -> QDoubleSpinBox:
-    box = QDoubleSpinBox()
-    box.setObjectName(name)
-    box.setDecimals(3)
-    box.setSingleStep(0.1)
-    box.setSuffix(" s")
-    return box
-
-
-def _pixels(name: str) -> QSpinBox:
-    box = QSpinBox()
-    box.setObjectName(name)
-    box.setRange(16, 8192)
-    return box
-
-
-def _side_by_side(*widgets: QWidget) -> QWidget:
-    box = QWidget()
-    row = QHBoxLayout(box)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(6)
-    for widget in widgets:
-        row.addWidget(widget)
-    row.addStretch(1)
-    return box

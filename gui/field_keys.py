@@ -19,6 +19,15 @@ TEXTS = QLineEdit | QPlainTextEdit | QTextEdit | QAbstractSpinBox
 BUTTONS = QAbstractButton | QComboBox
 
 
+def claimed(event: QEvent, *keys: Qt.Key) -> bool:
+    """Keep keys for a widget that has the focus, in its `event`: whether this asks if one of them is a shortcut."""
+    asked = event.type() == QEvent.Type.ShortcutOverride
+    if asked and isinstance(event, QKeyEvent) and event.key() in keys:
+        event.accept()
+        return True
+    return False
+
+
 class FieldKeys(QObject):
     """Watches the widget that has the focus, and no other: a filter of all events would cost more than the rest."""
 

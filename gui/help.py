@@ -11,7 +11,6 @@ from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtGui import (
     QAction,
     QColor,
-    QFontDatabase,
     QKeySequence,
     QTextBlockFormat,
     QTextCharFormat,
@@ -116,7 +115,7 @@ class Page(QTextBrowser):
         look = theme.current()
         document = self.document()
         document.setDocumentMargin(22)
-        fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        fixed = theme.fixed_font()
         block = document.begin()
         while block.isValid():
             form, cursor = block.blockFormat(), QTextCursor(block)

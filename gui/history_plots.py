@@ -34,13 +34,14 @@ class HistoryPlot(Plot):
         self.setAccessibleName(words)
         self.words, self.logarithmic, self.from_start = words, logarithmic, from_start
         self.curve: Curve | None = None
+        self.coming = False
         self._line: Any = None
         self.getPlotItem().setLogMode(y=logarithmic)
         self._dress()
 
-    def show_curve(self, curve: Curve | None) -> None:
-        """Show another curve, or none."""
-        self.curve = curve
+    def show_curve(self, curve: Curve | None, coming: bool = False) -> None:
+        """Show another curve, or none; `coming` says that one is being computed."""
+        self.curve, self.coming = curve, coming
         self.redraw()
         self.fit()
 
@@ -58,8 +59,11 @@ class HistoryPlot(Plot):
             self.removeItem(self._line)
             self._line = None
         there = self.curve is not None and len(self.curve.t) > 0
-        self.label("left", self.words if there else f"{self.words}: appears after a run")
+        missing = "is being computed…" if self.coming else "appears after a run"
+        self.label("left", self.words if there else f"{self.words}: {missing}")
         self.label("bottom", "time, s" if there else "")
+        for side in ("left", "bottom"):  # numbers beside nothing would mean nothing
+            self.getPlotItem().getAxis(side).setStyle(showValues=there)
         if self.curve is None or not there:
             return
         values = self.curve.values - (self.curve.values[0] if self.from_start else 0.0)

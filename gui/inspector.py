@@ -12,7 +12,7 @@ from mbframe.parameters import Element
 from .document import Document
 from .element_page import ElementPage, Row
 from .fields import commit_focused
-from .fields.numbers import TextEdit
+from .fields.texts import TextEdit
 
 MOST_PAGES: Final = 6
 """Pages that are kept, one per class: to fill one takes a tenth of the time that it takes to build it."""

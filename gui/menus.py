@@ -109,14 +109,14 @@ def edit_menu(window: MainWindow) -> Iterator[Entry]:
 
 def view_menu(window: MainWindow) -> Iterator[Entry]:
     view, menu = window.view, "&View"
-    yield model("fit", menu, "&Fit all", view.fit, ("F",), "fit", "Bring everything into view")
+    yield model("fit", menu, "&Fit all", view.camera.fit, ("F",), "fit", "Bring everything into view")
     for number, name in enumerate(PRESETS, 1):
         text, tip = ("&Oblique", "Look from the side and above") if name == "iso" else (name.capitalize(), "")
         yield model(
             f"view_{name}",
             f"{menu}/&Direction",
             text,
-            partial(view.look, name),
+            partial(view.camera.look, name),
             (str(number),),
             "",
             tip or f"Look at the {name}",

@@ -8,8 +8,9 @@ from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
+from .arranging import RowList, stack
 from .document import Document, Message
 from .icons import pixmap, set_icon
 from .theme import changed as theme_changed
@@ -41,6 +42,7 @@ class MessagesPanel(QWidget):
         self.empty = QLabel("Messages about runs, files and the model appear here.", self)
         self.empty.setProperty("role", "muted")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.copy_all = QPushButton("Copy all", self)
         self.copy_all.setObjectName("copy_messages")
         set_icon(self.copy_all, "copy")
@@ -49,17 +51,7 @@ class MessagesPanel(QWidget):
         self.clear_all.setObjectName("clear_messages")
         set_icon(self.clear_all, "delete")
         self.clear_all.clicked.connect(self.clear)
-        page = QWidget(self)
-        page.setObjectName("messages_page")
-        self._list = QVBoxLayout(page)
-        self._list.setContentsMargins(8, 4, 8, 4)
-        self._list.setSpacing(0)
-        self._list.addStretch(1)
-        self.scroll = QScrollArea(self)
-        self.scroll.setWidgetResizable(True)
-        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll.setWidget(page)
+        self.scroll = RowList(self)
         self.scroll.verticalScrollBar().rangeChanged.connect(self._scroll_down)
         buttons = QHBoxLayout()
         buttons.setContentsMargins(8, 4, 8, 6)
@@ -67,27 +59,19 @@ class MessagesPanel(QWidget):
         buttons.addStretch(1)
         buttons.addWidget(self.copy_all)
         buttons.addWidget(self.clear_all)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.empty, 1)
-        layout.addWidget(self.scroll, 1)
-        layout.addLayout(buttons)
+        stack(self, self.empty, self.scroll, buttons, growing=self.scroll)
 
     def _append(self, message: Message) -> None:
         row = MessageRow(message, self)
         self.rows.append(row)
-        self._list.insertWidget(self._list.count() - 1, row)
-        row.show()
+        self.scroll.append(row)
         for old in self.rows[:-MOST]:
             self._drop(old)
         self._show_empty()
 
     def _drop(self, row: MessageRow) -> None:
         self.rows.remove(row)
-        self._list.removeWidget(row)
-        row.hide()
-        row.deleteLater()
+        self.scroll.drop(row)
 
     def clear(self) -> None:
         """Forget all messages."""

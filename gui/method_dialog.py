@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -33,7 +33,9 @@ from .fields import field_for, same
 from .fields.base import sentence
 from .fields.choices import ComboBox
 from .icons import set_icon
+from .labels import ProblemLabel
 from .runs import RunSettings
+from .theme import fixed_font
 from .words import class_label, first_sentence, parameter_label
 
 ROLES: Final = {
@@ -139,11 +141,7 @@ class StrategyBox(QFrame):
         self.about.setProperty("role", "caption")
         self.about.setWordWrap(True)
         self.about.setMinimumWidth(260)
-        self.problem = QLabel(self)
-        self.problem.setObjectName(f"problem_{role}")
-        self.problem.setProperty("role", "bad")
-        self.problem.setWordWrap(True)
-        self.problem.hide()
+        self.problem = ProblemLabel(f"problem_{role}", self)
         self._parameters = QVBoxLayout()
         self._parameters.setSpacing(4)
         self.fields: dict[str, Any] = {}
@@ -187,11 +185,6 @@ class StrategyBox(QFrame):
         given = {k: v for k, v in self._values.items() if not _is_default(declared[k], v)}
         return self.cls(**given)
 
-    def say(self, problem: str) -> None:
-        """Show what is wrong with the choice, or nothing."""
-        self.problem.setText(problem)
-        self.problem.setVisible(bool(problem))
-
     def _on_chosen(self) -> None:
         while self._parameters.count():
             item = self._parameters.takeAt(0)
@@ -220,19 +213,14 @@ class StrategyBox(QFrame):
         line.addWidget(field, 1)
         if field.unit:
             line.addWidget(QLabel(field.unit, row))
-        problem = QLabel(row)
-        problem.setObjectName(f"problem_{self.role}_{name}")
-        problem.setProperty("role", "bad")
-        problem.setWordWrap(True)
-        problem.hide()
+        problem = ProblemLabel(f"problem_{self.role}_{name}", row)
         block = QVBoxLayout(row)
         block.setContentsMargins(0, 0, 0, 0)
         block.setSpacing(2)
         block.addLayout(line)
         block.addWidget(problem)
         field.committed.connect(lambda new, _: self._accept(name, new))
-        field.problem_changed.connect(problem.setText)
-        field.problem_changed.connect(lambda text: problem.setVisible(bool(text)))
+        field.problem_changed.connect(problem.say)
         field.problem_changed.connect(lambda _: self.dialog.refresh())
         self._parameters.addWidget(row)
         row.show()
@@ -268,13 +256,9 @@ class MethodDialog(QDialog):
         self.every.edit.setPlaceholderText("chosen by the program")
         steps = QFormLayout()
         steps.setHorizontalSpacing(10)
-        self.problems: dict[str, QLabel] = {}
+        self.problems: dict[str, ProblemLabel] = {}
         for field, words in ((self.dt, "Time step (s)"), (self.every, "Store a state every (s)")):
-            problem = QLabel(self)
-            problem.setObjectName(f"problem_{field.parameter.name}")
-            problem.setProperty("role", "bad")
-            problem.setWordWrap(True)
-            problem.hide()
+            problem = ProblemLabel(f"problem_{field.parameter.name}", self)
             field.setToolTip(sentence(field.parameter.help))
             steps.addRow(words, field)
             steps.addRow("", problem)
@@ -284,7 +268,7 @@ class MethodDialog(QDialog):
         self.code = QPlainTextEdit(self)
         self.code.setObjectName("method_code")
         self.code.setReadOnly(True)
-        self.code.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.code.setFont(fixed_font())
         self.code.setFixedHeight(116)
         self.copy = QPushButton("Copy", self)
         self.copy.setObjectName("copy_code")
@@ -314,7 +298,7 @@ class MethodDialog(QDialog):
         layout.addLayout(python)
         layout.addWidget(self.code)
         layout.addWidget(buttons)
-        self.resize(720, 720)
+        self.resize(720, min(720, self.screen().availableGeometry().height() - 60))
         self._show(document.run_settings)
 
     def _show(self, settings: RunSettings) -> None:
@@ -346,7 +330,7 @@ class MethodDialog(QDialog):
         if not self._ready:
             return
         for box in self.boxes.values():
-            box.say("")
+            box.problem.say("")
         if not self.dt.problem:
             self._tell(self.problems["dt"], "")
         try:
@@ -355,7 +339,7 @@ class MethodDialog(QDialog):
             self.use.setEnabled(False)
             for problem in error.problems:
                 if problem.field in self.boxes:
-                    self.boxes[problem.field].say(sentence(problem.message))
+                    self.boxes[problem.field].problem.say(sentence(problem.message))
                 elif problem.field == "dt":
                     self._tell(self.problems["dt"], sentence(problem.message))
             self.code.setPlainText("# " + "\n# ".join(str(error).splitlines()))
@@ -378,9 +362,8 @@ class MethodDialog(QDialog):
         field.show_value(value)
         self.refresh()
 
-    def _tell(self, label: QLabel, text: str) -> None:
-        label.setText(text)
-        label.setVisible(bool(text))
+    def _tell(self, label: ProblemLabel, text: str) -> None:
+        label.say(text)
         if text:
             self.use.setEnabled(False)
 

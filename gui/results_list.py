@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
-from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPixmap
+from PySide6.QtCore import QPoint, QSize, Qt, QTimer
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
     QMenu,
     QSizePolicy,
     QToolButton,
-    QTreeWidget,
     QTreeWidgetItem,
     QWidget,
 )
 
+from .deleting_tree import DeletingTree
 from .document import Document
 from .icons import icon, set_icon
 from .runs import Run
@@ -26,7 +26,7 @@ NAME, STATUS, SHOWN = range(3)
 RUN = Qt.ItemDataRole.UserRole
 
 
-class ResultsList(QTreeWidget):
+class ResultsList(DeletingTree):
     """The runs of a document: which one is looked at, which ones are plotted, what became of them."""
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
@@ -54,20 +54,7 @@ class ResultsList(QTreeWidget):
         self.itemChanged.connect(self._rename)
         self.itemDoubleClicked.connect(lambda item, column: self.editItem(item, NAME) if column == NAME else None)
         self.customContextMenuRequested.connect(self._open_menu)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
-            self.delete_current()
-        else:
-            super().keyPressEvent(event)
-
-    def event(self, event: QEvent) -> bool:
-        # A shortcut of the window must not take the key of the run that has the focus.
-        override = event.type() == QEvent.Type.ShortcutOverride
-        if override and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Delete:
-            event.accept()
-            return True
-        return super().event(event)
+        self.delete_pressed.connect(self.delete_current)
 
     def refresh(self) -> None:
         """Bring the list up to date; rows stay where they are, so that nothing flickers while a run grows."""

@@ -19,6 +19,7 @@ from mbframe.parameters import Parameter
 from .document import Document
 from .fields.numbers import NumberField
 from .icons import set_icon
+from .labels import ProblemLabel
 from .results_list import ResultsList
 from .runner import Runner, duration
 from .runs import Run, RunSettings
@@ -114,12 +115,8 @@ class RunControls(QWidget):
         row.addWidget(label)
         row.addWidget(self.t_end, 1)
         row.addWidget(QLabel("s", self))
-        self.problem = QLabel(self)
-        self.problem.setObjectName("problem_t_end")
-        self.problem.setProperty("role", "bad")
-        self.problem.setWordWrap(True)
-        self.problem.hide()
-        self.t_end.problem_changed.connect(self._show_problem)
+        self.problem = ProblemLabel("problem_t_end", self)
+        self.t_end.problem_changed.connect(self.problem.say)
         block.addLayout(row)
         block.addWidget(self.problem)
         return block
@@ -175,10 +172,6 @@ class RunControls(QWidget):
         by_hand = "Choose coordinates, solver, stabilization and integrator by hand"
         self.method.setToolTip(f"{by_hand}\n{settings.summary()}" if settings.preset == "custom" else by_hand)
         self.t_end.show_value(settings.t_end)
-
-    def _show_problem(self, problem: str) -> None:
-        self.problem.setText(problem)
-        self.problem.setVisible(bool(problem))
 
     # --- running -----------------------------------------------------------------------------------------------------
 

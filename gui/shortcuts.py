@@ -31,6 +31,9 @@ ELSEWHERE: Final = (
     ("In plots", "Show all", "Double click"),
 )
 """What is not an action: where, what, and how."""
+BESIDE: Final = 60
+"""Pixels beside the texts: margins and a scroll bar."""
+WIDEST: Final = 720
 
 
 class ShortcutList(QDialog):
@@ -68,8 +71,9 @@ class ShortcutList(QDialog):
         layout.addWidget(self.search)
         layout.addWidget(self.tree, 1)
         layout.addWidget(buttons)
-        self.resize(480, 560)
         self._fill([*shortcuts, *ELSEWHERE])
+        columns = sum(self.tree.sizeHintForColumn(column) for column in range(2))
+        self.resize(min(max(480, columns + BESIDE), WIDEST), 560)
         self.search.textChanged.connect(self._filter)
 
     def _fill(self, entries: list[tuple[str, str, str]]) -> None:

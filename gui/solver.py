@@ -19,12 +19,12 @@ from typing import Any, Final
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
 
 from .solver_process import Failure, serve
+from .turns import single_shot
 
 PREPARING: Final = "preparing"
 READY: Final = "ready"
 BUSY: Final = "busy"
 BROKEN: Final = "broken"
-STATES: Final = (PREPARING, READY, BUSY, BROKEN)
 
 GRACE_MS: Final = 180
 """How long a cancelled task may take to end by itself; then its process is ended."""
@@ -102,9 +102,7 @@ class _Worker(QObject):
         self.process.start()
         theirs.close()
         self._listen()
-        self._grace = QTimer(self)
-        self._grace.setSingleShot(True)
-        self._grace.timeout.connect(lambda: self.died.emit(self))
+        self._grace = single_shot(self, lambda: self.died.emit(self), GRACE_MS)
 
     def _listen(self) -> None:
         """Read as soon as there is something to read; where pipes cannot be watched, look often."""
@@ -139,7 +137,7 @@ class _Worker(QObject):
         if self.job is not None and not self._grace.isActive():
             self.cancelling = True
             self._send(("cancel", self.job.number))
-            self._grace.start(GRACE_MS)
+            self._grace.start()
 
     def _send(self, message: tuple[Any, ...]) -> None:
         try:

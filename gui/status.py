@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QLabel, QStatusBar, QWidget
 
 import mbframe as mb
@@ -12,6 +12,7 @@ import mbframe as mb
 from . import icons, theme
 from .document import Document, Message
 from .tasks import FreedomTask, Model
+from .turns import single_shot
 
 PAUSE: Final = 300
 """Milliseconds after the last change before freedoms are counted again."""
@@ -54,9 +55,7 @@ class StatusBar(QStatusBar):
         self._last: Message | None = None
         self._job: Any = None
         self._active = False
-        self._count_timer = QTimer(self)
-        self._count_timer.setSingleShot(True)
-        self._count_timer.timeout.connect(self._count)
+        self._count_timer = single_shot(self, self._count)
         document.message_posted.connect(self._show_message)
         document.replaced.connect(self._model_changed)
         document.replaced.connect(self._clear_message)

@@ -11,7 +11,7 @@ from string import Template
 from typing import Final
 
 from PySide6.QtCore import QObject, Qt, Signal, SignalInstance
-from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
 from .places import ASSETS
@@ -92,6 +92,8 @@ DARK: Final = Theme(
     series=("#5aa6ee", "#eeb050", "#45c3a0", "#ee8560", "#b993de", "#8fd0f2", "#d9c653", "#9fb0c8"),
 )
 
+SHARES: Final = {"caption_size": 8 / 9, "heading_size": 12 / 9, "title_size": 22 / 9}
+"""Sizes of letters in the style sheet, relative to the usual one."""
 THEMES: Final = {theme.name: theme for theme in (LIGHT, DARK)}
 
 
@@ -183,7 +185,21 @@ def style_sheet(theme: Theme) -> str:
     colors["disabled"] = mixed(theme.text, theme.surface, 0.4).name()
     colors["scroll"] = mixed(theme.muted, theme.surface, 0.45).name()
     colors["icons"] = (ASSETS / "icons").as_posix()
+    colors |= {role: f"{size:g}pt" for role, size in font_sizes().items()}
     return Template((ASSETS / "style.qss").read_text(encoding="utf-8")).substitute(colors)
+
+
+def font_sizes() -> dict[str, float]:
+    """Sizes of letters other than the usual one, in points: they follow the font of the desktop."""
+    usual = QGuiApplication.font().pointSizeF()
+    return {role: round(2.0 * share * (usual if usual > 0.0 else 9.0)) / 2.0 for role, share in SHARES.items()}
+
+
+def fixed_font() -> QFont:
+    """Letters of equal width, for code and columns of numbers, as large as the others."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setPointSizeF(max(font.pointSizeF(), QGuiApplication.font().pointSizeF()))
+    return font
 
 
 def contrast(one: str, other: str) -> float:

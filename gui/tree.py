@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent
+from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QFont, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QLabel,
     QLineEdit,
     QMenu,
-    QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
@@ -21,10 +19,12 @@ from PySide6.QtWidgets import (
 import mbframe as mb
 from mbframe.quantities import units_of
 
+from .deleting_tree import DeletingTree
 from .document import Document
 from .fields.base import sentence
 from .icons import icon
 from .kinds import GROUPS, group_of, icon_name
+from .labels import ProblemLabel
 from .quantity_names import split
 from .results_list import details, dot
 from .runs import Run
@@ -71,12 +71,8 @@ class ModelTree(QWidget):
         self._glass = self.search.addAction(icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition)
         self.tree = _Tree(self)
         self.tree.setObjectName("tree")
-        self.problem = QLabel(self)
-        self.problem.setObjectName("problem_tree")
-        self.problem.setProperty("role", "bad")
-        self.problem.setWordWrap(True)
+        self.problem = ProblemLabel("problem_tree", self)
         self.problem.setContentsMargins(6, 2, 6, 4)
-        self.problem.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 4, 0, 0)
         layout.setSpacing(4)
@@ -97,7 +93,7 @@ class ModelTree(QWidget):
 
     def _on_replaced(self) -> None:
         self.search.clear()
-        self._say("")
+        self.problem.say("")
         self._closed.clear()
         self.rebuild()
 
@@ -218,14 +214,10 @@ class ModelTree(QWidget):
             self.document.rename(thing, name)
         except mb.ModelError:
             taken = f"“{name}” is the name of another element; choose another."
-            self._say(taken if name else "A name cannot be empty.")
+            self.problem.say(taken if name else "A name cannot be empty.")
             self.rebuild()
         else:
-            self._say("")
-
-    def _say(self, problem: str) -> None:
-        self.problem.setText(problem)
-        self.problem.setVisible(bool(problem))
+            self.problem.say("")
 
     def rename(self, thing: Any) -> None:
         """Let the user type another name in place."""
@@ -251,9 +243,9 @@ class ModelTree(QWidget):
         try:
             self.document.remove(element)
         except mb.ModelError as error:
-            self._say(sentence("; ".join(problem.message for problem in error.problems)))
+            self.problem.say(sentence("; ".join(problem.message for problem in error.problems)))
             return
-        self._say("")
+        self.problem.say("")
         if others:
             names = ", ".join(other.name for other in others)
             self.document.post(f"{element.name} was deleted, and with it {names}.", fix=("Undo", self.document.undo))
@@ -263,7 +255,7 @@ class ModelTree(QWidget):
         try:
             self.document.duplicate(element)
         except mb.ModelError as error:
-            self._say(sentence("; ".join(problem.message for problem in error.problems)))
+            self.problem.say(sentence("; ".join(problem.message for problem in error.problems)))
 
     # --- context menu ------------------------------------------------------------------------------------------------
 
@@ -331,11 +323,10 @@ class ModelTree(QWidget):
         return [element.name for element in self.document.system]
 
 
-class _Tree(QTreeWidget):
-    """A tree in which Delete deletes and a click beside everything selects nothing."""
+class _Tree(DeletingTree):
+    """A tree in which a click beside everything selects nothing."""
 
     nothing_clicked = Signal()
-    delete_pressed = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -346,20 +337,6 @@ class _Tree(QTreeWidget):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         triggers = QAbstractItemView.EditTrigger
         self.setEditTriggers(triggers.EditKeyPressed | triggers.DoubleClicked)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
-            self.delete_pressed.emit()
-        else:
-            super().keyPressEvent(event)
-
-    def event(self, event: QEvent) -> bool:
-        # A shortcut of the window must not take the key of the row that has the focus.
-        override = event.type() == QEvent.Type.ShortcutOverride
-        if override and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Delete:
-            event.accept()
-            return True
-        return super().event(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.itemAt(event.position().toPoint()) is None:

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QObject, QTimer
+
+
+def single_shot(parent: QObject, call: Callable[[], object], pause: int = 0) -> QTimer:
+    """A timer that does something once, a pause of so many ms after its last `start()`."""
+    timer = QTimer(parent)
+    timer.setSingleShot(True)
+    timer.setInterval(pause)
+    timer.timeout.connect(call)
+    return timer
 
 
 class Turns(QObject):
@@ -19,9 +28,8 @@ class Turns(QObject):
         super().__init__(parent)
         self._patience = patience
         self._work: Iterator[object] = iter(())
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)  # a piece may let the event loop run, and the next one must wait for its end
-        self._timer.timeout.connect(self._go_on)
+        # A piece may let the event loop run, and the next one must wait for its end.
+        self._timer = single_shot(self, self._go_on)
 
     def start(self, work: Iterator[object]) -> None:
         """Begin a work; another one that is under way is given up."""

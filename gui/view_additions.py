@@ -120,7 +120,7 @@ class Arrows:
     def _found(self, kind: str, job: Any, vectors: mb.render.Vectors) -> None:
         if self._wanted.get(kind) is job:
             self._vectors[kind] = vectors
-            self._view._show_again()
+            self._view.show_again()
 
     def show(self, state: mb.State | None) -> None:
         """Draw the arrows of a state."""

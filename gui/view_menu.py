@@ -36,7 +36,7 @@ def menu_for(view: View, element: Any) -> QMenu:
         menu.addSeparator()
     for extend in view.menu_extensions:
         extend(menu, element)
-    menu.addAction("Fit all", view.fit)
+    menu.addAction("Fit all", view.camera.fit)
     for preset in PRESETS:
-        menu.addAction(f"View: {preset}", partial(view.look, preset))
+        menu.addAction(f"View: {preset}", partial(view.camera.look, preset))
     return menu

@@ -81,7 +81,6 @@ def pixels(view: View, points: ArrayLike) -> list[QPointF | None]:
 
 def facing(view: View) -> Array:
     """The direction towards the camera, a unit vector."""
-    assert view.canvas is not None
-    camera = view.canvas.plotter.camera
-    towards = np.array(camera.position) - np.array(camera.focal_point)
-    return towards / np.linalg.norm(towards)
+    pose = view.camera.pose
+    assert pose is not None
+    return pose.towards

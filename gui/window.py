@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
     QStackedWidget,
     QToolBar,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -31,6 +30,7 @@ import mbframe as mb
 
 from . import theme
 from .actions import Actions
+from .arranging import stack
 from .docks import Docks
 from .document import Document
 from .field_keys import FieldKeys
@@ -119,14 +119,8 @@ class MainWindow(QMainWindow):
     def _pages(self) -> QStackedWidget:
         pages = QStackedWidget(self)
         pages.setObjectName("pages")
-        work = QWidget(self)
-        layout = QVBoxLayout(work)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.view, 1)
-        layout.addWidget(self.timeline)
         pages.addWidget(self.gallery)
-        pages.addWidget(work)
+        pages.addWidget(stack(QWidget(self), self.view, self.timeline, growing=self.view))
         return pages
 
     def _panels_made(self) -> None:

@@ -94,7 +94,7 @@ class Session:
     def open(self, example: str) -> None:
         """Open an example and wait for its first picture."""
         self.window.open_example(example)
-        self.robot.until(lambda: self.window.view.canvas is not None and self.window.view._image is not None)
+        self.robot.until(lambda: self.window.view.canvas is not None and self.window.view.drawing.image is not None)
         self.robot.pause(0.05)
 
     def close(self) -> None:

@@ -26,7 +26,8 @@ GREEK: Final = {
     "omega": "ω",
 }
 _LETTERS: Final = re.compile(rf"(?<![A-Za-z])({'|'.join(GREEK)})(?=\d|_|\b)")
-_END: Final = r"(?=;|(?<=\S)\.(?:\s|$)|,? \((?:[a-z]{3,}) |, (?:[a-z]{3,}) | with | being |$)"
+_WORDS: Final = r" (?:and|along|being|for|it|keeps|of|with) "  # with which a sentence goes on after its equation
+_END: Final = rf"(?=;|(?<=\S)\.(?:\s|$)|,? \((?:[a-z]{{3,}}) |, (?:an|[a-z]{{3,}}) |{_WORDS}|$)"
 _EQUATION: Final = re.compile(rf"(?<![\w.])((?:[A-Za-z]\w*'*|\|\w+\|) = .+?){_END}")
 _REFERENCE: Final = re.compile(r",? ?\[[A-Z]\w*\d{4}[a-z]?[^\]]*\](?:, (?:eqs?\.|section|Table) [\w.-]*\w)?")
 

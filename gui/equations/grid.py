@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QFontDatabase, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QSizePolicy, QTableWidget, QTableWidgetItem, QWidget
 
 from .. import theme
@@ -42,7 +42,7 @@ class NumberGrid(QTableWidget):
         self.setWordWrap(False)
         self._cells: list[list[QTableWidgetItem]] = []
         self._widths: list[int] = []
-        self._numbers_font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        self._numbers_font = theme.fixed_font()
         self.verticalHeader().setDefaultSectionSize(QFontMetrics(self._numbers_font).height() + 7)
         theme.changed().connect(self._repaint)
 

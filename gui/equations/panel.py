@@ -6,14 +6,12 @@ from functools import partial
 from html import escape
 from typing import Any, Final
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QFrame,
     QHBoxLayout,
     QLabel,
     QMenu,
-    QScrollArea,
     QSplitter,
     QStackedWidget,
     QToolButton,
@@ -24,10 +22,12 @@ from PySide6.QtWidgets import (
 import mbframe as mb
 
 from .. import icons, theme
+from ..arranging import scrolled, stack
+from ..banner import Banner
 from ..document import Document
-from ..stability.banner import Banner
-from ..stability.latest import Latest
+from ..latest import Latest
 from ..tasks import Model
+from ..turns import single_shot
 from ..words import class_label, spaced
 from .formulas import documented, headline, printed
 from .grid import NumberGrid
@@ -57,10 +57,7 @@ class EquationsPanel(QWidget):
         self._model: Model | None = None
         self._words = ""
         self.asking = Latest(solver, self)
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(PAUSE)
-        self._soon.timeout.connect(self.ask)
+        self._soon = single_shot(self, self.ask, PAUSE)
         self._build()
         self._connect()
         self._choose(document.selection)
@@ -108,20 +105,14 @@ class EquationsPanel(QWidget):
         numbers.setLayout(self._column)
         self.grids: list[tuple[QLabel, NumberGrid]] = []
         splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.addWidget(_scrolled(self.law))
-        splitter.addWidget(_scrolled(numbers))
+        splitter.addWidget(scrolled(self.law))
+        splitter.addWidget(scrolled(numbers))
         splitter.setSizes([3000, 7000])
         splitter.setStretchFactor(0, 3)
         splitter.setStretchFactor(1, 7)
         splitter.setChildrenCollapsible(False)
 
-        page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.banner)
-        column.addLayout(head)
-        column.addWidget(splitter, 1)
+        page = stack(QWidget(), self.banner, head, splitter, growing=splitter)
         self.empty = QLabel(EMPTY)
         self.empty.setObjectName("equations_empty")
         self.empty.setProperty("role", "muted")
@@ -131,9 +122,7 @@ class EquationsPanel(QWidget):
         self.pages = QStackedWidget()
         self.pages.addWidget(self.empty)
         self.pages.addWidget(page)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.pages)
+        stack(self, self.pages)
 
     def _connect(self) -> None:
         document = self.document
@@ -281,21 +270,12 @@ def _formula(text: str) -> str:
     """An equation on a line of its own."""
     if not text:
         return ""
-    color = theme.current().accent
-    return f'<p style="font-size: 12pt; font-family: serif; color: {color}; margin: 4px 0 4px 6px">{printed(text)}</p>'
+    color, size = theme.current().accent, theme.font_sizes()["heading_size"]
+    style = f"font-size: {size:g}pt; font-family: serif; color: {color}; margin: 4px 0 4px 6px"
+    return f'<p style="{style}">{printed(text)}</p>'
 
 
 def _value(name: str, value: Any) -> str:
     if name in ("axis_i", "axis_j"):
         return "xyz"[int(value)]
     return f"{value:.5g}" if isinstance(value, float) else str(value)
-
-
-def _scrolled(widget: QWidget) -> QScrollArea:
-    area = QScrollArea()
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setWidgetResizable(True)
-    area.setWidget(widget)
-    for ground in (area.viewport(), widget):
-        ground.setAutoFillBackground(False)
-    return area

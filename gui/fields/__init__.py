@@ -10,10 +10,11 @@ from .base import PLAIN, Field, Surroundings, same
 from .choices import ChoiceField, FlagField, ReferenceField
 from .functions import FunctionField
 from .literal import ListField, ModesField
-from .numbers import IntegerField, NumberField, NumbersField
+from .number_lists import ArrayField, NumbersField
+from .numbers import IntegerField, NumberField
 from .rotation import RotationField
 from .shapes import ShapesField
-from .vectors import ArrayField, AxisField, InertiaField, MatrixField, VectorField
+from .vectors import AxisField, InertiaField, MatrixField, VectorField
 
 __all__ = ["PLAIN", "Field", "Surroundings", "commit_focused", "field_class", "field_for", "same"]
 

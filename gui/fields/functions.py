@@ -13,7 +13,8 @@ from mbframe.parameters import Parameter
 from ..words import unit_label
 from .base import PLAIN, Field, Surroundings
 from .choices import ComboBox
-from .numbers import TextEdit, exact, read_number
+from .numbers import exact, read_number
+from .texts import TextEdit
 
 KINDS: Final = {
     "expression": ("Formula", "such as 0.5*{0} + 0.1*sin(5*{0})"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from .numbers import TextField
+from .texts import TextField
 
 
 class ListField(TextField):

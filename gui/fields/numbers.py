@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QWheelEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QWheelEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStyle, QStyleOptionFrame, QToolTip, QWidget
 
 import mbframe as mb
 from mbframe.parameters import Parameter
 
+from ..field_keys import claimed
+from ..turns import single_shot
 from .base import PLAIN, Field, Surroundings
 
+INSIDE = 2  # pixels that Qt leaves free on both sides of a text
 GESTURE_PAUSE = 900  # ms without a step after which the next one is a gesture of its own
 
 
@@ -77,10 +78,7 @@ class NumberEdit(QLineEdit):
         self._value: float | None = None
         self._gesture: object = None
         self._step = 1.0
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(GESTURE_PAUSE)
-        self._pause.timeout.connect(self.end_gesture)
+        self._pause = single_shot(self, self.end_gesture, GESTURE_PAUSE)
         self.textEdited.connect(self._on_typed)
         self.setMinimumWidth(40)
 
@@ -152,6 +150,14 @@ class NumberEdit(QLineEdit):
         self._gesture = None
         self._pause.stop()
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the text is longer than what is seen of it."""
+        option = QStyleOptionFrame()
+        self.initStyleOption(option)
+        room = self.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, self).width() - 2 * INSIDE
+        return self.fontMetrics().horizontalAdvance(self.text()) > room
+
     # --- events ------------------------------------------------------------------------------------------------------
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -196,13 +202,11 @@ class NumberEdit(QLineEdit):
             self.setCursorPosition(0)
 
     def event(self, event: QEvent) -> bool:
-        # Keys that the edit uses are not shortcuts of the window.
-        used = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Escape)
-        override = event.type() == QEvent.Type.ShortcutOverride
-        if override and isinstance(event, QKeyEvent) and event.key() in used:
-            event.accept()
+        asked = event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent)
+        if asked and not self.toolTip() and self.is_cut:
+            QToolTip.showText(event.globalPos(), self.text(), self)  # type: ignore[attr-defined]
             return True
-        return super().event(event)
+        return claimed(event, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Escape) or super().event(event)
 
 
 def _count(modifiers: Qt.KeyboardModifier) -> float:
@@ -254,108 +258,3 @@ class IntegerField(NumberField):
         if number is not None and not isinstance(number, int):
             raise ValueError(f"“{self.edit.text().strip()}” is not a whole number; write one such as 4")
         return number
-
-
-class TextField(Field):
-    """One line of text; subclasses say how a value is written and read."""
-
-    placeholder = ""
-
-    def __init__(
-        self,
-        parameter: Parameter,
-        surroundings: Surroundings = PLAIN,
-        parent: QWidget | None = None,
-        convert: Callable[[Any], Any] | None = None,
-    ) -> None:
-        super().__init__(parameter, surroundings, parent, convert)
-        self.edit = TextEdit(self)
-        self.edit.setObjectName(f"{parameter.name}_edit")
-        self.edit.setPlaceholderText(self.placeholder)
-        self.line = QHBoxLayout(self)
-        self.line.setContentsMargins(0, 0, 0, 0)
-        self.line.setSpacing(4)
-        self.line.addWidget(self.edit, 1)
-        self.setFocusProxy(self.edit)
-        self.edit.typed.connect(self.validate)
-        self.edit.confirmed.connect(self.commit)
-        self.edit.escaped.connect(self.restore)
-
-    def editors(self) -> list[QWidget]:
-        return [self.edit]
-
-
-class NumbersField(TextField):
-    """A number or a list of them, separated by commas: what may differ from row to row."""
-
-    placeholder = "a number, or several with commas"
-
-    def _text(self, value: Any) -> str:
-        if value is None:
-            return ""
-        units, unit = self.surroundings.units, self.parameter.unit
-        numbers = [value] if isinstance(value, Real) else list(value)
-        return ", ".join(exact(float(units.to_display(float(n), unit) if unit else n)) for n in numbers)
-
-    def _display(self, value: Any) -> None:
-        self.edit.show_text(self._text(value))
-
-    def _read(self) -> Any:
-        text = self.edit.text().strip()
-        if text == self._text(self._value):
-            return self._value
-        if not text:
-            if self.parameter.optional:
-                return None
-            raise ValueError("the field is empty; write a number, or several with commas")
-        units, unit = self.surroundings.units, self.parameter.unit
-        numbers = [read_number(part) for part in text.rstrip(", ").split(",")]
-        numbers = [float(units.from_display(n, unit)) if unit else n for n in numbers]
-        return numbers[0] if len(numbers) == 1 and self.parameter.kind == "numbers" else numbers
-
-
-class TextEdit(QLineEdit):
-    """A line edit that says when it is typed into, confirmed (Enter, or left after a change) and escaped."""
-
-    typed = Signal()
-    confirmed = Signal()
-    escaped = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._shown = ""
-        self.textEdited.connect(lambda _: self.typed.emit())
-
-    def show_text(self, text: str) -> None:
-        """Show a text; it counts as unchanged."""
-        self._shown = text
-        if text != self.text():
-            self.setText(text)
-            self.setCursorPosition(0)
-
-    @property
-    def changed(self) -> bool:
-        return self.text() != self._shown
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.confirmed.emit()
-        elif event.key() == Qt.Key.Key_Escape:
-            self.escaped.emit()
-        else:
-            super().keyPressEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        if event.reason() != Qt.FocusReason.PopupFocusReason and self.changed:
-            self.confirmed.emit()
-
-    def event(self, event: QEvent) -> bool:
-        if (
-            event.type() == QEvent.Type.ShortcutOverride
-            and isinstance(event, QKeyEvent)
-            and event.key() == Qt.Key.Key_Escape
-        ):
-            event.accept()
-            return True
-        return super().event(event)

@@ -28,7 +28,8 @@ from mbframe.parameters import Parameter, parameter
 from ..icons import set_icon
 from ..words import class_label, parameter_label, unit_label
 from .base import PLAIN, Field, Surroundings
-from .numbers import TextField, short
+from .numbers import short
+from .texts import TextField
 
 FIRST_SIZES = {"size": (0.1, 0.1, 0.1), "radius": 0.05, "length": 0.2}
 """What a shape begins with, m."""

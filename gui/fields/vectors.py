@@ -19,8 +19,9 @@ from PySide6.QtWidgets import (
 
 from mbframe.parameters import Parameter
 
+from ..arranging import stack
 from .base import PLAIN, Field, Surroundings
-from .numbers import NumberEdit, TextField, exact, read_number
+from .numbers import NumberEdit
 
 COMPONENTS = "xyz"
 
@@ -55,6 +56,9 @@ class NumberGrid(QWidget):
         beside = bool(captions) and columns <= 3 and max(map(len, captions)) <= 3  # short captions need no line
         for k in range(rows * columns):
             edit = NumberEdit(unit, units, self)
+            if columns > 4:
+                edit.setProperty("dense", True)
+                edit.setMinimumWidth(28)
             edit.setObjectName(f"{name}_{k}")
             row, column = divmod(k, columns)
             if k < len(captions):
@@ -101,9 +105,9 @@ class GridField(Field):
     def __init__(self, parameter: Parameter, surroundings: Surroundings = PLAIN, parent: QWidget | None = None) -> None:
         super().__init__(parameter, surroundings, parent)
         self.grid: NumberGrid | None = None
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row = QHBoxLayout()
         self._row.setSpacing(2)
+        stack(self, self._row, spacing=3)
 
     def editors(self) -> list[QWidget]:
         return list(self.grid.edits) if self.grid is not None else []
@@ -192,11 +196,11 @@ class MatrixField(GridField):
         rows, columns = (int(n or 1) for n in (parameter.shape or (3, 3)))
         self._shape = rows, columns
         self._full = False
-        self._all = QCheckBox("all", self)
+        self._all = QCheckBox("all entries", self)
         self._all.setObjectName(f"{parameter.name}_all_entries")
         self._all.setToolTip("Show all entries of the matrix, not only its diagonal")
         self._all.toggled.connect(self._show_all)
-        self._row.addWidget(self._all, 0, Qt.AlignmentFlag.AlignBottom)
+        self.layout().addWidget(self._all)  # below, because a large matrix needs the whole width
         self._all.setVisible(rows == columns and parameter.kind == "matrix")
         self._arrange(full=parameter.kind != "matrix")
 
@@ -271,40 +275,6 @@ class InertiaField(GridField):
 def _without_forms(message: str) -> str:
     """The remedy alone: how a tensor may be written in Python does not concern who fills in a form."""
     return message.rsplit("; ", 1)[-1] if message.startswith("found") else message
-
-
-class ArrayField(TextField):
-    """An array of any length: rows are lines or separated by semicolons, numbers by commas or blanks."""
-
-    wide = True
-    placeholder = "numbers with commas; rows with semicolons"
-
-    def _text(self, value: Any) -> str:
-        if value is None:
-            return ""
-        rows = np.atleast_2d(np.asarray(value, float))
-        units, unit = self.surroundings.units, self.parameter.unit
-        return "; ".join(", ".join(exact(float(units.to_display(n, unit) if unit else n)) for n in row) for row in rows)
-
-    def _display(self, value: Any) -> None:
-        self.edit.show_text(self._text(value))
-
-    def _read(self) -> Any:
-        text = self.edit.text().strip()
-        if text == self._text(self._value):
-            return self._value
-        if not text:
-            if self.parameter.optional:
-                return None
-            raise ValueError("the field is empty; write numbers with commas between them")
-        units, unit = self.surroundings.units, self.parameter.unit
-        rows = [
-            [float(units.from_display(read_number(n), unit)) if unit else read_number(n) for n in row.split(",")]
-            for row in text.rstrip("; ").split(";")
-        ]
-        if len({len(row) for row in rows}) > 1:
-            raise ValueError("the rows have different lengths; give each row as many numbers")
-        return rows[0] if len(self.parameter.shape or (None,)) == 1 else rows
 
 
 def is_diagonal(matrix: Any) -> bool:

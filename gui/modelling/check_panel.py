@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from PySide6.QtCore import QPointF, Qt, QTimer
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPainter, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 import mbframe as mb
 
 from .. import theme
+from ..arranging import RowList, stack
 from ..document import Document
 from ..icons import icon
 from ..messages import ICONS
 from ..tasks import Model
+from ..turns import single_shot
 from ..view import View
 from ..view_tools import ViewTool, pixels
 from .check_tasks import CheckTask, Findings
@@ -45,26 +47,10 @@ class ChecksPanel(QWidget):
         self.summary = QLabel(self)
         self.summary.setObjectName("check_summary")
         self.summary.setProperty("role", "muted")
-        self.summary.setContentsMargins(12, 8, 12, 4)
-        page = QWidget(self)
-        page.setObjectName("checks_page")
-        self._list = QVBoxLayout(page)
-        self._list.setContentsMargins(8, 0, 8, 4)
-        self._list.setSpacing(0)
-        self._list.addStretch(1)
-        scroll = QScrollArea(self)
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(page)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.summary)
-        layout.addWidget(scroll, 1)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.check)
+        self.summary.setContentsMargins(12, 8, 12, 0)
+        self._list = RowList(self)
+        stack(self, self.summary, self._list, growing=self._list)
+        self._soon = single_shot(self, self.check, PAUSE)
         for signal in (document.replaced, document.structure_changed, document.element_changed):
             signal.connect(self._changed)
         document.units_changed.connect(self._show)
@@ -72,7 +58,7 @@ class ChecksPanel(QWidget):
         self._changed()
 
     def _changed(self, *_: object) -> None:
-        self._timer.start(PAUSE)
+        self._soon.start()
 
     def check(self) -> None:
         """Ask the solver process what is wrong."""
@@ -112,13 +98,10 @@ class ChecksPanel(QWidget):
             return  # rows are as they have to be; making widgets anew at every change would cost memory
         self._theme = theme.current()
         for row in self.rows:
-            self._list.removeWidget(row)
-            row.hide()
-            row.deleteLater()
+            self._list.drop(row)
         self.rows = [CheckRow(check, self) for check in self.checks]
-        for number, row in enumerate(self.rows):
-            self._list.insertWidget(number, row)
-            row.show()
+        for row in self.rows:
+            self._list.append(row)
 
     def _summary(self) -> str:
         if not len(self.document.system.bodies):

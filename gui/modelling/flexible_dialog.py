@@ -30,7 +30,8 @@ from .. import theme
 from ..document import Document
 from ..fields import Surroundings, field_for
 from ..fields.base import sentence
-from ..stability.latest import Latest
+from ..labels import ProblemLabel
+from ..latest import Latest
 from ..words import parameter_label
 from .flexible import BeamData, ComponentData, ModesTask
 
@@ -155,11 +156,7 @@ class FlexibleDialog(QDialog):
         self.facts.setObjectName("flexible_facts")
         self.facts.setWordWrap(True)
         self.facts.setProperty("role", "muted")
-        self.problem = QLabel(self)
-        self.problem.setObjectName("flexible_problem")
-        self.problem.setWordWrap(True)
-        self.problem.setProperty("role", "bad")
-        self.problem.hide()
+        self.problem = ProblemLabel("flexible_problem", self)
         buttons = QDialogButtonBox(self)
         self.add = buttons.addButton("Add", QDialogButtonBox.ButtonRole.AcceptRole)
         self.add.setObjectName("add_flexible")
@@ -187,16 +184,9 @@ class FlexibleDialog(QDialog):
         field = field_for(declared, Surroundings(self.document.units), self)
         field.show_value(getattr(self.data, name))
         field.setToolTip(sentence(declared.help))
-        label, unit, wrong = (
-            QLabel(LABELS.get(name, parameter_label(name)), self),
-            QLabel(field.unit, self),
-            QLabel(self),
-        )
+        label, unit = QLabel(LABELS.get(name, parameter_label(name)), self), QLabel(field.unit, self)
+        wrong = ProblemLabel(f"problem_{name}", self)
         label.setBuddy(field)
-        wrong.setObjectName(f"problem_{name}")
-        wrong.setProperty("role", "bad")
-        wrong.setWordWrap(True)
-        wrong.hide()
         row = self.form.rowCount()
         self.form.addWidget(label, row, 0)
         self.form.addWidget(field, row, 1)
@@ -228,9 +218,8 @@ class FlexibleDialog(QDialog):
             self.paths[name].setText(path)
             self._accept_path(name, path)
 
-    def _say(self, label: QLabel, text: str) -> None:
-        label.setText(text)
-        label.setVisible(bool(text))
+    def _say(self, label: ProblemLabel, text: str) -> None:
+        label.say(text)
         self._enable()
 
     # --- data --------------------------------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ class Placing(ViewTool):
         self.view.setCursor(Qt.CursorShape.CrossCursor)
         self.view.setFocus()
         if self.document.current_run is not None:
-            self.view.hold_camera()
+            self.view.camera.hold()
             self.document.choose_run(None)
             self.view.rebuild_now()
 
@@ -358,7 +358,7 @@ class Placing(ViewTool):
 
     def _add(self, element: Any) -> None:
         if len(self.system.bodies):  # the first body is brought into view, others are placed where one looks
-            self.view.hold_camera()
+            self.view.camera.hold()
         self._taking = True
         try:
             self.document.add(element)

@@ -12,7 +12,6 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 import mbframe as mb
 
-from .. import navigation as nav
 from .. import theme
 from ..view import View
 from ..view_tools import facing, on_plane, pixels
@@ -49,7 +48,7 @@ def pointed(
     The nearest point within reach wins; else the surface of a body; else a point of the working plane through
     `through` (by default the origin), on a grid.
     """
-    found = view._pick(place)
+    found = view.pick(place)
     element = found.element if found is not None else None
     near = nearest(view, place, candidates(system, bodies), element)
     if near is not None:
@@ -63,9 +62,10 @@ def pointed(
         return Pointed(element, Snap(point, "surface", element.name))
     normal = working_normal(view, system)
     point = on_plane(view, place, np.zeros(3) if through is None else through, normal)
-    if point is None or view.canvas is None:
+    pose = view.camera.pose
+    if point is None or pose is None:
         return Pointed(element, None)
-    step = grid_step(nav.Pose.of(view.canvas.plotter.camera).metres_per_pixel(view.height()))
+    step = grid_step(pose.metres_per_pixel(view.height()))
     return Pointed(element, Snap(on_grid(point, normal, step), "grid", None))
 
 

@@ -79,7 +79,7 @@ class Pull(ViewTool):
         """A run that is looked at is left: what is pulled is the model as it is described."""
         self.document.animation_owner = None
         if self.document.current_run is not None:
-            self.view.hold_camera()
+            self.view.camera.hold()
             self.document.choose_run(None)
             self.view.rebuild_now()
 
@@ -94,7 +94,7 @@ class Pull(ViewTool):
         if event.button() != Qt.MouseButton.LeftButton or not (self.on or held) or self.view.scene is None:
             return False
         self._show_described()
-        found = self.view._pick(event.position())
+        found = self.view.pick(event.position())
         body = _body_of(found.element, self.document.system) if found is not None else None
         if found is None or body is None:
             return False

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 import mbframe as mb
 
+from ..arranging import stack
 from ..document import Document
 from ..icons import set_icon
+from ..theme import fixed_font
 from .script import Script, whole
 
 HEAD = "import mbframe as mb\n"
@@ -26,7 +28,7 @@ class ScriptPanel(QWidget):
         self.text.setObjectName("script_text")
         self.text.setReadOnly(True)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.text.setFont(fixed_font())
         self.text.setPlaceholderText("What you do to the model appears here as Python: one line or call for each step.")
         note = QLabel("Every step as the Python that does it; `system` is the model.", self)
         note.setProperty("role", "muted")
@@ -40,11 +42,7 @@ class ScriptPanel(QWidget):
         buttons.addWidget(note, 1)
         buttons.addWidget(self.copy_steps)
         buttons.addWidget(self.copy_script)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.text, 1)
-        layout.addLayout(buttons)
+        stack(self, self.text, buttons, growing=self.text)
         self.script.changed.connect(self._show)
         self._show()
 

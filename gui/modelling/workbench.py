@@ -81,7 +81,7 @@ class Modelling(QObject):
             data = BeamData("beam", length=float(np.linalg.norm(points[1] - points[0])))
             side = rounded(0.03 * data.length)
             data.update(width=side, height=side, diameter=side, wall=0.1 * side)
-        self.view.hold_camera()
+        self.view.camera.hold()
         dialog = FlexibleDialog(self.document, self.solver, data, pose, self.view.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
@@ -95,7 +95,7 @@ class Modelling(QObject):
     def assemble(self) -> None:
         """Close the joints with the least motion; a message says what moved."""
         self.cancel()
-        self.view.hold_camera()
+        self.view.camera.hold()
         self.assembling.start()
 
     def cancel(self) -> bool:

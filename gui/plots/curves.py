@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 
 import mbframe as mb
 from mbframe.quantities import units_of
@@ -21,6 +21,7 @@ from ..memory import beside_the_window
 from ..runs import Run
 from ..solver import Job, Solver
 from ..tasks import Model, QuantitiesTask
+from ..turns import single_shot
 
 Array = NDArray[np.float64]
 
@@ -52,9 +53,7 @@ class Curves(QObject):
         self._wanted: dict[int, tuple[Run, dict[str, None]]] = {}
         self._requests: dict[int, _Request] = {}
         self._units: dict[int, tuple[Any, dict[str, str]]] = {}
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.timeout.connect(self._ask)
+        self._soon = single_shot(self, self._ask)
         document.runs_changed.connect(self._forget_removed)
         document.replaced.connect(self._forget_all)
 

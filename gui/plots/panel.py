@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from PySide6.QtCore import QStandardPaths, Qt, QTimer, Signal
+from PySide6.QtCore import QStandardPaths, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -27,6 +27,7 @@ from ..quantity_names import in_words
 from ..runs import Run
 from ..solver import Solver
 from ..theme import changed as theme_changed
+from ..turns import single_shot
 from .curves import Curves
 from .export import export
 from .plot import Plot
@@ -54,8 +55,8 @@ class PlotsPanel(QWidget):
         self.active: Plot | None = None
         self._opened_default = True
         self._build()
-        self._cursor = self._timer(CURSOR_MS, self._move_cursor)
-        self._redraw = self._timer(REFRESH_MS, self.refresh)
+        self._cursor = single_shot(self, self._move_cursor, CURSOR_MS)
+        self._redraw = single_shot(self, self.refresh, REFRESH_MS)
         document.replaced.connect(self._on_replaced)
         document.structure_changed.connect(self._later)
         document.runs_changed.connect(self._later)
@@ -65,13 +66,6 @@ class PlotsPanel(QWidget):
         self.curves.changed.connect(self._later)
         theme_changed().connect(self._later)
         self._on_replaced()
-
-    def _timer(self, interval: int, slot: Any) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(interval)
-        timer.timeout.connect(slot)
-        return timer
 
     def _build(self) -> None:
         self.list = QuantityList(self)

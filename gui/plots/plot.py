@@ -11,11 +11,12 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QFont
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
+from ..arranging import stack
 from ..icons import set_icon
+from ..labels import ElidedLabel
 from ..runs import Run
-from ..stability.labels import ElidedLabel
 from ..theme import changed as theme_changed
 from ..theme import current as current_theme
 from ..words import unit_label
@@ -128,11 +129,7 @@ class Plot(QWidget):
         top.addWidget(self.readout, 4)
         for button in (self.log_button, self.fit_button, self.export_button, self.close_button):
             top.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(top)
-        layout.addWidget(self.graph, 1)
+        stack(self, top, self.graph, growing=self.graph)
 
     def _tool(self, name: str, text: str, tip: str, picture: str = "", checkable: bool = False) -> QToolButton:
         button = QToolButton(self)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from ..icons import icon
 from ..quantity_names import split
 from ..theme import changed as theme_changed
+from ..turns import single_shot
 from ..words import unit_label
 
 NAME = Qt.ItemDataRole.UserRole
@@ -48,10 +49,7 @@ class QuantityList(QWidget):
         layout.setSpacing(4)
         layout.addWidget(self.search)
         layout.addWidget(self.tree, 1)
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(120)
-        self._later.timeout.connect(self._filter)
+        self._later = single_shot(self, self._filter, 120)
         self.search.textChanged.connect(lambda _: self._later.start())
         self.search.returnPressed.connect(self._take_first)
         self.tree.itemChanged.connect(self._on_changed)

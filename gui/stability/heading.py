@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -21,7 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from .. import icons, theme
-from .labels import ElidedLabel
+from ..arranging import letters
+from ..labels import ElidedLabel, explanation
 from .modes import Roots
 from .tasks import DESCRIBED, EQUILIBRIUM, SHOWN, STEADY, About, LocusFound
 
@@ -33,6 +35,8 @@ ABOUT = (
 )
 VERDICTS = {"stable": "Stable", "marginal": "Marginally stable", "unstable": "Unstable"}
 VERDICT_COLORS = {"stable": "good", "marginal": "warning", "unstable": "bad"}
+WIDE = 110  # letters; a heading that is narrower saves room
+LONG_ABOUT, SHORT_ABOUT = 17, 12  # letters of the state that are seen, at least
 EXPLANATION = (
     "Roots tell what becomes of a small disturbance of an equilibrium or a steady motion: whether it dies out or "
     "grows, how fast, and with which frequency. Click a root to see its motion; move a slider to see the roots change."
@@ -47,7 +51,7 @@ class AboutChoice(QComboBox):
         self.setObjectName(name)
         self.setAccessibleName("Linearize about")
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.setMinimumContentsLength(17)
+        self.setMinimumContentsLength(LONG_ABOUT)
         for kind, words in ABOUT:
             self.addItem(words, kind)
 
@@ -63,11 +67,6 @@ class EmptyPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        words = _muted(QLabel(EXPLANATION))
-        words.setWordWrap(True)
-        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        words.setFixedWidth(520)
-        words.setMinimumHeight(4 * words.fontMetrics().lineSpacing())
         self.about = AboutChoice("linearize_about_first")
         self.button = QPushButton("Linearize")
         self.button.setObjectName("linearize_first")
@@ -81,7 +80,7 @@ class EmptyPage(QWidget):
         row.addStretch(1)
         column = QVBoxLayout(self)
         column.addStretch(1)
-        column.addWidget(words, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(explanation(EXPLANATION), 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(10)
         column.addLayout(row)
         column.addStretch(1)
@@ -105,7 +104,7 @@ class Heading(QWidget):
         super().__init__(parent)
         self.verdict = QLabel()
         self.verdict.setObjectName("stability_verdict")
-        self.sentence = _muted(ElidedLabel())
+        self.sentence = _muted(ElidedLabel(lines=2))
         self.sentence.setObjectName("stability_sentence")
         self.middle = QStackedWidget()  # a sentence, the progress of a root locus, or its critical values
         self.middle.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -114,7 +113,9 @@ class Heading(QWidget):
         self.about = AboutChoice("linearize_about")
         self.button = QPushButton("Linearize")
         self.button.setObjectName("linearize")
-        self.button.setToolTip("Compute the roots again")
+        icons.set_icon(self.button, "refresh")
+        self.button.setToolTip("Linearize again: compute the roots anew")
+        self.button.setAccessibleName("Linearize")
         words = "Find the nearest equilibrium and linearize there"
         self.find_equilibrium = _tool("find_equilibrium", "equilibrium", words)
         self.find_steady = _tool("find_steady", "steady", "Find the nearest steady motion and linearize there")
@@ -128,15 +129,29 @@ class Heading(QWidget):
         row.setSpacing(6)
         row.addWidget(self.verdict)
         row.addWidget(self.middle, 1)
-        about = _muted(QLabel("about"))
-        for widget in (self.button, about, self.about, self.find_equilibrium, self.find_steady):
+        self._preposition = _muted(QLabel("about"))
+        for widget in (self.button, self._preposition, self.about, self.find_equilibrium, self.find_steady):
             row.addWidget(widget)
         self.button.clicked.connect(lambda: self.asked.emit(self.about.currentData()))
         self.about.activated.connect(lambda _: self.asked.emit(self.about.currentData()))
         self.find_equilibrium.clicked.connect(lambda: self.asked.emit(EQUILIBRIUM))
         self.find_steady.clicked.connect(lambda: self.asked.emit(STEADY))
+        self.middle.currentChanged.connect(lambda _: self._save_room())
         self._word = ""
         theme.changed().connect(self._dress)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._save_room()
+
+    def _save_room(self) -> None:
+        """Where there is little room, or much to say, the words have it, and Linearize is a sign."""
+        little = self.width() < letters(self, WIDE)
+        self.about.setMinimumContentsLength(SHORT_ABOUT if little else LONG_ABOUT)
+        narrow = little or self.middle.currentWidget() is self.critical
+        if narrow is not self._preposition.isHidden():
+            self._preposition.setHidden(narrow)
+            self.button.setText("" if narrow else "Linearize")
 
     def _progress_row(self) -> QWidget:
         self.progress = QProgressBar()
@@ -196,9 +211,8 @@ class Heading(QWidget):
         while (item := self._critical_row.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
-        label = _muted(ElidedLabel())
+        label = _muted(ElidedLabel(lines=2))
         label.setText("Stability changes at" if found.critical else "Stability does not change in this range.")
-        label.setToolTip(label.text())
         self._critical_row.addWidget(label)
         for number, critical in enumerate(found.critical):
             at = f"{critical.value * factor:.4g} {unit}".strip()

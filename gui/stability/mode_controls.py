@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QSlider, QToolButton, QWidget
 
 from .. import icons
+from ..arranging import letters
 from .mode_player import ModePlayer
 
 OCTAVES = 6
 """The speed goes from 2^-6 to 2^6 times real time."""
 PART = 4  # slider steps per octave
+WIDE, NARROW = 64, 46  # letters: below the first the names of the sliders are left away, below the second it scrolls
 
 
 class ModeControls(QWidget):
@@ -41,12 +44,14 @@ class ModeControls(QWidget):
         row.setContentsMargins(8, 2, 4, 2)
         row.setSpacing(4)
         row.addWidget(self.play)
-        row.addWidget(_caption("Size"))
+        self._captions = [_caption(text) for text in ("Size", "Speed")]
+        row.addWidget(self._captions[0])
         row.addWidget(self.amplitude, 1)
-        row.addWidget(_caption("Speed"))
+        row.addWidget(self._captions[1])
         row.addWidget(self.speed, 1)
         row.addWidget(self.speed_label)
         row.addWidget(self.growth)
+        self.setMinimumWidth(letters(self, NARROW))
 
         self.play.clicked.connect(lambda: player.toggle())
         self.amplitude.valueChanged.connect(lambda percent: player.set_scale(percent / 100.0))
@@ -55,6 +60,13 @@ class ModeControls(QWidget):
         player.playing_changed.connect(self._playing)
         self._speed_moved(0)
         self.setEnabled(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is little room the sliders do without their names, which tooltips say as well."""
+        super().resizeEvent(event)
+        narrow = self.width() < letters(self, WIDE)
+        for caption in self._captions:
+            caption.setHidden(narrow)
 
     def new_mode(self) -> None:
         """Another mode was selected: a speed at which it is seen well."""

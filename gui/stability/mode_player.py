@@ -136,13 +136,6 @@ class ModePlayer(Animation):
         self.row, self._motion, self._wanted = None, None, None
         self._states.clear()
 
-    def rest(self) -> None:
-        """Stop, and show the reference state."""
-        self.stop()
-        self.phase = 0.0
-        if self._motion is not None:
-            self.document.show(self._motion.linearization.state)
-
     # --- moving ------------------------------------------------------------------------------------------------------
 
     def advance(self, elapsed: float) -> None:

@@ -86,12 +86,9 @@ class Roots:
             return "unstable", f"{count}; a small disturbance doubles in {seconds(np.log(2.0) / fastest)}."
         if lin.stability == "asymptotic":
             slowest = max(row.root.real for row in self.rows if row.behaviour == DECAYS)
-            return (
-                "stable",
-                f"Every small disturbance dies out; the slowest halves in {seconds(-np.log(2.0) / slowest)}.",
-            )
+            return "stable", f"Small disturbances die out; the slowest halves in {seconds(-np.log(2.0) / slowest)}."
         if not self.counted:
-            return "marginal", "Nothing can vibrate: there is no root that says anything about stability."
+            return "marginal", "Nothing can vibrate: no root says anything about stability."
         return "marginal", "No disturbance grows, but some do not die out either."
 
     @property
@@ -118,7 +115,7 @@ def _conjugates(roots: Any) -> dict[int, int]:
 
 
 def what_moves(mode: Any, dimension: int = 3) -> str:
-    """The bodies that move most in a mode, and how: "fork turns about z, frame moves along y"."""
+    """The bodies that move most in a mode, and how: "fork turns about z, frame moves along y", "a, b turn about x"."""
     sizes: list[tuple[float, str, str]] = []
     for name, part in mode.shape.items():
         turn, shift = _real(part.rotation), _real(part.translation)
@@ -130,8 +127,17 @@ def what_moves(mode: Any, dimension: int = 3) -> str:
     sizes.sort(key=lambda entry: -entry[0])
     if not sizes or sizes[0][0] == 0.0:
         return "states of force elements"
-    named = [entry for entry in sizes[:NAMED] if entry[0] >= NOTICEABLE * sizes[0][0]]
-    return ", ".join(f"{name} {how}" for _, name, how in named)
+    alike: dict[str, list[str]] = {}
+    for size, name, how in sizes[:NAMED]:
+        if size >= NOTICEABLE * sizes[0][0]:
+            alike.setdefault(how, []).append(name)
+    return ", ".join(f"{', '.join(names)} {_verb(how, len(names))}" for how, names in alike.items())
+
+
+def _verb(how: str, count: int) -> str:
+    """How one moves ("turns about z"), or several ("turn about z")."""
+    verb, *rest = how.split(" ", 1)
+    return " ".join([verb if count == 1 else verb.removesuffix("s"), *rest])
 
 
 def _real(vector: Any) -> Any:
@@ -186,11 +192,11 @@ def damping_text(row: Row) -> str:
 
 
 def time_text(row: Row) -> str:
-    """The time constant, with what happens in it."""
+    """The time constant; an arrow says that it is one of growth."""
     if row.behaviour in (IGNORABLE, NEUTRAL):
         return "–"
     duration = seconds(abs(row.mode.time_constant))
-    return duration if row.behaviour == DECAYS else f"grows, {duration}"
+    return duration if row.behaviour == DECAYS else f"↑ {duration}"
 
 
 def tooltip(row: Row) -> str:

@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 from shiboken6 import isValid
 
 import mbframe as mb
 
+from ..arranging import stack
+from ..banner import Banner
 from ..document import Document
+from ..labels import ElidedLabel
+from ..latest import Latest
 from ..tasks import Model
+from ..turns import single_shot
 from .applying import changes_to, same_roots
-from .banner import Banner
 from .heading import EmptyPage, Heading
-from .labels import ElidedLabel
-from .latest import Latest
 from .mode_controls import ModeControls
 from .mode_player import ModePlayer
 from .modes import IGNORABLE, Roots
@@ -83,24 +85,20 @@ class StabilityPanel(QWidget):
         self.ignored.setContentsMargins(10, 0, 8, 0)
         self.sweep = SweepBar(self.document)
         self.banner = Banner("stability_banner")
-        right = _column(self.table, self.ignored, self.controls, spacing=2)
+        right = stack(QWidget(), self.table, self.ignored, self.controls, growing=self.table, spacing=2)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        for widget, stretch in ((self.plane, 3), (self.over, 3), (right, 5)):
+        for widget, stretch in ((self.plane, 2), (self.over, 2), (right, 5)):
             self.splitter.addWidget(widget)
             self.splitter.setStretchFactor(self.splitter.count() - 1, stretch)
-        self.splitter.setSizes([3000, 3000, 5000])
+        self.splitter.setSizes([2000, 2000, 5000])
         self.splitter.setChildrenCollapsible(False)
         for widget in (self.plane, self.over):
-            widget.setMinimumSize(QSize(150, 90))
+            widget.setMinimumSize(QSize(130, 90))
         self.over.hide()
         self.pages = QStackedWidget()
         self.pages.addWidget(self.empty)
-        self.pages.addWidget(_column(self.heading, self.splitter, self.sweep))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.banner)
-        column.addWidget(self.pages, 1)
+        self.pages.addWidget(stack(QWidget(), self.heading, self.splitter, self.sweep, growing=self.splitter))
+        stack(self, self.banner, self.pages, growing=self.pages)
 
     def _connect(self) -> None:
         document, heading, sweep = self.document, self.heading, self.sweep
@@ -124,10 +122,7 @@ class StabilityPanel(QWidget):
         self.live.failed.connect(self._failed)
         self.live.busy_changed.connect(self.empty.set_busy)
         # Several parameters may change at once; the roots follow when they all have.
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(0)
-        self._later.timeout.connect(self._follow_model)
+        self._later = single_shot(self, self._follow_model)
         document.replaced.connect(self._renew)
         document.structure_changed.connect(self._model_changed)
         document.element_changed.connect(self._model_changed)
@@ -372,7 +367,7 @@ class StabilityPanel(QWidget):
         if self.over.isHidden():
             width = self.splitter.width()
             self.over.show()
-            self.splitter.setSizes([round(share * width) for share in (0.27, 0.3, 0.43)])
+            self.splitter.setSizes([round(share * width) for share in (0.25, 0.29, 0.46)])
         self.sweep.set_locus_shown(True)
         self.heading.show_critical(found, self.sweep.unit.text(), self.sweep.factor)
         if found.warning:
@@ -391,14 +386,3 @@ class StabilityPanel(QWidget):
     def _recolor(self) -> None:
         if self.locus is not None:
             self.plane.show_locus(self.locus.locus, self.sweep.color_by)
-
-
-def _column(*widgets: QWidget, spacing: int = 0) -> QWidget:
-    """Widgets one below the other; plots and tables take the room that is left."""
-    box = QWidget()
-    column = QVBoxLayout(box)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(spacing)
-    for widget in widgets:
-        column.addWidget(widget, 1 if isinstance(widget, QSplitter | ModeTable) else 0)
-    return box

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
@@ -20,11 +20,13 @@ from PySide6.QtWidgets import (
 )
 
 from .. import icons
+from ..arranging import letters
 from ..document import Document
 from ..fields.numbers import NumberEdit
 from .variation import ElementNumber, Variation, variations
 
 STEPS = 1000
+WIDE, NARROW = 112, 80  # letters: below the first words give way, below the second the tab scrolls
 
 
 class SweepBar(QWidget):
@@ -52,7 +54,7 @@ class SweepBar(QWidget):
         self.parameter.setEditable(True)
         self.parameter.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.parameter.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.parameter.setMinimumContentsLength(16)
+        self.parameter.setMinimumContentsLength(12)
         completer = self.parameter.completer()
         completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
@@ -64,14 +66,14 @@ class SweepBar(QWidget):
         self.slider.setRange(0, STEPS)
         self.slider.setPageStep(STEPS // 20)
         self.slider.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.slider.setMinimumWidth(60)
+        self.slider.setMinimumWidth(40)
         self.edits = {name: NumberEdit() for name in ("low", "high", "value")}
         words = {"low": "Lowest value", "high": "Highest value", "value": "Value"}
         for name, edit in self.edits.items():
             edit.setObjectName(f"sweep_{name}")
             edit.setAccessibleName(words[name])
             edit.setToolTip(words[name])
-            edit.setFixedWidth(66)
+            edit.setFixedWidth(16 + edit.fontMetrics().horizontalAdvance("0.00000"))
             edit.confirmed.connect(lambda _, name=name: self._typed(name))
             edit.escaped.connect(lambda name=name: self._show(name))
         self.unit = QLabel()
@@ -91,19 +93,13 @@ class SweepBar(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 4, 8, 6)
         row.setSpacing(6)
-        caption = QLabel("Vary")
-        caption.setProperty("role", "muted")
-        for widget in (
-            caption,
-            self.parameter,
-            self.edits["low"],
-            self.slider,
-            self.edits["high"],
-            self.edits["value"],
-        ):
-            row.addWidget(widget, 1 if widget is self.slider else 0)
-        for widget in (self.unit, self.apply, self.locus):
-            row.addWidget(widget)
+        self._caption = QLabel("Vary")
+        self._caption.setProperty("role", "muted")
+        low, high, value = self.edits.values()
+        stretches = {self.parameter: 1, self.slider: 2}
+        for widget in (self._caption, self.parameter, low, self.slider, high, value, self.unit, self.apply, self.locus):
+            row.addWidget(widget, stretches.get(widget, 0))
+        self.setMinimumWidth(letters(self, NARROW))
 
         self.parameter.activated.connect(self._chosen)
         self.slider.valueChanged.connect(self._slid)
@@ -114,6 +110,15 @@ class SweepBar(QWidget):
         document.units_changed.connect(self._dress)
         document.element_changed.connect(self._element_changed)
         self.renew()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is little room words are left away that tooltips and signs say as well."""
+        super().resizeEvent(event)
+        narrow = self.width() < letters(self, WIDE)
+        if narrow is not self._caption.isHidden():
+            styles = Qt.ToolButtonStyle
+            self._caption.setHidden(narrow)
+            self.locus.setToolButtonStyle(styles.ToolButtonIconOnly if narrow else styles.ToolButtonTextBesideIcon)
 
     def _locus_menu(self) -> QMenu:
         menu = QMenu(self)

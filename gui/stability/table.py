@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QItemSelectionModel, QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QIcon, QPainter, QPixmap, QPolygonF
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtGui import QColor, QFont, QIcon, QPainter, QPixmap, QPolygonF, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from .. import theme
+from ..arranging import letters
 from .modes import (
     DECAYS,
     GROWS,
@@ -27,11 +28,17 @@ Index = QModelIndex | QPersistentModelIndex
 
 COLUMNS = (
     ("Root λ (1/s)", root_text, "Eigenvalue: real part is the rate of growth, imaginary part the angular frequency"),
+    ("What moves most", lambda row: row.moving, "The bodies with the largest part in the mode"),
     ("Frequency", frequency_text, "Im λ / 2π"),
     ("Damping", damping_text, "Damping ratio −Re λ/|λ|: 1 without vibration, 0 undamped, negative if it grows"),
-    ("Time constant", time_text, "Time in which the motion decays to 37 %, or grows by 2.7"),
-    ("What moves most", lambda row: row.moving, "The bodies with the largest part in the mode"),
+    ("Time", time_text, "Time constant, in which the motion decays to 37 %, or (↑) grows to 2.7 times its size"),
 )
+MOVING = 1
+"""The column of words: it comes second, so that it is seen where there is no room for all, and has what is left."""
+LETTERS = 22
+"""Of the words that are seen at least."""
+BESIDE = 10
+"""Pixels on both sides of a title."""
 WORDS = {
     DECAYS: "dies out",
     GROWS: "grows",
@@ -100,7 +107,7 @@ class ModeModel(QAbstractTableModel):
         if row.behaviour == IGNORABLE:
             if role == Qt.ItemDataRole.ForegroundRole:
                 return theme.current().color("muted")
-            if role == Qt.ItemDataRole.FontRole and index.column() == len(COLUMNS) - 1:
+            if role == Qt.ItemDataRole.FontRole and index.column() == MOVING:
                 font = QFont()
                 font.setItalic(True)
                 return font
@@ -166,12 +173,11 @@ class ModeTable(QTableView):
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(26)
+        self.verticalHeader().setDefaultSectionSize(max(26, self.fontMetrics().height() + 8))
         header = self.horizontalHeader()
         header.setHighlightSections(False)
-        for column, width in enumerate((166, 84, 74, 106)):
-            self.setColumnWidth(column, width)
-        header.setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
+        self._widths = [0] * len(COLUMNS)
+        self._fit_columns()
         self._quiet = False
         self.selectionModel().currentRowChanged.connect(self._chosen)
         theme.changed().connect(self._repaint)
@@ -185,6 +191,26 @@ class ModeTable(QTableView):
         self.modes.show(roots)
         self._quiet = False
         self.select(selected)
+        if roots is None:
+            self._widths = [0] * len(COLUMNS)
+        self._fit_columns()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Give numbers the room that they need, words what is left; columns do not shrink while a slider moves."""
+        # Qt's own hint for a header leaves room for bold letters and an arrow, which are not there.
+        metrics = self.horizontalHeader().fontMetrics()
+        titles = [metrics.horizontalAdvance(title) + 2 * BESIDE for title, _, _ in COLUMNS]
+        others = [column for column in range(len(COLUMNS)) if column != MOVING]
+        for column in others:
+            self._widths[column] = max(self._widths[column], self.sizeHintForColumn(column), titles[column])
+        left = self.viewport().width() - sum(self._widths[column] for column in others)
+        self._widths[MOVING] = max(left, letters(self, LETTERS), titles[MOVING])
+        for column, width in enumerate(self._widths):
+            self.setColumnWidth(column, width)
 
     def select(self, row: int) -> None:
         """Select a row without a signal; -1 selects none."""

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from gui.view_camera import TURN
 from gui.view_tools import pixels
 
 
@@ -88,8 +89,9 @@ class Builder:
 def slider_crank(builder: Builder) -> None:
     """A slider-crank in the plane, from nothing: crank from (0, 0) to (0.2, 0.2), rod to a block at (0.6, 0)."""
     builder.link((0.0, 0.0), (0.2, 0.2))
-    builder.view.fit()
-    builder.view._give_at_once(_farther(builder.view))
+    builder.view.camera.fit()
+    QTest.qWait(2 * TURN)  # the camera is on its way
+    builder.view.camera.zoom(3.0, 0.5 * builder.view.width(), 0.5 * builder.view.height())
     builder.link((0.2, 0.2), (0.6, 0.0))
     builder.body("box", (0.6, 0.0))
     beside = (0.0, -0.25)
@@ -97,12 +99,3 @@ def slider_crank(builder: Builder) -> None:
     builder.joint("RevoluteJoint", (0.1, 0.1), (0.4, 0.1), (0.2, 0.2))
     builder.joint("RevoluteJoint", (0.4, 0.1), (0.62, 0.0), (0.6, 0.0))
     builder.joint("TranslationalJoint", beside, (0.62, 0.0), (0.6, 0.0), axis="x")
-
-
-def _farther(view: Any) -> Any:
-    """The camera at three times the distance."""
-    from gui import navigation as nav
-
-    pose = nav.Pose.of(view.canvas.plotter.camera)
-    view.hold_camera()
-    return nav.zoomed(pose, 3.0, 0.5 * view.width(), 0.5 * view.height(), (view.width(), view.height()), 1.0)

@@ -14,7 +14,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QCheckBox, QLineEdit
 
 import mbframe as mb
-from gui import navigation as nav
+from gui.view_camera import TURN
 from gui.view_tools import pixels
 
 Look = Callable[[str], object]
@@ -253,11 +253,9 @@ class BuildingTour:
 
     def _look_from_farther(self) -> None:
         """Zoom out, to have room for the rest."""
-        self.view.fit()
-        pose = nav.Pose.of(self.view.canvas.plotter.camera)
-        self.view.hold_camera()
-        width, height = self.view.width(), self.view.height()
-        self.view._give_at_once(nav.zoomed(pose, 3.0, 0.5 * width, 0.5 * height, (width, height), 1.0))
+        self.view.camera.fit()
+        self.robot.pause(0.002 * TURN)  # the camera is on its way
+        self.view.camera.zoom(3.0, 0.5 * self.view.width(), 0.5 * self.view.height())
 
     def _gap(self) -> float:
         eq = mb.Equations(self.document.system)

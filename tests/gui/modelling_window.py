@@ -32,6 +32,6 @@ def opened(window: MainWindow, example: str, qtbot) -> None:
     """Show an example."""
     window.open_example(example)
     window.hint.hide()
-    qtbot.waitUntil(lambda: window.view.scene is not None and window.view._image is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: window.view.scene is not None and window.view.drawing.image is not None, timeout=60_000)
     window.player.pause()
     window.view.rebuild_now()

@@ -29,27 +29,26 @@ def application(qtbot):
     application.close()
 
 
-@pytest.mark.timeout(300)
-def test_the_first_hour_of_a_new_user(application, tmp_path):
+@pytest.fixture
+def robot(application):
     if QApplication.platformName() == "offscreen":
         pytest.skip("needs a display: scripts/test starts one")
-    window = application.window
-    with_keyboard = Robot(window)
-    window.activateWindow()
-    Tour(application, with_keyboard, tmp_path).all()
+    robot = Robot(application.window)
+    application.window.activateWindow()
+    return robot
+
+
+@pytest.mark.timeout(300)
+def test_the_first_hour_of_a_new_user(application, robot, tmp_path):
+    Tour(application, robot, tmp_path).all()
     assert (tmp_path / "bicycle.mp4").read_bytes()[4:8] == b"ftyp"
     assert (tmp_path / "bicycle.glb").read_bytes()[:4] == b"glTF"
     assert not [message for message in application.document.messages if message.level == "error"]
 
 
 @pytest.mark.timeout(600)
-def test_a_model_is_built_broken_mended_compared_and_undone(application, tmp_path):
-    if QApplication.platformName() == "offscreen":
-        pytest.skip("needs a display: scripts/test starts one")
-    window = application.window
-    with_keyboard = Robot(window)
-    window.activateWindow()
-    BuildingTour(application, with_keyboard, tmp_path).all()
+def test_a_model_is_built_broken_mended_compared_and_undone(application, robot, tmp_path):
+    BuildingTour(application, robot, tmp_path).all()
 
 
 def test_closing_while_everything_is_busy(application, qtbot):

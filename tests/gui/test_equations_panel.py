@@ -65,6 +65,9 @@ def cell(grid: NumberGrid, row: int, column: int) -> str:
         (mb.FixedDistance, "C = (|r_j - r_i|^2 - L^2) / (2 L)"),
         (mb.DiskOnPlane, "C = n . (r_j - r_i) - R s - rho"),
         (mb.SpringDamper, "s = k x + f(x) + c x' + g(x')"),
+        (mb.Bushing, "s = A_i^T (r_j - r_i)"),
+        (mb.ConstantVelocityJoint, "C_4 = d_x . e_y - d_y . e_x"),
+        (mb.PIDActuator, "e = w - x"),
         (mb.RevoluteJoint, ""),
     ],
 )

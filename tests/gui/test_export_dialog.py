@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage
 
 import mbframe as mb
-from gui.export_dialog import AS_SHOWN, OWN_SIZE, ExportDialog
+from gui.export_dialog import ExportDialog
 from gui.export_formats import FORMATS, file_name, file_size, frame_count, judged, keywords, spoken, with_suffix
+from gui.export_options import AS_SHOWN, OWN_SIZE
 from gui.runs import Run
 
 BY_KEY = {one.key: one for one in FORMATS}
@@ -21,7 +23,7 @@ BY_KEY = {one.key: one for one in FORMATS}
 class StillView:
     """As much of the view as the dialog needs."""
 
-    camera = ((6.0, -8.0, 2.0), (2.0, -1.0, 0.0), (0.0, 0.0, 1.0))
+    camera = SimpleNamespace(placement=((6.0, -8.0, 2.0), (2.0, -1.0, 0.0), (0.0, 0.0, 1.0)))
 
     def picture(self) -> QImage:
         picture = QImage(40, 30, QImage.Format.Format_RGB32)
@@ -51,11 +53,11 @@ def choose(dialog: ExportDialog, key: str) -> None:
 
 
 def small(dialog: ExportDialog) -> None:
-    dialog.size_choice.setCurrentText(OWN_SIZE)
-    dialog.pixel_width.setValue(161)
-    dialog.pixel_height.setValue(121)
-    dialog.fps.setValue(10)
-    dialog.quality.setCurrentIndex(1)
+    dialog.options.size_choice.setCurrentText(OWN_SIZE)
+    dialog.options.pixel_width.setValue(161)
+    dialog.options.pixel_height.setValue(121)
+    dialog.options.fps.setValue(10)
+    dialog.options.quality.setCurrentIndex(1)
 
 
 def write(qtbot, dialog: ExportDialog) -> list[Path]:
@@ -121,7 +123,8 @@ def test_each_format_shows_its_own_options(qtbot, dialog):
     visible = {}
     for one in FORMATS:
         choose(dialog, one.key)
-        visible[one.key] = (dialog.run.isVisible(), dialog.fps.isVisible(), dialog.size_choice.isVisible())
+        boxes = (dialog.options.run, dialog.options.fps, dialog.options.size_choice)
+        visible[one.key] = tuple(box.isVisible() for box in boxes)
         assert dialog.path.text().endswith(one.suffix)
         assert dialog.words.text() == one.help
     assert visible["mp4"] == (True, True, True)
@@ -129,14 +132,14 @@ def test_each_format_shows_its_own_options(qtbot, dialog):
     assert visible["csv"] == (True, False, False)
     assert visible["py"] == visible["view"] == (False, False, False)
     choose(dialog, "gif")
-    assert dialog.fps.value() == 20
-    assert dialog.fps.maximum() == 50
+    assert dialog.options.fps.value() == 20
+    assert dialog.options.fps.maximum() == 50
 
 
 def test_the_summary_counts_frames(dialog):
-    dialog.fps.setValue(30)
+    dialog.options.fps.setValue(30)
     assert dialog.summary.text() == "13 frames, 0.4 s to watch"  # floor(0.4 * 30) + 1
-    dialog.speed.setCurrentIndex(0)
+    dialog.options.speed.setCurrentIndex(0)
     assert dialog.summary.text() == "121 frames, 4 s to watch"
 
 
@@ -162,11 +165,11 @@ def test_a_motion_is_written(qtbot, dialog, tmp_path, key):
 
 def test_a_table_of_chosen_quantities(qtbot, dialog, result):
     choose(dialog, "csv")
-    dialog.search.setText("bar 1 angle")
-    shown = [k for k in range(dialog.quantities.count()) if not dialog.quantities.item(k).isHidden()]
-    names = [dialog.quantities.item(k).text() for k in shown]
+    dialog.quantities.search.setText("bar 1 angle")
+    shown = [k for k in range(dialog.quantities.list.count()) if not dialog.quantities.list.item(k).isHidden()]
+    names = [dialog.quantities.list.item(k).text() for k in shown]
     assert "bar 1.angle" in names
-    dialog.quantities.item(shown[names.index("bar 1.angle")]).setCheckState(Qt.CheckState.Checked)
+    dialog.quantities.list.item(shown[names.index("bar 1.angle")]).setCheckState(Qt.CheckState.Checked)
     (path,) = write(qtbot, dialog)
     lines = path.read_text().splitlines()
     assert lines[0] == "t [s],bar 1.angle [rad]"
@@ -189,10 +192,10 @@ def test_a_picture_of_the_view(qtbot, dialog):
 
 
 def test_the_camera_of_the_view_is_taken(dialog):
-    assert dialog.camera.currentData() == AS_SHOWN
-    assert dialog.chosen_settings()["camera"] == StillView.camera
-    dialog.camera.setCurrentIndex(dialog.camera.findData("front"))
-    assert dialog.chosen_settings()["camera"] == "front"
+    assert dialog.options.camera.currentData() == AS_SHOWN
+    assert dialog.options.settings()["camera"] == StillView.camera.placement
+    dialog.options.camera.setCurrentIndex(dialog.options.camera.findData("front"))
+    assert dialog.options.settings()["camera"] == "front"
 
 
 def test_without_a_run_only_model_and_view_can_be_exported(qtbot, document, solver, tmp_path):
@@ -237,8 +240,8 @@ def test_a_failure_in_the_other_process_is_a_sentence_here(qtbot, dialog, tmp_pa
 def test_an_export_is_cancelled(qtbot, dialog, tmp_path):
     choose(dialog, "png")
     small(dialog)
-    dialog.speed.setCurrentIndex(0)
-    dialog.fps.setValue(120)  # 481 frames
+    dialog.options.speed.setCurrentIndex(0)
+    dialog.options.fps.setValue(120)  # 481 frames
     qtbot.mouseClick(dialog.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "drawn" in dialog.note.text(), timeout=60_000)
     assert dialog.button.text() == "Cancel"
@@ -254,8 +257,8 @@ def test_an_export_is_cancelled(qtbot, dialog, tmp_path):
 def test_closing_cancels(qtbot, dialog):
     choose(dialog, "png")
     small(dialog)
-    dialog.speed.setCurrentIndex(0)
-    dialog.fps.setValue(120)
+    dialog.options.speed.setCurrentIndex(0)
+    dialog.options.fps.setValue(120)
     dialog.export()
     job = dialog.job
     dialog.reject()

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtGui import QHelpEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication, QToolTip, QVBoxLayout, QWidget
 
 import mbframe as mb
 from gui.fields import Surroundings, field_for
@@ -324,6 +324,32 @@ def test_a_matrix_is_its_diagonal_until_all_entries_are_asked_for(form, qtbot):
     assert stiffness.values[-1][0, 1] == 0.5
     stiffness.field._all.click()
     assert len(stiffness.field.grid.edits) == 9, "a matrix that is not diagonal cannot be shown by its diagonal"
+
+
+def test_a_number_that_is_cut_is_told_by_its_tooltip(form, qtbot):
+    stiffness = form(np.full((6, 6), 1234.5678), kind="matrix", shape=(6, 6))
+    edit = stiffness.field.grid.edits[0]
+    edit.setFixedWidth(120)
+    assert not edit.is_cut
+    edit.setFixedWidth(30)
+    assert edit.is_cut
+    QToolTip.hideText()
+    middle = edit.rect().center()
+    QApplication.sendEvent(edit, QHelpEvent(QHelpEvent.Type.ToolTip, middle, edit.mapToGlobal(middle)))
+    assert QToolTip.text() == edit.text() == "1234.6"
+    QToolTip.hideText()
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "words"),
+    [
+        ("vector", (None,), "numbers with commas"),
+        ("matrix", (None, 3), "numbers with commas; rows with semicolons"),
+    ],
+)
+def test_only_a_table_is_asked_for_by_rows(form, kind, shape, words):
+    shown = form(None, default=None, kind=kind, shape=shape)
+    assert shown.field.edit.placeholderText() == words
 
 
 def test_numbers_are_one_or_a_list(form):

@@ -250,7 +250,7 @@ def test_a_cantilever_by_hand(window, qtbot):  # noqa: F811
     dialog.accept()
     (beam,) = document.system.bodies
     assert beam.modes.component.extent == pytest.approx(np.linalg.norm(beam.deformed(np.zeros(beam.modes.count))[-1]))
-    window.view.fit()
+    window.view.camera.fit()
     end = beam.motion.position + beam.motion.rotation @ beam.modes.component.nodes[-1]
     system = document.system
     system_joint = mb.FixedJoint("wall", system.ground, beam, at=end)

@@ -20,6 +20,8 @@ from gui.units import DisplayUnits
 from mbframe.forces.base import OnBody
 from mbframe.joints.coupled import Coupling
 
+from .hands import type_into
+
 
 def bodies():
     """A system with two bodies in general position."""
@@ -92,15 +94,6 @@ def shown(qtbot):
         return document, panel
 
     return make
-
-
-def type_into(qtbot, edit, text, enter=True):
-    edit.setFocus()
-    edit.selectAll()
-    qtbot.keyClick(edit, Qt.Key.Key_Delete)
-    qtbot.keyClicks(edit, text)
-    if enter:
-        qtbot.keyClick(edit, Qt.Key.Key_Return)
 
 
 @pytest.mark.parametrize("cls", specimens(), ids=lambda cls: cls.__name__)

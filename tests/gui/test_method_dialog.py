@@ -14,6 +14,8 @@ from gui.method_dialog import MethodDialog, python_call, strategies
 from gui.run_controls import RunControls
 from gui.runs import RunSettings
 
+from .hands import type_into
+
 
 @pytest.fixture
 def dialog(qtbot):
@@ -33,15 +35,6 @@ def dialog(qtbot):
 def choose(dialog, role, cls):
     combo = dialog.boxes[role].combo
     combo.setCurrentIndex(combo.findData(cls))
-
-
-def type_into(qtbot, edit, text, enter=True):
-    edit.setFocus()
-    edit.selectAll()
-    qtbot.keyClick(edit, Qt.Key.Key_Delete)
-    qtbot.keyClicks(edit, text)
-    if enter:
-        qtbot.keyClick(edit, Qt.Key.Key_Return)
 
 
 EXPECTED = {

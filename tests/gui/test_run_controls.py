@@ -19,6 +19,8 @@ from gui.runs import Run, RunSettings
 from gui.solver_process import Failure
 from gui.tasks import SimulationOutcome
 
+from .hands import type_into
+
 
 def pendulum():
     system = mb.System("pendulum", dimension=2)
@@ -69,15 +71,6 @@ def panel(qtbot, tmp_path):
     with qtbot.waitActive(controls):
         controls.activateWindow()
     return controls
-
-
-def type_into(qtbot, edit, text, enter=True):
-    edit.setFocus()
-    edit.selectAll()
-    qtbot.keyClick(edit, Qt.Key.Key_Delete)
-    qtbot.keyClicks(edit, text)
-    if enter:
-        qtbot.keyClick(edit, Qt.Key.Key_Return)
 
 
 def stored(panel, t_end=0.1):

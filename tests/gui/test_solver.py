@@ -15,18 +15,9 @@ from PySide6.QtCore import QElapsedTimer, QTimer
 import mbframe as mb
 from gui.runs import Run, RunSettings
 from gui.solver import FOLDER_PREFIX, READY, Solver
-from gui.tasks import (
-    CriticalValuesTask,
-    EquilibriumTask,
-    FreedomTask,
-    LinearizeTask,
-    Model,
-    QuantitiesTask,
-    RootLocusTask,
-    SimulateTask,
-    SweepTask,
-    Varied,
-)
+from gui.stability.tasks import EQUILIBRIUM, About, LocusTask, RootsTask, Subject
+from gui.stability.variation import ElementNumber
+from gui.tasks import FreedomTask, Model, QuantitiesTask, SimulateTask
 
 LONG = 60_000  # ms; the first use of a stage on a cold machine compiles it
 
@@ -157,6 +148,15 @@ def test_an_impossible_model_fails_with_its_problems(qtbot, solver, document):
     assert "later time" in failure.message
 
 
+def assert_cancelled_at_once(qtbot, job):
+    watch = QElapsedTimer()
+    watch.start()
+    job.cancel()
+    qtbot.waitUntil(lambda: job.done, timeout=5000)
+    assert watch.elapsed() <= 300
+    assert job.state == "cancelled"
+
+
 def test_cancelling_keeps_what_was_computed(qtbot, solver, document):
     document.open_example("n_four_bar")
     path = solver.temporary_file()
@@ -164,12 +164,7 @@ def test_cancelling_keeps_what_was_computed(qtbot, solver, document):
     job = solver.submit(SimulateTask(Model.of(document.system), settings, str(path)))
     qtbot.waitSignal(job.progressed, timeout=LONG).wait()
     qtbot.wait(300)
-    watch = QElapsedTimer()
-    watch.start()
-    job.cancel()
-    qtbot.waitUntil(lambda: job.done, timeout=5000)
-    assert watch.elapsed() <= 300
-    assert job.state == "cancelled"
+    assert_cancelled_at_once(qtbot, job)
     partial = mb.load_result(path)
     assert not partial.info.completed
     assert 0.0 < partial.t[-1] < 500.0
@@ -179,12 +174,7 @@ def test_a_task_that_does_not_listen_is_ended_with_its_process(qtbot, solver):
     job = solver.submit(Stubborn())
     qtbot.waitUntil(lambda: job.state == "running", timeout=LONG)
     qtbot.wait(100)
-    watch = QElapsedTimer()
-    watch.start()
-    job.cancel()
-    qtbot.waitUntil(lambda: job.done, timeout=5000)
-    assert watch.elapsed() <= 300
-    assert job.state == "cancelled"
+    assert_cancelled_at_once(qtbot, job)
     assert outcome(qtbot, solver.submit(Telling("still here"))) == ("finished", "still here")
 
 
@@ -256,36 +246,27 @@ def test_the_window_stays_responsive(qtbot, solver, document):
 
 def test_stability_tasks_agree_with_the_library(qtbot, solver, document):
     document.open_example("whipple_bicycle")
-    model = Model.of(document.system)
-    expected = mb.linearize(document.system)
-    state, found = outcome(qtbot, solver.submit(LinearizeTask(model)))
-    assert state == "finished"
-    np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, atol=1e-9)
-    varied = Varied(model, "frame", "mass")
+    subject = Subject(Model.of(document.system), variation=ElementNumber("frame", "mass"))
     mass = document.system["frame"].mass
-    state, (value, found) = outcome(qtbot, solver.submit(SweepTask(varied, mass)))
-    assert value == mass
-    np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, atol=1e-9)
-    state, locus = outcome(qtbot, solver.submit(RootLocusTask(varied, (mass, 1.1 * mass))))
+    expected = mb.linearize(document.system)
+    for value in (None, mass):  # None leaves the model as it is
+        state, found = outcome(qtbot, solver.submit(RootsTask(subject, value)))
+        assert state == "finished"
+        assert found.value == value
+        np.testing.assert_allclose(found.linearization.eigenvalues, expected.eigenvalues, atol=1e-9)
+    state, found = outcome(qtbot, solver.submit(LocusTask(subject, (mass, 1.05 * mass, 1.1 * mass))))
     assert state == "finished"
-    assert locus.eigenvalues.shape[0] == 2
-    state, critical = outcome(qtbot, solver.submit(CriticalValuesTask(varied, (mass, 1.1 * mass), 3)))
-    assert state == "finished"
-    assert critical == []  # so small a change of mass does not make the bicycle stable
-
-
-def test_gravity_and_components_can_be_varied():
-    system = mb.examples.heavy_top()
-    changed = Varied(Model.of(system), "", "gravity", 2)(-1.62)
-    np.testing.assert_array_equal(changed.gravity, [0.0, 0.0, -1.62])
-    np.testing.assert_array_equal(system.gravity, [0.0, 0.0, -9.81])
+    assert found.locus.eigenvalues.shape[0] == 3
+    assert found.critical == []  # so small a change of mass does not make the bicycle stable
 
 
 def test_equilibria_come_back_as_states(qtbot, solver, document):
     document.open_example("four_bar")
-    state, found = outcome(qtbot, solver.submit(EquilibriumTask(Model.of(document.system))))
+    task = RootsTask(Subject(Model.of(document.system), About(EQUILIBRIUM)))
+    state, found = outcome(qtbot, solver.submit(task))
     assert state == "finished"
-    np.testing.assert_allclose(found.position("bar 2"), mb.equilibrium(document.system).position("bar 2"), atol=1e-9)
+    expected = mb.equilibrium(document.system).position("bar 2")
+    np.testing.assert_allclose(found.state.position("bar 2"), expected, atol=1e-9)
 
 
 def test_a_model_that_no_file_can_hold_travels_pickled():

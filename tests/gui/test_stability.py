@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QApplication, QPushButton
 
 import mbframe as mb
+from gui.labels import broken
 from gui.stability.applying import changes_to
 from gui.stability.mode_motion import ModeMotion, joints_of
 from gui.stability.modes import DECAYS, GROWS, IGNORABLE, NEUTRAL, Roots, root_text, tooltip, what_moves
 from gui.stability.remedies import explained, what_moved
+from gui.stability.table import LETTERS, MOVING
 from gui.stability.tasks import ASSEMBLED, EQUILIBRIUM, STEADY, About
 from gui.stability.variation import ElementNumber, ExampleArgument, example_arguments, variations
 
@@ -95,6 +98,23 @@ def test_what_moves_is_named_with_its_direction():
     bar = plane.add(mb.PlanarBody("bar", mass=1.0, inertia=0.1, position=(0, -0.5)))
     plane.add(mb.RevoluteJoint("pin", plane.ground, bar, at=(0, 0)))
     assert Roots(mb.linearize(plane)).rows[0].moving == "bar turns"
+
+
+def test_bodies_that_move_alike_share_their_words():
+    system = mb.System("twins", gravity=(0, 0, 0))
+    twins = [
+        system.add(mb.RigidBody(name, mass=1.0, inertia=(1, 1, 1), position=(k, 0, 0)))
+        for k, name in enumerate(("one", "two"))
+    ]
+    for twin in twins:
+        system.add(mb.TranslationalJoint(f"guide {twin.name}", system.ground, twin, at=twin.position, axis=(0, 0, 1)))
+    system.add(mb.Bushing("between", *twins, at=(0.5, 0, 0), stiffness=(0, 0, 8, 0, 0, 0)))
+    system.add(mb.Bushing("held", system.ground, twins[0], at=(0, 0, 0), stiffness=(0, 0, 1, 0, 0, 0)))
+    system.add(mb.Bushing("kept", system.ground, twins[1], at=(1, 0, 0), stiffness=(0, 0, 1, 0, 0, 0)))
+    found = {round(abs(row.root.imag), 6): row.moving for row in Roots(mb.linearize(system)).rows}
+    assert sorted(found) == [1.0, round(17.0**0.5, 6)]  # sqrt(k/m), and sqrt((k + 2 * 8)/m) against each other
+    for words in found.values():
+        assert sorted(words.removesuffix(" move along z").split(", ")) == ["one", "two"]
 
 
 def test_tooltips_tell_residual_condition_or_the_reason(bicycle):
@@ -264,6 +284,70 @@ def test_the_empty_tab_says_what_it_shows_and_has_one_button(qtbot, panel, docum
     assert panel.table.modes.rowCount() == 9
     document.open_example("four_bar")
     assert panel.pages.currentIndex() == 0
+
+
+USUAL, SMALL = 815, 583  # the widths of the tab in windows of 1400 and 1100 pixels
+
+
+@pytest.mark.parametrize("points", [0, 14], ids=["usual font", "large font"])
+@pytest.mark.parametrize("width", [USUAL, SMALL])
+def test_nothing_of_the_table_is_cut(qtbot, panel, document, width, points):
+    if points:
+        font = QFont(panel.font())
+        font.setPointSizeF(points)
+        panel.setFont(font)
+    panel.resize(width, 260)
+    document.open_example("whipple_bicycle")
+    linearized(qtbot, panel)
+    table, header = panel.table, panel.table.horizontalHeader()
+    for column in range(table.modes.columnCount()):
+        title = table.modes.headerData(column, Qt.Orientation.Horizontal)
+        assert header.sectionSize(column) > header.fontMetrics().horizontalAdvance(title) + 16  # what the style leaves
+        if column != MOVING:
+            assert header.sectionSize(column) >= table.sizeHintForColumn(column)
+    assert header.sectionSize(MOVING) >= LETTERS * table.fontMetrics().averageCharWidth()
+    seen = table.viewport().width()
+    if width == USUAL and not points:
+        assert header.length() == seen  # and nothing has to be scrolled
+        assert panel.heading.sentence.shown == broken_in_two(panel.heading.sentence.text(), panel.heading.sentence)
+    elif not points:
+        assert header.sectionPosition(MOVING) < seen / 2  # what moves is seen without scrolling
+
+
+def broken_in_two(text: str, label) -> list[str]:
+    """The lines of a text that ends within two of them."""
+    lines = broken(text, label.fontMetrics(), label.contentsRect().width(), 99)
+    assert len(lines) <= 2
+    return lines
+
+
+def test_columns_do_not_shrink_while_roots_change(qtbot, panel, document):
+    document.open_example("whipple_bicycle")
+    linearized(qtbot, panel)
+    panel.sweep.set_value(8.0)  # "grows" in the column of times
+    qtbot.waitUntil(lambda: panel.heading.verdict.text() == "Unstable", timeout=20_000)
+    last = panel.table.modes.columnCount() - 1
+    wide = panel.table.columnWidth(last)
+    panel.sweep.set_value(5.0)
+    qtbot.waitUntil(lambda: panel.heading.verdict.text() == "Stable", timeout=20_000)
+    assert panel.table.columnWidth(last) == wide
+    document.open_example("whipple_bicycle")
+    linearized(qtbot, panel)
+    assert panel.table.columnWidth(last) < wide
+
+
+def test_a_narrow_tab_leaves_words_away_before_it_scrolls(qtbot, panel, document):
+    document.open_example("whipple_bicycle")
+    linearized(qtbot, panel)
+    assert panel.heading.button.text() == "Linearize"
+    panel.resize(SMALL, 260)
+    QApplication.processEvents()
+    assert panel.heading.button.text() == ""
+    assert "Linearize" in panel.heading.button.toolTip()
+    assert panel.minimumSizeHint().width() <= SMALL
+    panel.resize(USUAL, 260)
+    QApplication.processEvents()
+    assert panel.heading.button.text() == "Linearize"
 
 
 def test_a_click_on_the_weave_root_moves_the_bicycle(qtbot, panel, document):

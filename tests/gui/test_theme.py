@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QFont, QPalette
 from PySide6.QtWidgets import QPushButton, QToolButton
 
 from gui import icons, theme
@@ -56,6 +56,16 @@ def test_switching_reaches_palette_style_sheet_and_listeners(qapp):
 def test_the_desktop_may_choose(qapp):
     theme.apply("system")
     assert theme.current().name == theme.system_theme()
+
+
+@pytest.mark.parametrize(("points", "heading"), [(9.0, 12.0), (13.5, 18.0)])
+def test_letters_follow_the_font_of_the_desktop(qapp, monkeypatch, points, heading):
+    usual = QFont()
+    usual.setPointSizeF(points)
+    monkeypatch.setattr(theme.QGuiApplication, "font", lambda: usual)
+    assert theme.font_sizes()["heading_size"] == heading
+    assert f'QLabel[role="heading"] {{ font-size: {heading:g}pt;' in theme.style_sheet(theme.LIGHT)
+    assert theme.fixed_font().pointSizeF() >= points
 
 
 def test_every_icon_draws_something_in_the_colour_asked_for(qapp):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QEventLoop, QTimer
 
-from gui.turns import Turns
+from gui.turns import Turns, single_shot
 
 
 @pytest.fixture
@@ -90,3 +90,15 @@ def test_an_error_ends_the_work(turns, qtbot):
         qtbot.waitUntil(lambda: bool(exceptions))
     assert exceptions[0][0] is ZeroDivisionError
     assert not turns.busy
+
+
+def test_a_single_shot_waits_for_its_last_start(turns, qtbot):
+    seen = []
+    timer = single_shot(turns, lambda: seen.append(True), 30)
+    for _ in range(3):
+        timer.start()
+        qtbot.wait(10)
+        assert not seen
+    qtbot.waitUntil(lambda: bool(seen))
+    qtbot.wait(50)
+    assert seen == [True]

@@ -10,18 +10,18 @@ from PySide6.QtWidgets import QApplication
 
 import mbframe as mb
 from gui import navigation as nav
-from gui import theme
-from gui import view as view_module
+from gui import theme, view_drawing
 from gui.playback import Player
 from gui.runs import Run
 from gui.view import View
+from gui.view_camera import TURN, ViewCamera
 from gui.view_cube import ViewCube
 from gui.view_menu import PRESETS, menu_for
 from mbframe.render.canvas import SAMPLES
 
 pytestmark = pytest.mark.skipif(not mb.render.can_draw(), reason="nothing can be drawn here")
 
-SLOWLY = View._animate
+SLOWLY = ViewCamera._go
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def shared_canvas():
 @pytest.fixture
 def view(document, qtbot, shared_canvas, monkeypatch):
     monkeypatch.setattr(mb.render, "Canvas", lambda size: shared_canvas)
-    monkeypatch.setattr(View, "_animate", lambda self, start, end: self._give_at_once(end))  # without a delay
+    monkeypatch.setattr(ViewCamera, "_go", lambda self, start, end: self.put(end))  # without a delay
     document.open_example("four_bar")
     view = View(document, Player(document))
     qtbot.addWidget(view)
@@ -99,7 +99,7 @@ def test_states_move_the_bodies_and_nothing_is_built_anew(view, document):
 
 
 def test_edits_are_drawn_once_and_from_the_same_camera(view, document, monkeypatch):
-    view._orbit(40.0, 10.0)
+    view.camera.orbit(40.0, 10.0)
     before, built = pose(view), []
     draw = view.canvas.draw_system
     monkeypatch.setattr(view.canvas, "draw_system", lambda *a, **k: (built.append(1), draw(*a, **k))[1])
@@ -200,13 +200,13 @@ def test_without_opengl_the_view_says_so(document, qtbot, monkeypatch):
     assert "there is no driver" in view.message
     document.open_example("four_bar")
     view.player.seek(1.0)
-    view.fit()
-    view.look("top")
+    view.camera.fit()
+    view.camera.look("top")
     view.set_labels(True)
     view.set_trail("bar 2", True)
     view.set_arrows("velocity", True)
     view.follow("bar 1")
-    assert view.camera is None
+    assert view.camera.placement is None
     view.grab()
     view.picture()
     view.close_canvas()
@@ -229,7 +229,7 @@ def test_themes_reach_the_scene(view, qtbot):
 
 
 def test_a_click_selects_and_beside_it_deselects(view, document, qtbot):
-    view.look("front")
+    view.camera.look("front")
     middle = mb.render.Poses.described(document.system).of("bar 2")[0]
     qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=place_of(view, middle + np.array([0.0, 0.0, 0.2])))
     assert document.selection is document.system["bar 2"]
@@ -253,7 +253,7 @@ def test_what_the_document_selects_is_highlighted(view, document):
 
 
 def test_dragging_orbits_without_selecting(view, document):
-    view.look("front")
+    view.camera.look("front")
     before = pose(view)
     drag(view, QPoint(200, 150), QPoint(260, 150), Qt.MouseButton.LeftButton)
     after = pose(view)
@@ -272,7 +272,7 @@ def test_dragging_orbits_without_selecting(view, document):
     ],
 )
 def test_dragging_pans(view, button, modifier):
-    view.look("front")
+    view.camera.look("front")
     point = pose(view).focus
     before = place_of(view, point)
     drag(view, QPoint(200, 150), QPoint(230, 165), button, modifier)
@@ -282,7 +282,7 @@ def test_dragging_pans(view, button, modifier):
 
 
 def test_the_wheel_zooms_to_the_cursor(view):
-    view.look("front")
+    view.camera.look("front")
     place = QPointF(120.0, 80.0)
     origin, direction = view.canvas.ray(place.x(), place.y())
     target = origin + direction * (pose(view).distance / -(direction @ pose(view).towards))
@@ -306,9 +306,9 @@ def test_the_wheel_zooms_to_the_cursor(view):
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_preset_views_bring_all_of_it_into_view(view, name):
-    view.look(name)
+    view.camera.look(name)
     QApplication.processEvents()
-    view._give_at_once(view._fitting_pose())
+    view.camera.fit()
     poses = mb.render.Poses.described(view.document.system)
     corners = np.array([poses.of(body.name)[0] for body in view.document.system.bodies])
     pixels, depth = view.canvas.project(corners)
@@ -318,21 +318,21 @@ def test_preset_views_bring_all_of_it_into_view(view, name):
 
 
 def test_fitting_keeps_the_direction(view):
-    view._orbit(70.0, -20.0)
+    view.camera.orbit(70.0, -20.0)
     before = pose(view).towards
-    view._give(pose(view).moved((100.0, 0.0, 0.0)))
-    view.fit()
+    view.camera.move(pose(view).moved((100.0, 0.0, 0.0)))
+    view.camera.fit()
     np.testing.assert_allclose(pose(view).towards, before, atol=1e-9)
     assert np.linalg.norm(pose(view).focus) < 20.0
 
 
 def test_a_fitted_view_stays_so_when_it_is_resized(view, qtbot):
-    view.fit()
+    view.camera.fit()
     distance = pose(view).distance
     view.resize(240, 320)
     qtbot.wait(10)
     assert pose(view).distance > 1.3 * distance
-    view._orbit(5.0, 0.0)
+    view.camera.orbit(5.0, 0.0)
     moved = pose(view)
     view.resize(480, 320)
     qtbot.wait(10)
@@ -340,23 +340,33 @@ def test_a_fitted_view_stays_so_when_it_is_resized(view, qtbot):
 
 
 def test_preset_views_turn_smoothly(view, qtbot, monkeypatch):
-    monkeypatch.setattr(View, "_animate", SLOWLY)
-    monkeypatch.setattr(view_module, "SLOW", 1e9)
-    view.look("front")
+    monkeypatch.setattr(ViewCamera, "_go", SLOWLY)
+    monkeypatch.setattr(view_drawing, "SLOW", 1e9)
+    view.camera.look("front")
     qtbot.waitUntil(lambda: pose(view).towards @ np.array([0.0, 0.0, 1.0]) > 0.999999, timeout=5000)
-    view.look("right")
+    view.camera.look("right")
     assert pose(view).towards @ np.array([0.0, 0.0, 1.0]) > 0.9  # it has only begun
     qtbot.waitUntil(lambda: pose(view).towards @ np.array([1.0, 0.0, 0.0]) > 0.999999, timeout=5000)
 
 
+def test_moving_by_hand_ends_a_turn(view, qtbot, monkeypatch):
+    monkeypatch.setattr(ViewCamera, "_go", SLOWLY)
+    monkeypatch.setattr(view_drawing, "SLOW", 1e9)
+    view.camera.look("right")
+    view.camera.zoom(2.0, 240.0, 160.0)
+    there = pose(view)
+    qtbot.wait(2 * TURN)
+    np.testing.assert_allclose(pose(view).position, there.position)
+
+
 def test_the_camera_is_given_as_exports_take_it(view):
-    position, focus, up = view.camera
+    position, focus, up = view.camera.placement
     np.testing.assert_allclose(position, pose(view).position)
     assert len(focus) == len(up) == 3
 
 
 def test_a_double_click_makes_its_point_the_middle(view, qtbot):
-    view.look("front")
+    view.camera.look("front")
     at = mb.render.Poses.described(view.document.system).of("bar 3")[0] + np.array([0.0, 0.0, 0.2])
     qtbot.mouseDClick(view, Qt.MouseButton.LeftButton, pos=place_of(view, at))
     np.testing.assert_allclose(pose(view).focus[:2], at[:2], atol=0.1)
@@ -456,66 +466,66 @@ def test_a_motion_that_leaves_the_picture_is_brought_into_view(view, document, t
     document.open_system(result.system)
     view.rebuild_now()
     if touched:
-        view._orbit(10.0, 5.0)
-    before = view.camera
+        view.camera.orbit(10.0, 5.0)
+    before = view.camera.placement
     run = Run("Run 1", result=result, computing=True)
     document.add_run(run)
-    assert view.camera == before  # as long as it grows the camera stands still
+    assert view.camera.placement == before  # as long as it grows the camera stands still
     run.computing = False
     document.run_changed(run)
     view.rebuild_now()
-    assert (view.camera == before) is touched
+    assert (view.camera.placement == before) is touched
     if not touched:
         x = view.canvas.project([(t, 0.0, 0.0) for t in (0.0, 5.0, 10.0)])[0][:, 0]
         assert ((x > 0.0) & (x < view.canvas.size[0])).all()
 
 
 def test_a_motion_that_stays_in_the_picture_leaves_the_camera_alone(view, document):
-    before = view.camera
+    before = view.camera.placement
     document.add_run(Run("Run 1", result=mb.simulate(document.system, 0.5, t_eval=np.linspace(0.0, 0.5, 11))))
     view.rebuild_now()
-    assert view.camera == before
+    assert view.camera.placement == before
 
 
 # --- pictures ---------------------------------------------------------------------------------------------------------
 
 
 def test_slow_machines_get_fewer_pixels_while_it_moves(view, document):
-    view._frame_time = 1.0
+    view.drawing.frame_time = 1.0
     document.animation_owner = object()
-    view._changed()
+    view.drawing.changed()
     view.grab()
-    assert view.canvas.size[0] == round(view_module.COARSE * 480)
+    assert view.canvas.size[0] == round(view_drawing.COARSE * 480)
     document.animation_owner = None
-    view._best.draw()
+    view.drawing._best.draw()
     assert view.canvas.size[0] == 480
 
 
 def test_the_picture_becomes_smooth_piece_by_piece(view, qtbot, monkeypatch):
-    view._frame_time = 0.001
-    view._changed()
+    view.drawing.frame_time = 0.001
+    view.drawing.changed()
     view.grab()
-    plain, drawn, image = view._image, [], view.canvas.image
-    monkeypatch.setattr(view.canvas, "image", lambda: drawn.append(view._image) or image())
-    view._best.draw()
+    plain, drawn, image = view.drawing.image, [], view.canvas.image
+    monkeypatch.setattr(view.canvas, "image", lambda: drawn.append(view.drawing.image) or image())
+    view.drawing._best.draw()
     assert not drawn  # the event loop goes on in between
-    qtbot.waitUntil(lambda: view._image is not plain)
+    qtbot.waitUntil(lambda: view.drawing.image is not plain)
     assert drawn == [plain] * len(SAMPLES)
-    assert len(set(_colours(view._image))) > len(set(_colours(plain)))
+    assert len(set(_colours(view.drawing.image))) > len(set(_colours(plain)))
 
 
 def test_a_change_ends_the_smoothing(view, qtbot, monkeypatch):
-    view._frame_time = 0.001
-    view._changed()
+    view.drawing.frame_time = 0.001
+    view.drawing.changed()
     view.grab()
     drawn, image = [], view.canvas.image
     monkeypatch.setattr(view.canvas, "image", lambda: drawn.append(True) or image())
-    plain = view._image
-    view._best.draw()
-    view._best._turns._go_on()
-    view._best._turns._go_on()
-    view._best.later()
-    qtbot.waitUntil(lambda: view._image is not plain)
+    plain = view.drawing.image
+    view.drawing._best.draw()
+    view.drawing._best._turns._go_on()
+    view.drawing._best._turns._go_on()
+    view.drawing._best.later()
+    qtbot.waitUntil(lambda: view.drawing.image is not plain)
     assert len(drawn) == 2 + len(SAMPLES)  # all of them anew
 
 

@@ -191,8 +191,8 @@ class Tour:
         rectangle = dialog.formats.visualItemRect(dialog.formats.item(row))
         self.robot.click(dialog.formats.viewport(), rectangle.center())
         assert dialog.formats.currentRow() == row
-        dialog.size_choice.setCurrentIndex(dialog.size_choice.count() - 1)
-        for box, pixels in ((dialog.pixel_width, 320), (dialog.pixel_height, 180)):
+        dialog.options.size_choice.setCurrentIndex(dialog.options.size_choice.count() - 1)
+        for box, pixels in ((dialog.options.pixel_width, 320), (dialog.options.pixel_height, 180)):
             box.setValue(pixels)
         path = self.robot.find("export_path")
         self.robot.click(path)
@@ -221,4 +221,6 @@ class Tour:
         self.robot.click(card)
         self.robot.until(lambda: self.window.model_shown, 20.0, "the model to be shown")
         view = self.window.view
-        self.robot.until(lambda: view.scene is not None and view._image is not None, 60.0, "a picture of the model")
+        self.robot.until(
+            lambda: view.scene is not None and view.drawing.image is not None, 60.0, "a picture of the model"
+        )

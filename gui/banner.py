@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from .. import icons, theme
+from . import icons, theme
 
 COLORS = {"info": "accent", "warning": "warning", "error": "bad"}
 

@@ -1,0 +1,186 @@
+"""From where the view is looked at: by hand, from preset directions, at all of it, along with a body."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from PySide6.QtCore import QEasingCurve, QObject, QVariantAnimation, Signal
+
+import mbframe as mb
+
+from . import navigation as nav
+from .playback import Player
+from .view_cube import Zone
+from .view_drawing import Drawing
+
+TURN: Final = 220
+"""Milliseconds in which the camera goes to a preset view."""
+
+
+class ViewCamera(QObject):
+    """Moves the camera of a drawing. One that sees all of it goes on doing so, until it is moved by hand or held."""
+
+    moved = Signal()
+
+    def __init__(self, drawing: Drawing, player: Player) -> None:
+        super().__init__(drawing)
+        self._drawing, self._player = drawing, player
+        self.followed: str | None = None
+        """The body along with which the camera moves."""
+        self.fitted = True
+        """Whether it sees all of it, and goes on doing so when the view changes its size."""
+        self._fit_next = True
+        self._turning: QVariantAnimation | None = None
+
+    @property
+    def pose(self) -> nav.Pose | None:
+        """Where the camera is; None as long as nothing can be drawn."""
+        canvas = self._drawing.canvas
+        return None if canvas is None else nav.Pose.of(canvas.plotter.camera)
+
+    @property
+    def placement(self) -> tuple[tuple[float, ...], ...] | None:
+        """Position, focus and upward direction, as `mbframe.render.export` takes them."""
+        pose = self.pose
+        return None if pose is None else tuple(map(tuple, (pose.position, pose.focus, pose.up)))
+
+    @property
+    def _scene(self) -> mb.render.Scene | None:
+        """What is looked at."""
+        return self._drawing.scene
+
+    # --- scenes -------------------------------------------------------------------------------------------------------
+
+    def begin_anew(self) -> None:
+        """See all of the next scene, from a direction of its own, and follow nothing."""
+        self.followed = None
+        self._fit_next = True
+
+    def look_again(self, scene: mb.render.Scene, before: nav.Pose | None) -> None:
+        """The scene was drawn anew: look at it from where the last one was looked at, or at all of it."""
+        scene.follow(self.followed)
+        if before is not None and not self._fit_next:
+            before.give(scene.plotter.camera)
+            if self.fitted:
+                self._fitting(scene).give(scene.plotter.camera)
+        self.fitted |= self._fit_next
+        self._fit_next = False
+        self.moved.emit()
+
+    def resized(self) -> None:
+        """The view has another size: what was seen as a whole still is."""
+        if (scene := self._scene) is not None and self.fitted:
+            self._drawing.resize()
+            self.put(self._fitting(scene))
+
+    # --- at all of it -------------------------------------------------------------------------------------------------
+
+    def fit(self) -> None:
+        """Bring all of it into view, from the same direction."""
+        if (scene := self._scene) is not None:
+            self._go(_now(scene), self._fitting(scene))
+            self.fitted = True
+
+    def look(self, name: str) -> None:
+        """Look from a preset direction at all of it: one of `view_menu.PRESETS`."""
+        if (scene := self._scene) is not None:
+            start = _now(scene)
+            scene.view(name)
+            self._go(start, self._kept_on_followed(scene))
+            self.fitted = True
+
+    def _fitting(self, scene: mb.render.Scene) -> nav.Pose:
+        """The pose that sees all of it from the present direction."""
+        pose = _now(scene)
+        scene.view_from(pose.towards, pose.frame[:, 1])
+        return self._kept_on_followed(scene)
+
+    def _kept_on_followed(self, scene: mb.render.Scene) -> nav.Pose:
+        """The pose that a scene chose for the described mechanism, shifted to where the followed body is now."""
+        pose = _now(scene)
+        return pose if self.followed is None else pose.moved(scene.shift(self.followed))
+
+    # --- by hand ------------------------------------------------------------------------------------------------------
+
+    def hold(self) -> None:
+        """Leave the camera where it is, whatever is drawn next."""
+        self.fitted = False
+
+    def orbit(self, dx: float, dy: float) -> None:
+        """Turn about what is looked at by a drag of so many pixels, y downwards."""
+        if (scene := self._scene) is not None:
+            self.move(nav.orbited(_now(scene), dx, dy, scene.sketch.up))
+
+    def pan(self, dx: float, dy: float) -> None:
+        """Let what is looked at follow a drag of so many pixels."""
+        if (scene := self._scene) is not None:
+            self.move(nav.panned(_now(scene), dx, dy, self._drawing.size[1]))
+
+    def zoom(self, factor: float, x: float, y: float) -> None:
+        """Go nearer (factor < 1) or farther, with what is under a pixel staying there."""
+        if (scene := self._scene) is not None:
+            self.move(nav.zoomed(_now(scene), factor, x, y, self._drawing.size, scene.sketch.extent))
+
+    def centre(self, point: ArrayLike) -> None:
+        """Make a point the middle, about which dragging turns."""
+        if (scene := self._scene) is not None:
+            start = _now(scene)
+            self.hold()
+            self._go(start, start.moved(np.asarray(point, float) - start.focus))
+
+    def look_from(self, zone: Zone) -> None:
+        """Look from a side, an edge or a corner of the view cube at the same point."""
+        if (scene := self._scene) is not None:
+            start, front = _now(scene), self.front
+            self.hold()
+            self._go(start, nav.looking(start, front @ np.array(zone, float), front[:, 2], -front[:, 1]))
+
+    @property
+    def front(self) -> NDArray[np.float64]:
+        """The axes of the view cube: right, towards who looks from the front, and upwards as columns."""
+        from mbframe.render.camera import front_frame
+
+        return front_frame(self._scene.sketch.up) if self._scene is not None else np.eye(3)
+
+    # --- moving -------------------------------------------------------------------------------------------------------
+
+    def move(self, pose: nav.Pose) -> None:
+        """Move the camera by hand: it ends a turn, and stays where it is when the window changes its size."""
+        self._stop()
+        self.hold()
+        self.put(pose)
+
+    def put(self, pose: nav.Pose) -> None:
+        """Move the camera, whether it is held or sees all of it."""
+        if self._drawing.canvas is not None:
+            pose.give(self._drawing.canvas.plotter.camera)
+            self.moved.emit()
+
+    def _stop(self) -> None:
+        """End a turn to another pose where it is."""
+        if self._turning is not None:
+            self._turning.stop()
+            self._turning = None
+
+    def _go(self, start: nav.Pose, end: nav.Pose) -> None:
+        """Let the camera go from one pose to another; at once where frames take long."""
+        self._stop()
+        if not self._drawing.seen or self._drawing.slow or self._player.playing:
+            self.put(end)
+            return
+        motion = QVariantAnimation(self)
+        motion.setDuration(TURN)
+        motion.setStartValue(0.0)
+        motion.setEndValue(1.0)
+        motion.setEasingCurve(QEasingCurve.Type.InOutCubic)
+        motion.valueChanged.connect(lambda share: self.put(nav.between(start, end, share) if share < 1.0 else end))
+        self.put(start)
+        self._turning = motion
+        motion.start(QVariantAnimation.DeletionPolicy.KeepWhenStopped)
+
+
+def _now(scene: mb.render.Scene) -> nav.Pose:
+    """Where the camera of a scene is."""
+    return nav.Pose.of(scene.plotter.camera)
