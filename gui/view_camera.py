@@ -162,6 +162,7 @@ class ViewCamera(QObject):
         """End a turn to another pose where it is."""
         if self._turning is not None:
             self._turning.stop()
+            self._turning.deleteLater()
             self._turning = None
 
     def _go(self, start: nav.Pose, end: nav.Pose) -> None:
@@ -176,6 +177,7 @@ class ViewCamera(QObject):
         motion.setEndValue(1.0)
         motion.setEasingCurve(QEasingCurve.Type.InOutCubic)
         motion.valueChanged.connect(lambda share: self.put(nav.between(start, end, share) if share < 1.0 else end))
+        motion.finished.connect(self._stop)
         self.put(start)
         self._turning = motion
         motion.start(QVariantAnimation.DeletionPolicy.KeepWhenStopped)

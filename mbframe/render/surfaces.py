@@ -46,7 +46,7 @@ def _bevelled(bevel: float) -> float:
 def alike(make: Callable[..., Surface]) -> Callable[..., Surface]:
     """A mechanism has many equal pins and balls: they share one surface, for each level of detail."""
 
-    @lru_cache(maxsize=512)
+    @lru_cache(maxsize=128)
     def kept(level: float, *arguments: float, **named: float) -> Surface:
         return make(*arguments, **named)
 

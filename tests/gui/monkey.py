@@ -74,7 +74,7 @@ class Monkey:
         """Close menus, and leave dialogs one way or the other."""
         for widget in QApplication.topLevelWidgets():
             if widget.isVisible() and widget.inherits("QMenu"):
-                widget.hide()
+                widget.close()  # as Escape and a click beside it do
             elif widget.isVisible() and isinstance(widget, QDialog):
                 self.random.choice((widget.accept, widget.reject, lambda: None))()
 
