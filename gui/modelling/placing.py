@@ -357,7 +357,8 @@ class Placing(ViewTool):
             self._tell()
 
     def _add(self, element: Any) -> None:
-        if len(self.system.bodies):  # the first body is brought into view, others are placed where one looks
+        # Things are placed where one looks, with room around them for the next; a mesh may have any size.
+        if len(self.system.bodies) or self.preset is None or self.preset.name != "mesh":
             self.view.camera.hold()
         self._taking = True
         try:

@@ -9,7 +9,6 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from gui.view_camera import TURN
 from gui.view_tools import pixels
 
 
@@ -89,9 +88,6 @@ class Builder:
 def slider_crank(builder: Builder) -> None:
     """A slider-crank in the plane, from nothing: crank from (0, 0) to (0.2, 0.2), rod to a block at (0.6, 0)."""
     builder.link((0.0, 0.0), (0.2, 0.2))
-    builder.view.camera.fit()
-    QTest.qWait(2 * TURN)  # the camera is on its way
-    builder.view.camera.zoom(3.0, 0.5 * builder.view.width(), 0.5 * builder.view.height())
     builder.link((0.2, 0.2), (0.6, 0.0))
     builder.body("box", (0.6, 0.0))
     beside = (0.0, -0.25)

@@ -14,7 +14,6 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QCheckBox, QLineEdit
 
 import mbframe as mb
-from gui.view_camera import TURN
 from gui.view_tools import pixels
 
 Look = Callable[[str], object]
@@ -58,7 +57,6 @@ class BuildingTour:
     def build(self) -> None:
         """Crank, rod, slider and four joints, each clicked where it goes."""
         self._link((0.0, 0.0), (0.2, 0.2))
-        self._look_from_farther()
         self.robot.key("k")
         self._click((0.2, 0.2))
         self._point_at((0.6, 0.0))
@@ -250,12 +248,6 @@ class BuildingTour:
         for point in (first, second, at):
             self._click(point)
         assert not self.modelling.placing.active, self.modelling.guide.text.text()
-
-    def _look_from_farther(self) -> None:
-        """Zoom out, to have room for the rest."""
-        self.view.camera.fit()
-        self.robot.pause(0.002 * TURN)  # the camera is on its way
-        self.view.camera.zoom(3.0, 0.5 * self.view.width(), 0.5 * self.view.height())
 
     def _gap(self) -> float:
         eq = mb.Equations(self.document.system)

@@ -177,6 +177,17 @@ def new_model(window, qtbot, dimension: int) -> Builder:  # noqa: F811
 
 
 @pytest.mark.timeout(300)
+def test_bodies_are_placed_where_one_looks(window, qtbot):  # noqa: F811
+    builder = new_model(window, qtbot, 2)
+    before = window.view.camera.pose
+    builder.link((0.0, 0.0), (0.2, 0.2))
+    builder.link((0.2, 0.2), (0.6, 0.0))
+    window.view.rebuild_now()
+    assert np.allclose(window.view.camera.pose.position, before.position)
+    assert np.allclose(window.view.camera.pose.focus, before.focus)
+
+
+@pytest.mark.timeout(300)
 def test_a_slider_crank_from_nothing_and_back(window, qtbot):  # noqa: F811
     builder = new_model(window, qtbot, 2)
     document = window.document
