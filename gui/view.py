@@ -193,7 +193,8 @@ class View(QWidget):
         if run is None or run.track is None or run.computing or run is self._framed:
             return
         self._framed = run
-        if self.scene is not None and self.camera.fitted and self.followed is None and self._leaves(run.track):
+        if self.scene is not None and not self.camera.by_hand and self.followed is None and self._leaves(run.track):
+            self.camera.see_all()
             self._rebuilding.start()
 
     def _leaves(self, track: Track) -> bool:

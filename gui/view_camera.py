@@ -31,6 +31,8 @@ class ViewCamera(QObject):
         """The body along with which the camera moves."""
         self.fitted = True
         """Whether it sees all of it, and goes on doing so when the view changes its size."""
+        self.by_hand = False
+        """Whether a person chose where it is: then nothing else moves it, not even to bring a motion into view."""
         self._fit_next = True
         self._turning: QVariantAnimation | None = None
 
@@ -57,6 +59,7 @@ class ViewCamera(QObject):
         """See all of the next scene, from a direction of its own, and follow nothing."""
         self.followed = None
         self._fit_next = True
+        self.by_hand = False
 
     def look_again(self, scene: mb.render.Scene, before: nav.Pose | None) -> None:
         """The scene was drawn anew: look at it from where the last one was looked at, or at all of it."""
@@ -81,7 +84,7 @@ class ViewCamera(QObject):
         """Bring all of it into view, from the same direction."""
         if (scene := self._scene) is not None:
             self._go(_now(scene), self._fitting(scene))
-            self.fitted = True
+            self.see_all()
 
     def look(self, name: str) -> None:
         """Look from a preset direction at all of it: one of `view_menu.PRESETS`."""
@@ -89,7 +92,11 @@ class ViewCamera(QObject):
             start = _now(scene)
             scene.view(name)
             self._go(start, self._kept_on_followed(scene))
-            self.fitted = True
+            self.see_all()
+
+    def see_all(self) -> None:
+        """See all of what is drawn next, from the same direction."""
+        self.fitted, self.by_hand = True, False
 
     def _fitting(self, scene: mb.render.Scene) -> nav.Pose:
         """The pose that sees all of it from the present direction."""
@@ -107,6 +114,11 @@ class ViewCamera(QObject):
     def hold(self) -> None:
         """Leave the camera where it is, whatever is drawn next."""
         self.fitted = False
+
+    def _keep(self) -> None:
+        """A person chose where it is."""
+        self.hold()
+        self.by_hand = True
 
     def orbit(self, dx: float, dy: float) -> None:
         """Turn about what is looked at by a drag of so many pixels, y downwards."""
@@ -127,14 +139,14 @@ class ViewCamera(QObject):
         """Make a point the middle, about which dragging turns."""
         if (scene := self._scene) is not None:
             start = _now(scene)
-            self.hold()
+            self._keep()
             self._go(start, start.moved(np.asarray(point, float) - start.focus))
 
     def look_from(self, zone: Zone) -> None:
         """Look from a side, an edge or a corner of the view cube at the same point."""
         if (scene := self._scene) is not None:
             start, front = _now(scene), self.front
-            self.hold()
+            self._keep()
             self._go(start, nav.looking(start, front @ np.array(zone, float), front[:, 2], -front[:, 1]))
 
     @property
@@ -149,7 +161,7 @@ class ViewCamera(QObject):
     def move(self, pose: nav.Pose) -> None:
         """Move the camera by hand: it ends a turn, and stays where it is when the window changes its size."""
         self._stop()
-        self.hold()
+        self._keep()
         self.put(pose)
 
     def put(self, pose: nav.Pose) -> None:

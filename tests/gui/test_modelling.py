@@ -179,6 +179,7 @@ def new_model(window, qtbot, dimension: int) -> Builder:  # noqa: F811
 @pytest.mark.timeout(300)
 def test_bodies_are_placed_where_one_looks(window, qtbot):  # noqa: F811
     builder = new_model(window, qtbot, 2)
+    window.view.rebuild_now()
     before = window.view.camera.pose
     builder.link((0.0, 0.0), (0.2, 0.2))
     builder.link((0.2, 0.2), (0.6, 0.0))

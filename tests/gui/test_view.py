@@ -460,13 +460,15 @@ def rolling(t_end: float) -> mb.Result:
     return mb.simulate(system, t_end, t_eval=np.linspace(0.0, t_end, 11))
 
 
-@pytest.mark.parametrize("touched", [False, True])
-def test_a_motion_that_leaves_the_picture_is_brought_into_view(view, document, touched):
+@pytest.mark.parametrize(("touched", "held"), [(False, False), (True, False), (False, True)])
+def test_a_motion_that_leaves_the_picture_is_brought_into_view(view, document, touched, held):
     result = rolling(10.0)
     document.open_system(result.system)
     view.rebuild_now()
     if touched:
         view.camera.orbit(10.0, 5.0)
+    if held:  # as while bodies are placed
+        view.camera.hold()
     before = view.camera.placement
     run = Run("Run 1", result=result, computing=True)
     document.add_run(run)
