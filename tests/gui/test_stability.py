@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -11,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 import mbframe as mb
 from gui.labels import broken
 from gui.stability.applying import changes_to
+from gui.stability.heading import CriticalValues
 from gui.stability.mode_motion import ModeMotion, joints_of
 from gui.stability.modes import DECAYS, GROWS, IGNORABLE, NEUTRAL, Roots, root_text, tooltip, what_moves
 from gui.stability.remedies import explained, what_moved
@@ -488,6 +491,25 @@ def test_the_root_locus_of_the_bicycle(qtbot, panel, document):
     panel.sweep.remove_locus.trigger()
     assert panel.locus is None
     assert not panel.over.isVisible()
+
+
+def test_critical_values_leave_their_kinds_to_tooltips_where_there_is_no_room(qtbot):
+    values = CriticalValues()
+    qtbot.addWidget(values)
+    crossings = ((4.292, "Hopf"), (6.024, "divergence"))
+    found = [SimpleNamespace(value=v, kind=kind, frequency=0.5, direction="grows") for v, kind in crossings]
+    values.resize(600, 30)
+    values.show()
+    values.show_values(SimpleNamespace(critical=found), "m/s", 1.0)
+    chips = values.findChildren(QPushButton)
+    assert [chip.text() for chip in chips] == ["4.292 m/s Hopf", "6.024 m/s divergence"]
+    values.resize(200, 30)
+    QApplication.processEvents()
+    assert [chip.text() for chip in chips] == ["4.292 m/s", "6.024 m/s"]
+    assert [chip.toolTip().split(":")[0] for chip in chips] == ["Hopf", "divergence"]
+    with qtbot.waitSignal(values.chosen) as chosen:
+        qtbot.mouseClick(chips[1], Qt.MouseButton.LeftButton)
+    assert chosen.args == [6.024]
 
 
 def test_a_locus_can_be_cancelled(qtbot, panel, document):
