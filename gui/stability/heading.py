@@ -37,7 +37,7 @@ VERDICTS = {"stable": "Stable", "marginal": "Marginally stable", "unstable": "Un
 VERDICT_COLORS = {"stable": "good", "marginal": "warning", "unstable": "bad"}
 CHIP = 16  # pixels of a critical value beside its text
 WIDE = 110  # letters; a heading that is narrower saves room
-LONG_ABOUT, SHORT_ABOUT = 17, 12  # letters of the state that are seen, at least
+LONG_ABOUT, SHORT_ABOUT = 17, 9  # letters of the state that are seen, at least
 EXPLANATION = (
     "Roots tell what becomes of a small disturbance of an equilibrium or a steady motion: whether it dies out or "
     "grows, how fast, and with which frequency. Click a root to see its motion; move a slider to see the roots change."
