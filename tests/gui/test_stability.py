@@ -120,6 +120,14 @@ def test_bodies_that_move_alike_share_their_words():
         assert sorted(words.removesuffix(" move along z").split(", ")) == ["one", "two"]
 
 
+def test_directions_beside_the_axes_are_left_to_the_tooltip(bicycle):
+    weave = bicycle.rows[1]
+    assert weave.moving_briefly == "fork, front wheel turn"  # about the inclined axis of the steering
+    assert weave.moving.startswith("fork, front wheel turn about (")
+    assert weave.moving in tooltip(weave)
+    assert bicycle.rows[0].moving_briefly == bicycle.rows[0].moving == "rear wheel, frame move along y"
+
+
 def test_tooltips_tell_residual_condition_or_the_reason(bicycle):
     assert "residual" in tooltip(bicycle.rows[0])
     assert "condition" in tooltip(bicycle.rows[0])
