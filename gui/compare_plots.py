@@ -13,7 +13,7 @@ import mbframe as mb
 
 from . import theme
 from .compare_table import SYMBOLS, color_of
-from .stability.plane import Plot
+from .stability.plane import GRID, Plot
 
 SMALLEST: Final = 1e-17
 """Floor of logarithmic axes, so that an exact zero can be drawn."""
@@ -23,6 +23,36 @@ KINDS: Final = {
     "energy": ("Energy", "time, s", "|E − E(0)|, J"),
 }
 """Title and axes of each picture."""
+MARGIN: Final = 0.06
+"""Around the lines, of their size."""
+SHORT: Final = 2.5
+"""Decades of an axis, below which not only they are named."""
+TICK: Final = 52
+"""Pixels that the name of a tick needs."""
+RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class DecadeAxis(pg.AxisItem):
+    """Names decades, and in short ranges their 2 and 5 as well, as many as there is room for; otherwise as usual."""
+
+    def logTickValues(self, minVal: float, maxVal: float, size: float, stdTicks: Any) -> list[tuple[float, Any]]:
+        decades = np.arange(np.floor(minVal), np.ceil(maxVal) + 1.0)
+        marks = np.add.outer(decades, np.log10((1.0, 2.0, 5.0))).ravel() if maxVal - minVal < SHORT else decades
+        marks = marks[(marks >= minVal) & (marks <= maxVal)]
+        every = int(np.ceil(len(marks) * TICK / max(size, 1.0))) or 1
+        return [(1.0, marks[::every])]
+
+    def logTickStrings(self, values: Any, scale: float, spacing: float) -> list[str]:
+        return [power_of_ten(10.0 ** float(value)) for value in np.asarray(values) * scale]
+
+
+def power_of_ten(number: float) -> str:
+    """A number with one digit: "10⁻³", "2·10⁻⁴"; those near one as they are."""
+    if 0.01 <= number < 1000.0:
+        return f"{number:.1g}" if number < 1.0 else f"{number:.0f}"
+    digit, exponent = f"{number:.0e}".split("e")
+    power = f"10{str(int(exponent)).translate(RAISED)}"
+    return power if digit == "1" else f"{digit}·{power}"
 
 
 class ComparePlot(Plot):
@@ -30,6 +60,8 @@ class ComparePlot(Plot):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.getPlotItem().setAxisItems({"bottom": DecadeAxis("bottom")})
+        self.getPlotItem().showGrid(x=True, y=True, alpha=GRID)
         self.setObjectName("compare_plot")
         self.setAccessibleName("Picture of the comparison")
         self.comparison: mb.Comparison | None = None
@@ -54,7 +86,15 @@ class ComparePlot(Plot):
         self.redraw()
 
     def fit(self) -> None:
-        self.getPlotItem().vb.autoRange(padding=0.06)
+        """Show everything, with room for the names of the axes."""
+        drawn = [np.array(line.getOriginalDataset(), float) for line in self.lines]
+        if not drawn:
+            return
+        x, y = np.concatenate(drawn, axis=1)
+        x, y = np.log10(x) if self.kind == "work" else x, np.log10(y)
+        seen = np.isfinite(x) & np.isfinite(y)
+        if seen.any():
+            self.show_range(*((float(one[seen].min()), float(one[seen].max())) for one in (x, y)), MARGIN)
 
     def redraw(self) -> None:
         for line in self.lines:
@@ -64,7 +104,6 @@ class ComparePlot(Plot):
         self.label("bottom", below)
         self.label("left", beside)
         self.getPlotItem().setLogMode(x=self.kind == "work", y=True)
-        self.getPlotItem().getAxis("bottom").setStyle(maxTextLevel=0 if self.kind == "work" else 2)  # decades have room
         if self.comparison is None:
             return
         for number, group in enumerate(self.comparison.families().values()):

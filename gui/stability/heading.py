@@ -35,8 +35,9 @@ ABOUT = (
 )
 VERDICTS = {"stable": "Stable", "marginal": "Marginally stable", "unstable": "Unstable"}
 VERDICT_COLORS = {"stable": "good", "marginal": "warning", "unstable": "bad"}
+CHIP = 16  # pixels of a critical value beside its text
 WIDE = 110  # letters; a heading that is narrower saves room
-LONG_ABOUT, SHORT_ABOUT = 17, 12  # letters of the state that are seen, at least
+LONG_ABOUT, SHORT_ABOUT = 17, 9  # letters of the state that are seen, at least
 EXPLANATION = (
     "Roots tell what becomes of a small disturbance of an equilibrium or a steady motion: whether it dies out or "
     "grows, how fast, and with which frequency. Click a root to see its motion; move a slider to see the roots change."
@@ -90,6 +91,53 @@ class EmptyPage(QWidget):
         self.button.setText("Linearizing…" if busy else "Linearize")
 
 
+class CriticalValues(QWidget):
+    """The values at which stability changes, to go there; their kinds are left to tooltips where there is no room."""
+
+    chosen = Signal(float)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("critical_values")
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._words = _muted(ElidedLabel(lines=2))
+        self._chips: dict[QPushButton, tuple[str, str]] = {}
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(2)
+        self._row.addWidget(self._words)
+        self._row.addStretch(1)
+
+    def show_values(self, found: LocusFound, unit: str, factor: float) -> None:
+        """List critical values; `factor` shown units make one SI unit."""
+        for chip in self._chips:
+            self._row.removeWidget(chip)
+            chip.deleteLater()
+        self._chips = {}
+        self._words.setText("Stability changes at" if found.critical else "Stability does not change in this range.")
+        for number, critical in enumerate(found.critical):
+            at = f"{critical.value * factor:.4g} {unit}".strip()
+            chip = QPushButton()
+            chip.setObjectName(f"critical_{number}")
+            chip.setProperty("link", True)
+            what = f"a vibration of {critical.frequency:.3g} Hz" if critical.kind == "Hopf" else "an aperiodic motion"
+            chip.setToolTip(f"{critical.kind}: above {at} {what} {critical.direction}. Click to go there.")
+            chip.clicked.connect(lambda _=False, value=critical.value: self.chosen.emit(value))
+            self._row.insertWidget(self._row.count() - 1, chip)
+            self._chips[chip] = (at, critical.kind)
+        self._save_room()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._save_room()
+
+    def _save_room(self) -> None:
+        advance = self.fontMetrics().horizontalAdvance
+        needed = advance("changes at") + sum(advance(f"{at} {kind}") + CHIP for at, kind in self._chips.values())
+        for chip, (at, kind) in self._chips.items():
+            chip.setText(f"{at} {kind}" if needed <= self.width() else at)
+
+
 class Heading(QWidget):
     """Verdict and reference state."""
 
@@ -108,7 +156,8 @@ class Heading(QWidget):
         self.sentence.setObjectName("stability_sentence")
         self.middle = QStackedWidget()  # a sentence, the progress of a root locus, or its critical values
         self.middle.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        for widget in (self.sentence, self._progress_row(), self._critical_box()):
+        self.critical = CriticalValues()
+        for widget in (self.sentence, self._progress_row(), self.critical):
             self.middle.addWidget(widget)
         self.about = AboutChoice("linearize_about")
         self.button = QPushButton("Linearize")
@@ -136,6 +185,7 @@ class Heading(QWidget):
         self.about.activated.connect(lambda _: self.asked.emit(self.about.currentData()))
         self.find_equilibrium.clicked.connect(lambda: self.asked.emit(EQUILIBRIUM))
         self.find_steady.clicked.connect(lambda: self.asked.emit(STEADY))
+        self.critical.chosen.connect(self.critical_chosen)
         self.middle.currentChanged.connect(lambda _: self._save_room())
         self._word = ""
         theme.changed().connect(self._dress)
@@ -169,14 +219,6 @@ class Heading(QWidget):
         row.addWidget(self.cancel)
         return self.waiting
 
-    def _critical_box(self) -> QWidget:
-        self.critical = QWidget()
-        self.critical.setObjectName("critical_values")
-        self._critical_row = QHBoxLayout(self.critical)
-        self._critical_row.setContentsMargins(0, 0, 0, 0)
-        self._critical_row.setSpacing(2)
-        return self.critical
-
     def _ask_for_turn(self) -> None:
         words = "Rate of turn about the vertical, rad/s (0: straight on):"
         rate, given = QInputDialog.getDouble(self, "Steady motion", words, 0.2, -1e3, 1e3, 4)
@@ -208,22 +250,7 @@ class Heading(QWidget):
 
     def show_critical(self, found: LocusFound, unit: str, factor: float) -> None:
         """List critical values; `factor` shown units make one SI unit."""
-        while (item := self._critical_row.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.deleteLater()
-        label = _muted(ElidedLabel(lines=2))
-        label.setText("Stability changes at" if found.critical else "Stability does not change in this range.")
-        self._critical_row.addWidget(label)
-        for number, critical in enumerate(found.critical):
-            at = f"{critical.value * factor:.4g} {unit}".strip()
-            chip = QPushButton(f"{at} {critical.kind}")
-            chip.setObjectName(f"critical_{number}")
-            chip.setProperty("link", True)
-            what = f"a vibration of {critical.frequency:.3g} Hz" if critical.kind == "Hopf" else "an aperiodic motion"
-            chip.setToolTip(f"Above {at} {what} {critical.direction}. Click to go there.")
-            chip.clicked.connect(lambda _=False, value=critical.value: self.critical_chosen.emit(value))
-            self._critical_row.addWidget(chip)
-        self._critical_row.addStretch(1)
+        self.critical.show_values(found, unit, factor)
         self.middle.setCurrentWidget(self.critical)
 
     def _dress(self, _: object = None) -> None:

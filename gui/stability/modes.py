@@ -11,6 +11,7 @@ import numpy as np
 DECAYS, NEUTRAL, GROWS, IGNORABLE = "decays", "neutral", "grows", "ignorable"
 NOTICEABLE = 0.3  # of the largest motion: what a body must take part in a mode to be named
 NAMED = 2  # bodies
+AXES = ("x", "y", "z")
 ALONG = 0.95  # share of a vector from which on it counts as parallel to an axis
 
 
@@ -35,6 +36,11 @@ class Row:
     def moving(self) -> str:
         """What moves most, or why the root says nothing about stability."""
         return self.mode.explanation or what_moves(self.mode, self.dimension)
+
+    @cached_property
+    def moving_briefly(self) -> str:
+        """The same for a narrow column."""
+        return self.mode.explanation or what_moves(self.mode, self.dimension, brief=True)
 
 
 class Roots:
@@ -114,16 +120,19 @@ def _conjugates(roots: Any) -> dict[int, int]:
     return found
 
 
-def what_moves(mode: Any, dimension: int = 3) -> str:
-    """The bodies that move most in a mode, and how: "fork turns about z, frame moves along y", "a, b turn about x"."""
+def what_moves(mode: Any, dimension: int = 3, brief: bool = False) -> str:
+    """The bodies that move most in a mode, and how: "fork turns about z, frame moves along y", "a, b turn about x".
+
+    `brief` leaves directions away that are not those of axes.
+    """
     sizes: list[tuple[float, str, str]] = []
     for name, part in mode.shape.items():
         turn, shift = _real(part.rotation), _real(part.translation)
         turned, shifted = float(np.linalg.norm(turn)), float(np.linalg.norm(shift))
         if turned >= shifted:
-            sizes.append((turned, name, f"turns about {_direction(turn)}" if dimension == 3 else "turns"))
+            sizes.append((turned, name, _how("turns", "about", turn, brief) if dimension == 3 else "turns"))
         else:
-            sizes.append((shifted, name, f"moves along {_direction(shift[:dimension])}"))
+            sizes.append((shifted, name, _how("moves", "along", shift[:dimension], brief)))
     sizes.sort(key=lambda entry: -entry[0])
     if not sizes or sizes[0][0] == 0.0:
         return "states of force elements"
@@ -132,6 +141,11 @@ def what_moves(mode: Any, dimension: int = 3) -> str:
         if size >= NOTICEABLE * sizes[0][0]:
             alike.setdefault(how, []).append(name)
     return ", ".join(f"{', '.join(names)} {_verb(how, len(names))}" for how, names in alike.items())
+
+
+def _how(verb: str, preposition: str, vector: Any, brief: bool) -> str:
+    where = _direction(vector)
+    return verb if brief and where not in AXES else f"{verb} {preposition} {where}"
 
 
 def _verb(how: str, count: int) -> str:
@@ -149,7 +163,7 @@ def _real(vector: Any) -> Any:
 def _direction(vector: Any) -> str:
     size = np.linalg.norm(vector)
     unit = vector / size if size else vector
-    for axis, share in zip("xyz", np.abs(unit), strict=False):
+    for axis, share in zip(AXES, np.abs(unit), strict=False):
         if share >= ALONG:
             return axis
     sign = -1.0 if unit[np.argmax(np.abs(unit))] < 0.0 else 1.0

@@ -90,7 +90,7 @@ class StabilityPanel(QWidget):
         for widget, stretch in ((self.plane, 2), (self.over, 2), (right, 5)):
             self.splitter.addWidget(widget)
             self.splitter.setStretchFactor(self.splitter.count() - 1, stretch)
-        self.splitter.setSizes([2000, 2000, 5000])
+        self._share_room()
         self.splitter.setChildrenCollapsible(False)
         for widget in (self.plane, self.over):
             widget.setMinimumSize(QSize(130, 90))
@@ -99,6 +99,10 @@ class StabilityPanel(QWidget):
         self.pages.addWidget(self.empty)
         self.pages.addWidget(stack(QWidget(), self.heading, self.splitter, self.sweep, growing=self.splitter))
         stack(self, self.banner, self.pages, growing=self.pages)
+
+    def _share_room(self) -> None:
+        """The table has the most of it."""
+        self.splitter.setSizes([2000, 2000, 5000])
 
     def _connect(self) -> None:
         document, heading, sweep = self.document, self.heading, self.sweep
@@ -379,7 +383,9 @@ class StabilityPanel(QWidget):
         self.locus = None
         self.plane.show_locus(None)
         self.over.show_locus(None)
-        self.over.hide()
+        if not self.over.isHidden():
+            self.over.hide()
+            self._share_room()
         self.heading.show_sentence()
         self.sweep.set_locus_shown(False)
 

@@ -17,6 +17,7 @@ SYMBOLS = {DECAYS: "o", NEUTRAL: "d", GROWS: "t1", IGNORABLE: "x"}
 SIZES = {DECAYS: 11, NEUTRAL: 12, GROWS: 13, IGNORABLE: 9}
 REACH = 14  # pixels from a root at which a click still means it
 MARGIN = 0.12
+GRID = 0.15  # of the opacity of axes
 RING = 24  # pixels, around the root that is selected
 MOST_ROOM = 0.22  # of the height of a plot, for the name of an axis
 
@@ -35,7 +36,7 @@ class Plot(pg.PlotWidget):
         item = self.getPlotItem()
         item.setMenuEnabled(False)
         item.hideButtons()
-        item.showGrid(x=True, y=True, alpha=0.15)
+        item.showGrid(x=True, y=True, alpha=GRID)
         item.layout.setContentsMargins(2, 4, 6, 2)
         self.setFrameShape(self.Shape.NoFrame)
         self._words = {side: pg.TextItem(anchor=anchor) for side, anchor in (("bottom", (1, 1)), ("left", (0, 0)))}

@@ -28,7 +28,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 COLUMNS = (
     ("Root λ (1/s)", root_text, "Eigenvalue: real part is the rate of growth, imaginary part the angular frequency"),
-    ("What moves most", lambda row: row.moving, "The bodies with the largest part in the mode"),
+    ("What moves most", lambda row: row.moving_briefly, "The bodies with the largest part in the mode"),
     ("Frequency", frequency_text, "Im λ / 2π"),
     ("Damping", damping_text, "Damping ratio −Re λ/|λ|: 1 without vibration, 0 undamped, negative if it grows"),
     ("Time", time_text, "Time constant, in which the motion decays to 37 %, or (↑) grows to 2.7 times its size"),

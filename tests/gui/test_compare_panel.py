@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton
 import mbframe as mb
 from gui import theme
 from gui.compare_choices import PRESELECTED, TOLERANCES
-from gui.compare_plots import points
+from gui.compare_plots import DecadeAxis, points, power_of_ten
 from gui.compare_table import families_of, in_words
 
 
@@ -159,3 +159,19 @@ def test_strategies_are_in_words():
     assert in_words("RungeKutta4") == "Runge-Kutta 4"
     assert in_words("DormandPrince(rtol=1e-05)") == "Dormand-Prince (rtol=1e-05)"
     assert in_words("as described") == "as described"
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(1e-4, "10⁻⁴"), (2e-4, "2·10⁻⁴"), (0.05, "0.05"), (0.5, "0.5"), (20.0, "20"), (1e3, "10³"), (5e12, "5·10¹²")],
+)
+def test_powers_of_ten_are_short(number, words):
+    assert power_of_ten(number) == words
+
+
+@pytest.mark.parametrize(("low", "high"), [(-4.2, -2.6), (-12.0, 3.0), (-3.1, -3.0)])
+def test_names_of_ticks_have_room(qapp, low, high):
+    axis = DecadeAxis("bottom")
+    ((_, values),) = axis.logTickValues(low, high, 260.0, [])
+    assert all(low <= value <= high for value in values)
+    assert len(values) <= 260.0 / 52.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -11,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 import mbframe as mb
 from gui.labels import broken
 from gui.stability.applying import changes_to
+from gui.stability.heading import CriticalValues
 from gui.stability.mode_motion import ModeMotion, joints_of
 from gui.stability.modes import DECAYS, GROWS, IGNORABLE, NEUTRAL, Roots, root_text, tooltip, what_moves
 from gui.stability.remedies import explained, what_moved
@@ -115,6 +118,14 @@ def test_bodies_that_move_alike_share_their_words():
     assert sorted(found) == [1.0, round(17.0**0.5, 6)]  # sqrt(k/m), and sqrt((k + 2 * 8)/m) against each other
     for words in found.values():
         assert sorted(words.removesuffix(" move along z").split(", ")) == ["one", "two"]
+
+
+def test_directions_beside_the_axes_are_left_to_the_tooltip(bicycle):
+    weave = bicycle.rows[1]
+    assert weave.moving_briefly == "fork, front wheel turn"  # about the inclined axis of the steering
+    assert weave.moving.startswith("fork, front wheel turn about (")
+    assert weave.moving in tooltip(weave)
+    assert bicycle.rows[0].moving_briefly == bicycle.rows[0].moving == "rear wheel, frame move along y"
 
 
 def test_tooltips_tell_residual_condition_or_the_reason(bicycle):
@@ -488,6 +499,25 @@ def test_the_root_locus_of_the_bicycle(qtbot, panel, document):
     panel.sweep.remove_locus.trigger()
     assert panel.locus is None
     assert not panel.over.isVisible()
+
+
+def test_critical_values_leave_their_kinds_to_tooltips_where_there_is_no_room(qtbot):
+    values = CriticalValues()
+    qtbot.addWidget(values)
+    crossings = ((4.292, "Hopf"), (6.024, "divergence"))
+    found = [SimpleNamespace(value=v, kind=kind, frequency=0.5, direction="grows") for v, kind in crossings]
+    values.resize(600, 30)
+    values.show()
+    values.show_values(SimpleNamespace(critical=found), "m/s", 1.0)
+    chips = values.findChildren(QPushButton)
+    assert [chip.text() for chip in chips] == ["4.292 m/s Hopf", "6.024 m/s divergence"]
+    values.resize(200, 30)
+    QApplication.processEvents()
+    assert [chip.text() for chip in chips] == ["4.292 m/s", "6.024 m/s"]
+    assert [chip.toolTip().split(":")[0] for chip in chips] == ["Hopf", "divergence"]
+    with qtbot.waitSignal(values.chosen) as chosen:
+        qtbot.mouseClick(chips[1], Qt.MouseButton.LeftButton)
+    assert chosen.args == [6.024]
 
 
 def test_a_locus_can_be_cancelled(qtbot, panel, document):
