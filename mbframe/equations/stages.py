@@ -14,7 +14,7 @@ from ..constraints.relations import AngleTerm
 from ..errors import MbframeError, ModelError, SimulationError
 from ..functions import Function
 from ..kernels import axes, bindings, loops, programs, user
-from ..kernels.compile import PythonStage, run_stage
+from ..kernels.compile import PythonStage, Stage, run_stage
 from ..kernels.planar import spatial_methods
 from .tables import (
     NumberedConstraint,
@@ -62,7 +62,7 @@ class Stages:
         self.moves: list[int] = []
         self.accepts: list[BoundStage] = []
         self.reactive: list[BoundStage] = []
-        self.interpreted: dict[type, PythonConstraints | PythonVelocityConstraints] = {}
+        self.interpreted: dict[type, PythonConstraints] = {}
         self.energies: list[BoundStage] = []
         for table in tables.body_tables:
             self._bodies(table)
@@ -124,26 +124,11 @@ class Stages:
                 clock = bindings.clock_stage(kind, rows.dtype, equations)
                 self.evaluation.append(BoundStage(clock.address, rows, len(rows)))
             return
-        interpreted = PythonConstraints(elements, rows, self.tables.markers)
-        self.interpreted[kind] = interpreted
-        self._sample_motion()
-        self.notices += interpreted.settle()
         make = bindings.given_stage if self.tables.gives_derivatives(kind) else bindings.residual_stage
-        compiled = make(self._kernels(kind), rows.dtype, equations)
-        reason = bindings.refusal(compiled)
-        if reason is None:
-            self.work["level"] = 1
-            status = run_stage(compiled.address, 0.0, self.work.address, rows.ctypes.data, len(rows))
-            if status == 0 and not interpreted.agree(0.0):
-                reason = "its compiled derivatives are wrong"
-        if reason is None:
-            self.evaluation.append(BoundStage(compiled.address, rows, len(rows), elements, "residual"))
-        else:
-            self.notices.append(f"{kind.__name__}.residual is called from Python, about 1 ms a time: {reason}")
-            work = self.work
-            self._python(lambda t, n: interpreted.fill(t, int(work["level"])), interpreted, elements, "residual")
+        filling = make(self._kernels(kind), rows.dtype, equations)
         projection = bindings.projection_stage(kind, rows.dtype, equations)
-        self.evaluation.append(BoundStage(projection.address, rows, len(rows), elements))
+        interpreted = PythonConstraints(elements, rows, self.tables.markers)
+        self._filled_rows(table, interpreted, filling, projection, "residual")
 
     def _sample(self, elements: list[Any], rows: np.recarray) -> None:
         """Let Python callables among the functions of time of some constraints be sampled before each evaluation."""
@@ -175,24 +160,31 @@ class Stages:
             stage = bindings.velocity_constraint_stage(kind, rows.dtype, equations)
             self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, method))
             return
+        filling = bindings.velocity_residual_stage(self._kernels(kind), rows.dtype, equations)
+        projection = bindings.velocity_projection_stage(kind, rows.dtype, equations)
         interpreted = PythonVelocityConstraints(elements, rows, self.tables.markers)
+        self._filled_rows(table, interpreted, filling, projection, method)
+
+    def _filled_rows(
+        self, table: Table, interpreted: PythonConstraints, filling: Stage, projection: Stage, method: str
+    ) -> None:
+        """Rows of a user's constraints: `filling` fills them if it compiles and is right, else Python does."""
+        kind, rows, work, elements = table.type, table.rows, self.work, interpreted.constraints
         self.interpreted[kind] = interpreted
         self._sample_motion()
         self.notices += interpreted.settle()
-        compiled, use = bindings.velocity_residual_stages(self._kernels(kind), rows.dtype, equations)
-        reason = bindings.refusal(compiled)
+        reason = bindings.refusal(filling)
         if reason is None:
-            self.work["level"] = 1
-            status = run_stage(compiled.address, 0.0, self.work.address, rows.ctypes.data, len(rows))
+            work["level"] = 1
+            status = run_stage(filling.address, 0.0, work.address, rows.ctypes.data, len(rows))
             if status == 0 and not interpreted.agree(0.0):
                 reason = "its compiled derivatives are wrong"
         if reason is None:
-            self.evaluation.append(BoundStage(compiled.address, rows, len(rows), elements, method))
+            self.evaluation.append(BoundStage(filling.address, rows, len(rows), elements, method))
         else:
             self.notices.append(f"{kind.__name__}.{method} is called from Python, about 1 ms a time: {reason}")
-            work = self.work
             self._python(lambda t, n: interpreted.fill(t, int(work["level"])), interpreted, elements, method)
-        self.evaluation.append(BoundStage(use.address, rows, len(rows), elements))
+        self.evaluation.append(BoundStage(projection.address, rows, len(rows), elements))
 
     def _sample_motion(self) -> None:
         """Generic rates in the marker table, to try derivatives on; the next evaluation overwrites them."""

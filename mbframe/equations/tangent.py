@@ -22,6 +22,7 @@ from .user import (
     Differentiated,
     configuration,
     motion,
+    motion_by_axes,
     own_state_function,
     rate_function,
     residual_function,
@@ -175,23 +176,8 @@ class TangentAssembly:
             if issubclass(kind, AxisConstraint):
                 self._add(bindings.bend_tangent_stage(kind, table.rows.dtype, equations), table.rows)
             return
-        dtype = np.dtype(kernels.constraint_fields(equations), align=True)
-        rows = np.zeros(len(table.rows), dtype).view(np.recarray)
-        for name in ("i", "j", "row"):
-            rows[name] = table.rows[name]
-        self._locate(rows, owner)
-        functions = [Differentiated(residual_function(c.constraint)) for c in table.elements]
-        markers = self.eq.tables.markers
-
-        def fill(t: float) -> None:
-            for row, function, c in zip(rows, functions, table.elements, strict=True):
-                arrays = [t, *configuration(markers[row.i]), *configuration(markers[row.j])]
-                function.settle(arrays)
-                row.gradient[:] = function.gradient(arrays)[1][:, 1:]
-                row.hessian[:] = np.tensordot(self.multipliers[c.rows], function.hessian(arrays), 1)[1:, 1:]
-
-        self.fillers.append(fill)
-        self._add(bindings.constraint_rows_stage(dtype, equations), rows)
+        rows = self._filled_rows(table, owner, residual_function, configuration, 24)
+        self._add(bindings.constraint_rows_stage(rows.dtype, equations), rows)
 
     def _velocity_constraints(self, table: Table, owner: list[int]) -> None:
         kind, equations = table.type, table.type.equations
@@ -199,25 +185,35 @@ class TangentAssembly:
             self._locate(table.rows, owner)
             self._add(bindings.velocity_tangent_stage(kind, table.rows.dtype, equations), table.rows)
             return
-        dtype = np.dtype(velocity_tangent.row_fields(equations), align=True)
+        rows = self._filled_rows(table, owner, rate_function, motion_by_axes, velocity_tangent.NUMBERS)
+        self._add(bindings.velocity_rows_stage(rows.dtype, equations), rows)
+
+    def _filled_rows(
+        self,
+        table: Table,
+        owner: list[int],
+        function_of: Callable[[Any], Callable[..., Any]],
+        numbers_of: Callable[[Any], list[Array]],
+        n_numbers: int,
+    ) -> np.recarray:
+        """Rows of a user's constraints that Python fills: each a function of t and of numbers of its two markers."""
+        dtype = np.dtype(kernels.constraint_fields(table.type.equations, n_numbers), align=True)
         rows = np.zeros(len(table.rows), dtype).view(np.recarray)
         for name in ("i", "j", "row"):
             rows[name] = table.rows[name]
         self._locate(rows, owner)
-        functions = [Differentiated(rate_function(c.constraint)) for c in table.elements]
+        functions = [Differentiated(function_of(c.constraint)) for c in table.elements]
         markers = self.eq.tables.markers
 
         def fill(t: float) -> None:
             for row, function, c in zip(rows, functions, table.elements, strict=True):
-                arrays = [t]
-                for m in (markers[row.i], markers[row.j]):
-                    arrays += [m.position, m.axes, m.velocity, m.axes_rate]
+                arrays = [t, *numbers_of(markers[row.i]), *numbers_of(markers[row.j])]
                 function.settle(arrays)
                 row.gradient[:] = function.gradient(arrays)[1][:, 1:]
                 row.hessian[:] = np.tensordot(self.multipliers[c.rows], function.hessian(arrays), 1)[1:, 1:]
 
         self.fillers.append(fill)
-        self._add(bindings.velocity_rows_stage(dtype, equations), rows)
+        return rows
 
     def _forces(self, table: Table, owner: list[int]) -> None:
         kind = table.type

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +86,11 @@ def configuration(marker: Any) -> list[Array]:
 def motion(marker: Any) -> list[Array]:
     """The numbers that a wrench may depend on, in the order of `wrench_gradient`."""
     return [marker.position, marker.axes, marker.velocity, marker.angular_velocity]
+
+
+def motion_by_axes(marker: Any) -> list[Array]:
+    """The same with the rates of the axes in place of the angular velocity."""
+    return [marker.position, marker.axes, marker.velocity, marker.axes_rate]
 
 
 def residual_function(constraint: BasicConstraint) -> Callable[..., Any]:
@@ -173,20 +178,28 @@ class Caller:
 class PythonConstraints(Caller):
     """Fills the rows of a constraint type by calling the user's method."""
 
-    def __init__(self, constraints: Sequence[BasicConstraint], rows: np.recarray, markers: np.recarray) -> None:
+    function_of: ClassVar = staticmethod(residual_function)
+    numbers: ClassVar = staticmethod(configuration)  # of a marker, on which the function depends besides t
+    filled: ClassVar[tuple[str, ...]] = ("value", "drift", "gradient", "curvature")
+
+    def __init__(self, constraints: list[Any], rows: np.recarray, markers: np.recarray) -> None:
         super().__init__(constraints[0])
         self.constraints, self.rows, self.markers = constraints, rows, markers
-        self.functions = [Differentiated(residual_function(c)) for c in constraints]
+        self.functions = [Differentiated(self.function_of(c)) for c in constraints]
 
     def settle(self) -> list[str]:
         """Decide how derivatives are taken; returns notices."""
         for row, function in zip(self.rows, self.functions, strict=True):
-            function.settle([0.0, *configuration(self.markers[row.i]), *configuration(self.markers[row.j])])
+            function.settle(self.arguments(0.0, self.markers[row.i], self.markers[row.j]))
         return [
             f"{c}: derivatives are taken by differences, because its residual cannot be differentiated exactly"
             for c, f in zip(self.constraints, self.functions, strict=True)
             if not f.exact
         ]
+
+    def arguments(self, t: float, i: Any, j: Any) -> list[Any]:
+        """What the functions take."""
+        return [t, *self.numbers(i), *self.numbers(j)]
 
     def fill(self, t: float, level: int) -> None:
         """Values, and for level > 0 derivatives, of all rows."""
@@ -196,42 +209,33 @@ class PythonConstraints(Caller):
             if level == 0:
                 row.value[:] = _checked(constraint, method_of(constraint, "residual")(t, i, j))
                 continue
-            arrays = [t, *configuration(i), *configuration(j)]
             direction = [1.0, i.velocity, i.axes_rate, j.velocity, j.axes_rate]
-            value, gradient, bend = function.along(arrays, direction)
+            value, gradient, bend = function.along(self.arguments(t, i, j), direction)
             row.value[:] = _checked(constraint, value)
             row.drift[:], row.gradient[:] = gradient[:, 0], gradient[:, 1:]
             row.curvature[:] = bend
 
     def gradient(self, constraint: BasicConstraint, t: float, i: Any, j: Any) -> Array:
-        """dC/dx of one constraint at given markers."""
-        function = self.functions[self.constraints.index(constraint)]
-        return function.gradient([t, *configuration(i), *configuration(j)])[1][:, 1:]
+        """Derivatives of one constraint by the numbers of given markers."""
+        function = next(f for c, f in zip(self.constraints, self.functions, strict=True) if c is constraint)
+        return function.gradient(self.arguments(t, i, j))[1][:, 1:]
 
     def agree(self, t: float) -> bool:
         """Whether the rows as filled by someone else agree with the exact derivatives."""
         found = self.rows.copy()
         self.fill(t, 1)
-        return _agree(found, self.rows, ("value", "drift", "gradient", "curvature"))
+        return all(
+            np.allclose(found[name], self.rows[name], AGREEMENT, AGREEMENT * (1.0 + np.abs(found[name]).max()))
+            for name in self.filled
+        )
 
 
-class PythonVelocityConstraints(Caller):
+class PythonVelocityConstraints(PythonConstraints):
     """Fills the rows of a nonholonomic constraint type by calling the user's method."""
 
-    def __init__(self, constraints: Sequence[Any], rows: np.recarray, markers: np.recarray) -> None:
-        super().__init__(constraints[0])
-        self.constraints, self.rows, self.markers = constraints, rows, markers
-        self.functions = [Differentiated(velocity_function(c)) for c in constraints]
-
-    def settle(self) -> list[str]:
-        """Decide how derivatives are taken; returns notices."""
-        for row, function in zip(self.rows, self.functions, strict=True):
-            function.settle([0.0, *motion(self.markers[row.i]), *motion(self.markers[row.j])])
-        return [
-            f"{c}: derivatives are taken by differences, because its residual cannot be differentiated exactly"
-            for c, f in zip(self.constraints, self.functions, strict=True)
-            if not f.exact
-        ]
+    function_of: ClassVar = staticmethod(velocity_function)
+    numbers: ClassVar = staticmethod(motion)
+    filled: ClassVar[tuple[str, ...]] = ("value", "drift", "gradient")
 
     def fill(self, t: float, level: int) -> None:
         """Values and derivatives of all rows."""
@@ -240,27 +244,9 @@ class PythonVelocityConstraints(Caller):
         for constraint, row, function in zip(self.constraints, self.rows, self.functions, strict=True):
             self.current = constraint
             i, j = self.markers[row.i].copy(), self.markers[row.j].copy()
-            value, gradient = function.gradient([t, *motion(i), *motion(j)])
+            value, gradient = function.gradient(self.arguments(t, i, j))
             row.value[:] = _checked(constraint, value)
             row.drift[:], row.gradient[:] = gradient[:, 0], gradient[:, 1:]
-
-    def gradient(self, constraint: BasicConstraint, t: float, i: Any, j: Any) -> Array:
-        """Derivatives of one constraint in the 36 numbers at given markers."""
-        function = next(f for c, f in zip(self.constraints, self.functions, strict=True) if c is constraint)
-        return function.gradient([t, *motion(i), *motion(j)])[1][:, 1:]
-
-    def agree(self, t: float) -> bool:
-        """Whether the rows as filled by someone else agree with the exact derivatives."""
-        found = self.rows.copy()
-        self.fill(t, 1)
-        return _agree(found, self.rows, ("value", "drift", "gradient"))
-
-
-def _agree(found: np.recarray, exact: np.recarray, names: Sequence[str]) -> bool:
-    return all(
-        np.allclose(found[name], exact[name], rtol=AGREEMENT, atol=AGREEMENT * (1.0 + np.abs(found[name]).max()))
-        for name in names
-    )
 
 
 def _checked(constraint: BasicConstraint, value: Any) -> Array:

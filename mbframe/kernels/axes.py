@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage
-from .memory import block, part, record, records
+from .memory import block, clear, part, record, records
 from .tangent import tangent_record
 from .workspace import GRADIENT_AT, HESSIAN_AT, LINK_FIELDS, MARKER, OK, POSITION, workspace
 
@@ -76,9 +76,7 @@ def bend(t, work, table, n):
     g = block(w.scratch, GRADIENT_AT, EQUATIONS, 12)
     for k in range(n):
         e = rows[k]
-        for r in range(EQUATIONS):
-            for x in range(12):
-                g[r, x] = 0.0
+        clear(g)
         axis_gradient(e, t, markers[e.i], markers[e.j], g)
         shapes = block(e.cubics, e.stretch * 12 * e.n_modes, 12, e.n_modes)
         size = markers[e.i].n
@@ -103,9 +101,7 @@ def bend_tangent(t, work, table, n):
     h = block(w.scratch, HESSIAN_AT, 12, 24)
     for k in range(n):
         e = rows[k]
-        for x in range(12):
-            for y in range(24):
-                h[x, y] = 0.0
+        clear(h)
         axis_hessian(e, t, markers[e.i], markers[e.j], part(a.multipliers, e.row, EQUATIONS), h)
         shapes = block(e.cubics, e.stretch * 12 * e.n_modes, 12, e.n_modes)
         size = markers[e.i].n

@@ -7,160 +7,128 @@ from typing import Any
 
 import numpy as np
 
-from . import axes, loops, sized_bodies, tangent, user, velocity_tangent
+from . import axes, loops, tangent, user, velocity_tangent
 from .compile import Stage, jitted, specialize
+
+
+def _bound(loop: Stage, kernels: Any, cached: bool, row: np.dtype, *names: str, **sizes: int) -> Stage:
+    """A loop over rows of a layout, with the methods of those names of `kernels`, the class that has them."""
+    methods = {name: jitted(getattr(kernels, name), kernels) for name in names}
+    return specialize(loop, kernels, cached, ROW=row, **sizes, **methods)
+
+
+def _over_bodies(loop: Stage, kernels: Any, cached: bool, row: np.dtype, *names: str) -> Stage:
+    """A loop over the bodies of a formulation; if they differ in size, it reads sizes from the rows."""
+    sizes = {"N_Q": kernels.n_q, "N_V": kernels.n_v, "N_FRAME": kernels.n_frame}
+    if kernels.sized_by_body:
+        sizes = dict.fromkeys(sizes, 0)
+    return _bound(loop, kernels, cached, row, *names, **sizes, N_INTRINSIC=kernels.n_intrinsic)
 
 
 def body_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
     """Evaluation and displacement of all bodies of a formulation; `kernels` is the class with its static methods."""
-    if kernels.sized_by_body:
-        return (
-            _sized(sized_bodies.bodies, kernels, cached, row, "prepare", "place", "inertia", "rates"),
-            _sized(sized_bodies.moves, kernels, cached, row, "rates", "normalize"),
-        )
-    sizes = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v}
-    names = ("prepare", "regular", "place", "inertia", "rates", "intrinsic")
-    methods = {name: jitted(getattr(kernels, name), kernels) for name in names}
-    more = {"N_FRAME": kernels.n_frame, "N_INTRINSIC": kernels.n_intrinsic}
-    evaluation = specialize(loops.bodies, kernels, cached, **sizes, **more, **methods)
-    displacement = specialize(
-        loops.moves,
-        kernels,
-        cached,
-        rates=methods["rates"],
-        normalize=jitted(kernels.normalize, kernels),
-        **sizes,
-    )
-    return evaluation, displacement
-
-
-def _sized(loop: Stage, kernels: Any, cached: bool, row: np.dtype, *names: str) -> Stage:
-    """A loop over bodies of different sizes with its methods."""
-    return specialize(
-        loop, kernels, cached, ROW=row, **{name: jitted(getattr(kernels, name), kernels) for name in names}
-    )
+    methods = ("prepare", "regular", "place", "inertia", "rates", "intrinsic")
+    evaluation = _over_bodies(loops.bodies, kernels, cached, row, *methods)
+    return evaluation, _over_bodies(loops.moves, kernels, cached, row, "rates", "normalize")
 
 
 def coordinate_rate_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
     """q' = T(q) d of all bodies of a formulation, and d from q'."""
-    if kernels.sized_by_body:
-        return (
-            _sized(sized_bodies.coordinate_rates, kernels, cached, row, "rates"),
-            _sized(sized_bodies.displacements, kernels, cached, row, "rates"),
-        )
-    names = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v, "rates": jitted(kernels.rates, kernels)}
-    there, back = (specialize(loop, kernels, cached, **names) for loop in (loops.coordinate_rates, loops.displacements))
-    return there, back
+    back = loops.displacements_by_column if kernels.sized_by_body else loops.displacements
+    there = _over_bodies(loops.coordinate_rates, kernels, cached, row, "rates")
+    return there, _over_bodies(back, kernels, cached, row, "rates")
 
 
 def constraint_stage(kernels: Any, cached: bool, row: np.dtype, equations: int) -> Stage:
     """Constraints of a type that gives its derivatives."""
     if kernels.joins_points:
-        return specialize(loops.coincidences, kernels, cached, ROW=row, EQUATIONS=equations)
-    methods = {name: jitted(getattr(kernels, name), kernels) for name in ("residual", "gradient", "curvature")}
-    return specialize(loops.constraints, kernels, cached, ROW=row, EQUATIONS=equations, **methods)
+        return _bound(loops.coincidences, kernels, cached, row, EQUATIONS=equations)
+    methods = ("residual", "gradient", "curvature")
+    return _bound(loops.constraints, kernels, cached, row, *methods, EQUATIONS=equations)
 
 
 def bend_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Constraints of our own of a type on the axis of a body: what the bending of the axis adds to their rows."""
-    method = jitted(kernels.axis_gradient, kernels)
-    return specialize(axes.bend, kernels, True, ROW=row, EQUATIONS=equations, axis_gradient=method)
+    return _bound(axes.bend, kernels, True, row, "axis_gradient", EQUATIONS=equations)
 
 
 def bend_tangent_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """What it adds to their tangent."""
-    method = jitted(kernels.axis_hessian, kernels)
-    return specialize(axes.bend_tangent, kernels, True, ROW=row, EQUATIONS=equations, axis_hessian=method)
+    return _bound(axes.bend_tangent, kernels, True, row, "axis_hessian", EQUATIONS=equations)
 
 
 def clock_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Constraints of our own of a type that depends on time: its part of their rates."""
-    method = jitted(kernels.time_rate, kernels)
-    return specialize(loops.clocks, kernels, True, ROW=row, EQUATIONS=equations, time_rate=method)
+    return _bound(loops.clocks, kernels, True, row, "time_rate", EQUATIONS=equations)
 
 
 def turn_stages(kernels: Any, row: np.dtype) -> tuple[Stage, Stage]:
     """Counting of turns for a type with an angle: in every evaluation, and at accepted steps."""
-    method, rate = jitted(kernels.angle, kernels), jitted(kernels.angle_rate, kernels)
     ours = kernels.__module__.startswith("mbframe.")
     return (
-        specialize(loops.turns, kernels, ours, ROW=row, angle=method, angle_rate=rate),
-        specialize(loops.accept_turns, kernels, ours, ROW=row, angle=method),
+        _bound(loops.turns, kernels, ours, row, "angle", "angle_rate"),
+        _bound(loops.accept_turns, kernels, ours, row, "angle"),
     )
 
 
 def residual_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Rows of a user's constraint type, filled by its compiled `residual`."""
-    method = jitted(kernels.residual, kernels)
-    return specialize(user.residual_rows, kernels, False, ROW=row, EQUATIONS=equations, residual=method)
+    return _bound(user.residual_rows, kernels, False, row, "residual", EQUATIONS=equations)
 
 
 def given_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Rows of a user's constraint type, filled by its compiled residual and derivatives."""
-    methods = {name: jitted(getattr(kernels, name), kernels) for name in ("residual", "gradient", "curvature")}
-    return specialize(user.given_rows, kernels, False, ROW=row, EQUATIONS=equations, **methods)
+    return _bound(user.given_rows, kernels, False, row, "residual", "gradient", "curvature", EQUATIONS=equations)
 
 
 def projection_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """What uses the rows of a user's constraint type."""
-    return specialize(user.projected_rows, kernels, False, ROW=row, EQUATIONS=equations)
+    return _bound(user.projected_rows, kernels, False, row, EQUATIONS=equations)
 
 
 def velocity_constraint_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Our own nonholonomic constraints of a type."""
-    methods = {name: jitted(getattr(kernels, name), kernels) for name in ("velocity_residual", "velocity_gradient")}
-    return specialize(loops.velocity_constraints, kernels, True, ROW=row, EQUATIONS=equations, **methods)
+    methods = ("velocity_residual", "velocity_gradient")
+    return _bound(loops.velocity_constraints, kernels, True, row, *methods, EQUATIONS=equations)
 
 
-def velocity_residual_stages(kernels: Any, row: np.dtype, equations: int) -> tuple[Stage, Stage]:
-    """A user's nonholonomic constraint type: what fills its rows, and what uses them."""
-    method = jitted(kernels.velocity_residual, kernels)
-    fill = specialize(user.velocity_rows, kernels, False, ROW=row, EQUATIONS=equations, velocity_residual=method)
-    use = specialize(user.projected_velocity_rows, kernels, False, ROW=row, EQUATIONS=equations)
-    return fill, use
+def velocity_residual_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
+    """Rows of a user's nonholonomic constraint type, filled by its compiled method."""
+    return _bound(user.velocity_rows, kernels, False, row, "velocity_residual", EQUATIONS=equations)
+
+
+def velocity_projection_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
+    """What uses them."""
+    return _bound(user.projected_velocity_rows, kernels, False, row, EQUATIONS=equations)
 
 
 def force_stage(kernels: Any, cached: bool, row: np.dtype, states: int) -> Stage:
     """Forces of a type; what is not ours may raise and is guarded."""
-    methods = {"wrench": jitted(kernels.wrench, kernels)}
-    if states:
-        methods["state_rate"] = jitted(kernels.state_rate, kernels)
-        loop = loops.forces_with_states if cached else user.guarded_forces_with_states
-        return specialize(loop, kernels, cached, ROW=row, STATES=states, **methods)
-    return specialize(loops.forces if cached else user.guarded_forces, kernels, cached, ROW=row, **methods)
+    loop = loops.forces if cached else user.guarded_forces
+    methods = ("wrench", "state_rate") if states else ("wrench",)
+    return _bound(loop, kernels, cached, row, *methods, STATES=states)
 
 
 def reactive_stage(kernels: Any, row: np.dtype) -> Stage:
     """Our own forces that depend on the reaction of a joint."""
-    method = jitted(kernels.reactive_wrench)
-    return specialize(loops.reactive_forces, kernels, True, ROW=row, reactive_wrench=method)
+    return _bound(loops.reactive_forces, kernels, True, row, "reactive_wrench")
 
 
 def energy_stage(kernels: Any, cached: bool, row: np.dtype) -> Stage:
     """Potential energy of all elements of a type; what is not ours may raise and is guarded."""
-    loop = loops.energies if cached else user.guarded_energies
-    return specialize(loop, kernels, cached, ROW=row, energy=jitted(kernels.energy, kernels))
+    return _bound(loops.energies if cached else user.guarded_energies, kernels, cached, row, "energy")
 
 
 def body_tangent_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
     """Tangent of the bodies of a formulation: inertia and marker rates first, the change of loads last."""
-    if kernels.sized_by_body:
-        return (
-            _sized(sized_bodies.tangents, kernels, cached, row, "prepare", "inertia_tangent", "place_tangent"),
-            _sized(sized_bodies.loads, kernels, cached, row, "prepare", "load_tangent"),
-        )
-    names = ("prepare", "inertia_tangent", "place_tangent", "load_tangent", "intrinsic_tangent")
-    methods = {name: jitted(getattr(kernels, name), kernels) for name in names}
-    sizes = {"ROW": row, "N_Q": kernels.n_q, "N_V": kernels.n_v, "N_FRAME": kernels.n_frame}
-    sizes["N_INTRINSIC"] = kernels.n_intrinsic
-    first, last = (specialize(loop, kernels, cached, **sizes, **methods) for loop in (tangent.bodies, tangent.loads))
-    return first, last
+    methods = ("prepare", "inertia_tangent", "place_tangent", "intrinsic_tangent")
+    first = _over_bodies(tangent.bodies, kernels, cached, row, *methods)
+    return first, _over_bodies(tangent.loads, kernels, cached, row, "prepare", "load_tangent")
 
 
 def constraint_tangent_stage(kernels: Any, cached: bool, row: np.dtype, equations: int) -> Stage:
     """Tangent of constraints of a type that gives its derivatives."""
-    methods = {name: jitted(getattr(kernels, name), kernels) for name in ("gradient", "hessian")}
-    return specialize(tangent.constraints, kernels, cached, ROW=row, EQUATIONS=equations, **methods)
+    return _bound(tangent.constraints, kernels, cached, row, "gradient", "hessian", EQUATIONS=equations)
 
 
 def constraint_rows_stage(row: np.dtype, equations: int) -> Stage:
@@ -170,9 +138,8 @@ def constraint_rows_stage(row: np.dtype, equations: int) -> Stage:
 
 def velocity_tangent_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Tangent of our own nonholonomic constraints of a type that gives its derivatives."""
-    method = jitted(kernels.velocity_gradient, kernels)
     loop = velocity_tangent.velocity_constraints
-    return specialize(loop, kernels, True, ROW=row, EQUATIONS=equations, velocity_gradient=method)
+    return _bound(loop, kernels, True, row, "velocity_gradient", EQUATIONS=equations)
 
 
 def velocity_rows_stage(row: np.dtype, equations: int) -> Stage:
@@ -183,10 +150,7 @@ def velocity_rows_stage(row: np.dtype, equations: int) -> Stage:
 
 def force_tangent_stage(kernels: Any, cached: bool, row: np.dtype, states: int) -> Stage:
     """Tangent of forces of a type that gives its derivatives."""
-    methods = {name: jitted(getattr(kernels, name), kernels) for name in ("wrench", "wrench_gradient")}
-    if states:
-        return specialize(tangent.forces_with_states, kernels, cached, ROW=row, STATES=states, **methods)
-    return specialize(tangent.forces, kernels, cached, ROW=row, **methods)
+    return _bound(tangent.forces, kernels, cached, row, "wrench", "wrench_gradient", STATES=states)
 
 
 _refusals: dict[Stage, str] = {}

@@ -6,7 +6,7 @@ import numpy as np
 
 from .compile import Stage
 from .dense import invert
-from .memory import block, part, record, records, vector
+from .memory import block, clear, part, record, records, vector
 from .pipeline import inner
 from .workspace import OK, SINGULAR, workspace
 
@@ -105,8 +105,7 @@ def weigh(t, work, data, n):
         return status
     bodies, touches = records(s.bodies, s.n_bodies, BODY), records(s.touches, s.n_touches, TOUCH)
     weight = vector(s.weight, w.n_rows)
-    for k in range(w.n_rows):
-        weight[k] = 0.0
+    clear(weight)
     for k in range(s.n_bodies):
         body = bodies[k]
         own = range(body.first, body.first + body.n_touches)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage, call
-from .memory import integers, part, record, records, vector
+from .memory import clear, integers, part, record, records, vector
 from .pipeline import inner
 from .workspace import (
     DYNAMICS,
@@ -71,19 +71,13 @@ def evaluate(t, work, data, level):
     w.t = t
     w.evaluated = 0
     # Rows are summed up: several measures may share one.
-    residual = vector(w.residual, w.n_holonomic)
-    for k in range(w.n_holonomic):
-        residual[k] = 0.0
+    clear(vector(w.residual, w.n_holonomic))
     if level > POSITION:
-        rate, gamma = vector(w.constraint_rate, w.n_rows), vector(w.gamma, w.n_rows)
-        for k in range(w.n_rows):
-            rate[k] = 0.0
-            gamma[k] = 0.0
+        clear(vector(w.constraint_rate, w.n_rows))
+        clear(vector(w.gamma, w.n_rows))
     if level == DYNAMICS:
         w.evaluations += 1
-        force = vector(w.force, w.n_v)
-        for k in range(w.n_v):
-            force[k] = 0.0
+        clear(vector(w.force, w.n_v))
     stages, tables, counts = (
         integers(w.stages, w.n_stages),
         integers(w.tables, w.n_stages),
@@ -247,8 +241,7 @@ def prepare(w, c, t, work, n):
 def remove(w, c, t, work, values, n):
     """`solution` := the change that removes the violations `values` of the first n rows, to first order."""
     right = vector(w.right, w.n_v + w.n_rows)
-    for k in range(w.n_v + w.n_rows):
-        right[k] = 0.0
+    clear(right)
     for k in range(n):
         right[w.n_v + k] = -values[k]
     return call(c.remove, t, work, c.data, n)

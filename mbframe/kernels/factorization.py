@@ -25,7 +25,7 @@ import numpy as np
 
 from .bodywise import row_weight
 from .compile import Stage, call
-from .memory import indices, vector
+from .memory import clear, indices, vector
 from .pipeline import inner
 from .workspace import NOT_FINITE, OK, SINGULAR, factorization, workspace
 
@@ -188,16 +188,12 @@ def substitute_general(n, values, upper, start, rows, x):
 @inner
 def scatter(f, entries):
     """Bring the current entries into the slots of the factorization."""
-    size = f.n + f.n_lower
-    values = vector(f.values, size)
+    values = vector(f.values, f.n + f.n_lower)
     source, slot = indices(f.source, f.n_sources), indices(f.slot, f.n_sources)
-    for k in range(size):
-        values[k] = 0.0
+    clear(values)
     for k in range(np.uint64(f.n_sources)):
         values[slot[k]] += entries[source[k]]
-    scale = vector(f.scale, f.n)
-    for k in range(f.n):
-        scale[k] = 0.0
+    clear(vector(f.scale, f.n))
     if f.regularized != 0:
         weight = vector(f.weight, f.n)
         for k in range(f.n):

@@ -18,7 +18,7 @@ from .compile import Stage, call
 from .dense import cholesky, factor_semidefinite, solve_cholesky
 from .dynamics import settle_forces
 from .factorization import PIVOT_LOST, substitute_symmetric
-from .memory import block, indices, integers, part, record, records, vector
+from .memory import block, clear, indices, integers, part, record, records, vector
 from .pipeline import inner
 from .workspace import NOT_FINITE, OK, factorization, workspace
 
@@ -56,8 +56,7 @@ def gram_matrix(w, g, s):
     """The blocks of K."""
     touches, products = records(s.touches, s.n_touches, TOUCH), records(g.products, g.n_products, PRODUCT)
     gram = vector(g.gram, g.n_gram)
-    for k in range(g.n_gram):
-        gram[k] = 0.0
+    clear(gram)
     for k in range(g.n_products):
         p = products[k]
         left, right = touches[p.left], touches[p.right]
@@ -113,9 +112,7 @@ def pseudosolve_gram(g, n):
     row, column = indices(f.source_row, f.n_sources), indices(f.source_column, f.n_sources)
     dense, weight, error = block(g.dense, 0, n, n), vector(g.weight, n), vector(g.error, n)
     order, x = integers(g.order, n), vector(g.work, n)
-    for a in range(n):
-        for b in range(n):
-            dense[a, b] = 0.0
+    clear(dense)
     for k in range(np.uint64(f.n_sources)):
         dense[row[k], column[k]] += gram[source[k]]
     for a in range(n):

@@ -15,7 +15,7 @@ import numpy as np
 
 from .compile import call
 from .factorization import PIVOT_LOST, factor_general, substitute_general
-from .memory import indices, integers, part, record, vector
+from .memory import clear, indices, integers, part, record, vector
 from .pipeline import inner
 from .workspace import MOTION, OK, SINGULAR, factorization, state_changed
 
@@ -95,8 +95,7 @@ def take_tangent(w, m, t, work, v_rate, multipliers):
 @inner
 def factor(w, m, numbers, c1, c2, c3):
     """Factors of the matrix, from the entries at hand; `numbers` gets D, L and U."""
-    for k in range(len(numbers)):
-        numbers[k] = 0.0
+    clear(numbers)
     entries = vector(w.entries, w.n_entries)
     source, slot = indices(m.mass_source, m.n_mass), indices(m.mass_slot, m.n_mass)
     for k in range(m.n_mass):
@@ -111,8 +110,7 @@ def factor(w, m, numbers, c1, c2, c3):
     for k in range(m.n_tangent):
         numbers[slot[k]] += c2 * damping[source[k]] + c3 * stiffness[source[k]]
     scale = vector(m.scale, m.n)
-    for k in range(m.n):
-        scale[k] = 0.0
+    clear(scale)
     size = m.n + m.n_lower
     _weakest, lost = factor_general(
         m.n,
@@ -149,32 +147,32 @@ def substitute(m, numbers, x, permuted):
 
 
 @inner
+def add_product(n, entries, source, row, column, factor, x, out):
+    """out += factor A x for a sparse matrix of n entries; addresses say where each comes from and where it stands."""
+    at, i, j = indices(source, n), indices(row, n), indices(column, n)
+    for k in range(n):
+        out[i[k]] += factor * entries[at[k]] * x[j[k]]
+
+
+@inner
 def add_mass(w, m, factor, x, out):
     """out += factor M x."""
     entries = vector(w.entries, w.n_entries)
-    source = indices(m.mass_source, m.n_mass)
-    row, column = indices(m.mass_row, m.n_mass), indices(m.mass_column, m.n_mass)
-    for k in range(m.n_mass):
-        out[row[k]] += factor * entries[source[k]] * x[column[k]]
+    add_product(m.n_mass, entries, m.mass_source, m.mass_row, m.mass_column, factor, x, out)
 
 
 @inner
 def add_load(w, m, factor, multipliers, out):
     """out += factor J^T multipliers."""
-    entries = vector(w.entries, w.n_entries)
-    source = indices(m.jacobian_source, m.n_jacobian)
-    row, column = indices(m.jacobian_row, m.n_jacobian), indices(m.jacobian_column, m.n_jacobian)
-    for k in range(m.n_jacobian):
-        out[column[k]] += factor * entries[source[k]] * multipliers[row[k]]
+    entries, row, column = vector(w.entries, w.n_entries), m.jacobian_row, m.jacobian_column
+    add_product(m.n_jacobian, entries, m.jacobian_source, column, row, factor, multipliers, out)
 
 
 @inner
 def add_stiffness(m, factor, x, out):
     """out += factor K x."""
-    stiffness, source = vector(m.stiffness, m.n_tangent), indices(m.tangent_source, m.n_tangent)
-    row, column = indices(m.tangent_row, m.n_tangent), indices(m.tangent_column, m.n_tangent)
-    for k in range(m.n_tangent):
-        out[row[k]] += factor * stiffness[source[k]] * x[column[k]]
+    stiffness = vector(m.stiffness, m.n_tangent)
+    add_product(m.n_tangent, stiffness, m.tangent_source, m.tangent_row, m.tangent_column, factor, x, out)
 
 
 @inner

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage, call
-from .memory import address_of, block, part, record, records, vector
+from .memory import address_of, block, clear, part, record, records, vector
 from .pipeline import inner
 from .workspace import (
     BIAS_AT,
@@ -26,7 +26,9 @@ from .workspace import (
     workspace,
 )
 
-# Bound by `specialize`; the values here only tell a reader (and a linter) which names there are.
+# Bound by `specialize`; the values here only tell a reader (and a linter) which names there are. What a bound constant
+# excludes, numba leaves out before it looks at types: `N_Q or body.n_q` is the constant, or, where bodies of one
+# formulation differ in size and N_Q is 0, what the row of the body says.
 ROW: np.dtype = np.dtype("f8")
 N_Q = N_V = N_FRAME = N_INTRINSIC = EQUATIONS = STATES = 0
 velocity_residual = velocity_gradient = time_rate = angle = angle_rate = reactive_wrench = None
@@ -45,20 +47,21 @@ def bodies(t, work, table, n):
     w = workspace(work)
     rows = records(table, n, ROW)
     markers = records(w.markers, w.n_markers, MARKER)
-    frame = block(w.scratch, 0, 3, N_FRAME)
     for k in range(n):
         body = rows[k]
-        q, v = part(w.y, body.q, N_Q), part(w.y, w.n_q + body.v, N_V)
+        n_q, n_v = N_Q or body.n_q, N_V or body.n_v
+        q, v = part(w.y, body.q, n_q), part(w.y, w.n_q + body.v, n_v)
+        frame = block(w.scratch, 0, 3, N_FRAME or body.n_frame)
         prepare(body, q, frame)
         if not regular(body, q, frame):
             w.culprit = body.v
             return SINGULAR_POSE
         for m in range(body.marker, body.marker + body.n_markers):
             marker = markers[m]
-            place(body, q, v, frame, marker, block(w.jacobians, marker.jacobian, 12, N_V), w.level)
+            place(body, q, v, frame, marker, block(w.jacobians, marker.jacobian, 12, n_v), w.level)
         if w.level == DYNAMICS:
-            rates(body, q, v, part(w.rates, body.q, N_Q))
-            inertia(body, q, v, frame, block(w.entries, body.mass_block, N_V, N_V), part(w.force, body.v, N_V))
+            rates(body, q, v, part(w.rates, body.q, n_q))
+            inertia(body, q, v, frame, block(w.entries, body.mass_block, n_v, n_v), part(w.force, body.v, n_v))
         if N_INTRINSIC > 0:
             intrinsic(
                 q,
@@ -66,7 +69,7 @@ def bodies(t, work, table, n):
                 part(w.residual, body.row, N_INTRINSIC),
                 part(w.constraint_rate, body.row, N_INTRINSIC),
                 part(w.gamma, body.row, N_INTRINSIC),
-                block(w.entries, body.row_block, N_INTRINSIC, N_V),
+                block(w.entries, body.row_block, N_INTRINSIC, n_v),
                 w.level,
             )
     return OK
@@ -92,9 +95,7 @@ def constraints(t, work, table, n):
             c[r] += value[r]
         if w.level == POSITION:
             continue
-        for r in range(EQUATIONS):
-            for x in range(24):
-                g[r, x] = 0.0
+        clear(g)
         gradient(e, t, i, j, g)
         gamma = part(w.gamma, e.row, EQUATIONS)
         bend = curvature(e, t, i, j)
@@ -187,8 +188,7 @@ def velocity_constraints(t, work, table, n):
         value = velocity_residual(e, t, i, j)
         for r in range(EQUATIONS):
             out[r] = value[r]
-            for x in range(36):
-                g[r, x] = 0.0
+        clear(g)
         velocity_gradient(e, t, i, j, g)
         call(w.project_velocity, t, work, table + k * rows.itemsize, EQUATIONS)
     return OK
@@ -284,7 +284,10 @@ def combine(w, e, m, side, n):
 
 @Stage
 def forces(t, work, table, n):
-    """All force elements of one type. Binds ROW and the method wrench."""
+    """All force elements of one type; own first-order states z change by z' = state_rate, and wrench may depend on z.
+
+    Binds ROW, STATES and the methods wrench and, for elements with states, state_rate.
+    """
     w = workspace(work)
     if w.level < DYNAMICS:
         return OK
@@ -293,28 +296,14 @@ def forces(t, work, table, n):
     for k in range(n):
         e = rows[k]
         i, j = markers[e.i], markers[e.j]
-        force, torque = wrench(e, t, i, j)
-        hand_over(w, force, torque)
-        call(w.apply, t, work, table + k * rows.itemsize, 0)
-    return OK
-
-
-@Stage
-def forces_with_states(t, work, table, n):
-    """Force elements with own first-order states z: z' = state_rate, wrench may depend on z. Binds ROW, STATES."""
-    w = workspace(work)
-    if w.level < DYNAMICS:
-        return OK
-    rows = records(table, n, ROW)
-    markers = records(w.markers, w.n_markers, MARKER)
-    for k in range(n):
-        e = rows[k]
-        i, j = markers[e.i], markers[e.j]
-        z, z_rate = part(w.y, w.n_q + w.n_v + e.z, STATES), part(w.rates, w.n_q + w.n_v + e.z, STATES)
-        rate = state_rate(e, t, i, j, z)
-        for s in range(STATES):
-            z_rate[s] = rate[s]
-        force, torque = wrench(e, t, i, j, z)
+        if STATES == 0:
+            force, torque = wrench(e, t, i, j)
+        else:
+            z, z_rate = part(w.y, w.n_q + w.n_v + e.z, STATES), part(w.rates, w.n_q + w.n_v + e.z, STATES)
+            rate = state_rate(e, t, i, j, z)
+            for s in range(STATES):
+                z_rate[s] = rate[s]
+            force, torque = wrench(e, t, i, j, z)
         hand_over(w, force, torque)
         call(w.apply, t, work, table + k * rows.itemsize, 0)
     return OK
@@ -404,7 +393,8 @@ def coordinate_rates(t, work, table, n):
     rows = records(table, n, ROW)
     for k in range(n):
         body = rows[k]
-        rates(body, part(w.y, body.q, N_Q), part(w.solution, body.v, N_V), part(w.rates, body.q, N_Q))
+        n_q, n_v = N_Q or body.n_q, N_V or body.n_v
+        rates(body, part(w.y, body.q, n_q), part(w.solution, body.v, n_v), part(w.rates, body.q, n_q))
     return OK
 
 
@@ -448,6 +438,30 @@ def displacements(t, work, table, n):
 
 
 @Stage
+def displacements_by_column(t, work, table, n):
+    """As `displacements`, for bodies that differ in size: the columns of T are orthogonal to each other.
+
+    So each component of d is found by itself, in memory that grows only linearly with the size. Binds ROW, rates.
+    """
+    w = workspace(work)
+    rows = records(table, n, ROW)
+    for k in range(n):
+        body = rows[k]
+        q, given, d = part(w.y, body.q, body.n_q), part(w.rates, body.q, body.n_q), part(w.solution, body.v, body.n_v)
+        unit, column = part(w.scratch, 0, body.n_v), part(w.scratch, body.n_v, body.n_q)
+        for c in range(body.n_v):
+            for r in range(body.n_v):
+                unit[r] = 1.0 if r == c else 0.0
+            rates(body, q, unit, column)
+            along = length = 0.0
+            for x in range(body.n_q):
+                along += column[x] * given[x]
+                length += column[x] * column[x]
+            d[c] = along / length
+    return OK
+
+
+@Stage
 def moves(t, work, table, n):
     """q := q + T(q) d for all bodies of one formulation, d being the first n_v numbers of `solution`.
 
@@ -455,12 +469,12 @@ def moves(t, work, table, n):
     """
     w = workspace(work)
     rows = records(table, n, ROW)
-    step = part(w.scratch, 0, N_Q)
     for k in range(n):
         body = rows[k]
-        q = part(w.y, body.q, N_Q)
-        rates(body, q, part(w.solution, body.v, N_V), step)
-        for c in range(N_Q):
+        n_q, n_v = N_Q or body.n_q, N_V or body.n_v
+        q, step = part(w.y, body.q, n_q), part(w.scratch, 0, n_q)
+        rates(body, q, part(w.solution, body.v, n_v), step)
+        for c in range(n_q):
             q[c] += step[c]
         normalize(body, q)
     return OK
@@ -479,7 +493,7 @@ def turns(t, work, table, n):
     for k in range(n):
         e = rows[k]
         followed = part(w.y, w.n_q + w.n_v + e.z, 1)
-        e.turns = np.floor((followed[0] - angle(e, t, markers[e.i], markers[e.j])) / (2.0 * np.pi) + 0.5)
+        e.turns = turns_between(angle(e, t, markers[e.i], markers[e.j]), followed[0])
         if w.level == DYNAMICS:
             part(w.rates, w.n_q + w.n_v + e.z, 1)[0] = angle_rate(e, t, markers[e.i], markers[e.j])
     return OK
@@ -495,8 +509,14 @@ def accept_turns(t, work, table, n):
         e = rows[k]
         accepted = part(w.y, w.n_q + w.n_v + e.z, 1)
         now = angle(e, t, markers[e.i], markers[e.j])
-        accepted[0] = now + 2.0 * np.pi * np.floor((accepted[0] - now) / (2.0 * np.pi) + 0.5)
+        accepted[0] = now + 2.0 * np.pi * turns_between(now, accepted[0])
     return OK
+
+
+@inner
+def turns_between(angle, followed):
+    """The number of full turns that brings an angle nearest to `followed`."""
+    return np.floor((followed - angle) / (2.0 * np.pi) + 0.5)
 
 
 @Stage

@@ -11,7 +11,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import from_dtype, types
-from numba.core.cgutils import alloca_once
+from numba.core.cgutils import alloca_once, memset, raw_memcpy
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
@@ -95,6 +95,34 @@ def room(typingctx, rows, columns):
         return view(context, builder, signature, [builder.ptrtoint(memory, ir.IntType(64)), *counts])
 
     return signature.return_type(rows, columns), generate
+
+
+@intrinsic
+def clear(typingctx, array):
+    """array := 0, for an array without gaps."""
+    if array.layout != "C":
+        return None  # numba then says that it cannot
+
+    def generate(context, builder, signature, args):
+        view = make_array(array)(context, builder, args[0])
+        memset(builder, view.data, builder.mul(view.nitems, view.itemsize), 0)
+        return context.get_dummy_value()
+
+    return types.void(array), generate
+
+
+@intrinsic
+def copy(typingctx, source, out):
+    """out := source, for arrays without gaps and of the same size."""
+    if source.layout != "C" or out.layout != "C":
+        return None
+
+    def generate(context, builder, signature, args):
+        given, view = (make_array(kind)(context, builder, arg) for kind, arg in zip(signature.args, args, strict=True))
+        raw_memcpy(builder, view.data, given.data, view.nitems, view.itemsize)
+        return context.get_dummy_value()
+
+    return types.void(source, out), generate
 
 
 @intrinsic

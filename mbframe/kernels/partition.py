@@ -17,7 +17,7 @@ from .bodywise import BODYWISE
 from .compile import Stage, call
 from .dense import cholesky, reveal_rank, solve_cholesky
 from .dynamics import norm, settle_forces
-from .memory import block, indices, integers, part, record, vector
+from .memory import block, clear, indices, integers, part, record, vector
 from .pipeline import inner
 from .workspace import NOT_FINITE, OK, REACTIONS, SINGULAR, factorization, workspace
 
@@ -53,10 +53,8 @@ def fill_jacobian(w, p):
     f = factorization(w.factor)
     entries, source = vector(w.entries, w.n_entries), indices(f.source, f.n_sources)
     row, column = indices(f.source_row, f.n_sources), indices(f.source_column, f.n_sources)
-    jacobian = block(p.jacobian, 0, w.n_rows, w.n_v)
-    for i in range(p.n_rows):
-        for k in range(w.n_v):
-            jacobian[i, k] = 0.0
+    jacobian = block(p.jacobian, 0, p.n_rows, w.n_v)
+    clear(jacobian)
     for k in range(np.uint64(f.n_sources)):
         r = np.int64(row[k]) - w.n_v
         if 0 <= r < p.n_rows:
@@ -75,9 +73,7 @@ def find_pattern(w, p):
     for k in range(w.n_v):
         column_place[columns[k]] = k
     filled = block(p.factors, 0, p.rank, p.rank)
-    for i in range(p.rank):
-        for k in range(p.rank):
-            filled[i, k] = 0.0
+    clear(filled)
     for s in range(np.uint64(f.n_sources)):
         r = np.int64(row[s]) - w.n_v
         if 0 <= r < p.n_rows and row_place[r] < p.rank and column_place[column[s]] < p.rank:
@@ -108,9 +104,7 @@ def fill_block(w, p):
     row, column = indices(f.source_row, f.n_sources), indices(f.source_column, f.n_sources)
     row_place, column_place = indices(p.row_place, w.n_rows), indices(p.column_place, w.n_v)
     a, largest = block(p.factors, 0, p.rank, p.rank), 0.0
-    for i in range(p.rank):
-        for k in range(p.rank):
-            a[i, k] = 0.0
+    clear(a)
     for s in range(np.uint64(f.n_sources)):
         r = np.int64(row[s]) - w.n_v
         if 0 <= r < p.n_rows:
@@ -309,9 +303,8 @@ def motion_basis(w, p, d):
     fill_jacobian(w, p)
     jacobian, basis = block(p.jacobian, 0, w.n_rows, w.n_v), block(d.basis, 0, free, w.n_v)
     rows, columns, x = integers(p.rows, w.n_rows), integers(p.columns, w.n_v), vector(d.load, w.n_v)
+    clear(basis)
     for c in range(free):
-        for k in range(w.n_v):
-            basis[c, k] = 0.0
         basis[c, columns[p.rank + c]] = 1.0
         for k in range(p.rank):
             x[k] = -jacobian[rows[k], columns[p.rank + c]]

@@ -17,7 +17,7 @@ import numpy as np
 from .bodywise import row_weight
 from .compile import Stage, call
 from .dynamics import settle_forces
-from .memory import indices, part, record, vector
+from .memory import clear, indices, part, record, vector
 from .pipeline import inner
 from .workspace import NOT_FINITE, OK, factorization, workspace
 
@@ -82,8 +82,7 @@ def accelerate_by_penalties(t, work, data, n):
     right, x, force = vector(w.right, f.n), vector(w.solution, f.n), vector(w.force, w.n_v)
     acceleration, multipliers = part(w.rates, w.n_q, w.n_v), vector(w.multipliers, w.n_rows)
     target = vector(p.target, w.n_rows)
-    for k in range(w.n_rows):
-        multipliers[k] = 0.0
+    clear(multipliers)
     before = np.inf
     for turn in range(p.limit):
         for k in range(f.n):

@@ -33,9 +33,9 @@ from .implicit import (
     take_tangent,
 )
 from .integrators import SMALLEST, first_step
-from .memory import matrices, matrix, record, vector
+from .memory import clear, matrices, matrix, record, vector
 from .pipeline import inner
-from .stagewise import STAGES, add_stage, clear, factor_stages, substitute_stages
+from .stagewise import STAGES, add_stage, factor_stages, substitute_stages
 from .workspace import DYNAMICS, NO_STEP, OK, STEP_TOO_SMALL, USER_METHOD, state_changed, workspace
 
 RADAU = np.dtype(

@@ -23,14 +23,6 @@ STAGES = 3
 
 
 @inner
-def clear(blocks):
-    for k in range(len(blocks)):
-        for i in range(STAGES):
-            for j in range(STAGES):
-                blocks[k, i, j] = 0.0
-
-
-@inner
 def add_stage(w, m, blocks, i, h, a, inverse):
     """The rows of stage i from the entries and the tangent at hand."""
     entries = vector(w.entries, w.n_entries)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .compile import Stage, call
 from .loops import hand_over
-from .memory import block, integers, part, record, records, vector
+from .memory import block, clear, copy, integers, part, record, records, vector
 from .pipeline import inner
 from .workspace import GRADIENT_AT, HESSIAN_AT, LINK, LINK_FIELDS, MARKER, OK, WRENCH_AT, workspace
 
@@ -45,9 +45,9 @@ prepare = inertia_tangent = place_tangent = load_tangent = intrinsic_tangent = N
 gradient = hessian = wrench = wrench_gradient = None
 
 
-def constraint_fields(equations: int) -> list[tuple]:
+def constraint_fields(equations: int, numbers: int) -> list[tuple]:
     """Rows of a user's constraint in the tangent: first derivatives, and second ones weighted by the multipliers."""
-    return [*LINK_FIELDS, ("gradient", "f8", (equations, 24)), ("hessian", "f8", (24, 24))]
+    return [*LINK_FIELDS, ("gradient", "f8", (equations, numbers)), ("hessian", "f8", (numbers, numbers))]
 
 
 FORCE_ROW = np.dtype([*LINK_FIELDS, ("force", "f8", 3), ("torque", "f8", 3), ("gradient", "f8", (6, 36))], align=True)
@@ -63,16 +63,10 @@ def take(t, work, data, n):
     """Fill the blocks at the state of the last evaluation, for the v' and multipliers in the record."""
     w = workspace(work)
     a = tangent_record(w)
-    stiffness, damping, load = vector(a.stiffness, a.size), vector(a.damping, a.size), vector(a.loads, 12 * w.n_markers)
-    for k in range(a.size):
-        stiffness[k] = 0.0
-        damping[k] = 0.0
-    for k in range(12 * w.n_markers):
-        load[k] = 0.0
-    n_changes = (w.n_rows - w.n_holonomic) * w.n_v
-    change = vector(a.velocity_stiffness, n_changes)
-    for k in range(n_changes):
-        change[k] = 0.0
+    clear(vector(a.stiffness, a.size))
+    clear(vector(a.damping, a.size))
+    clear(vector(a.loads, 12 * w.n_markers))
+    clear(vector(a.velocity_stiffness, (w.n_rows - w.n_holonomic) * w.n_v))
     stages, tables = integers(a.stages, a.n_stages), integers(a.tables, a.n_stages)
     counts = integers(a.counts, a.n_stages)
     for s in range(a.n_stages):
@@ -92,23 +86,17 @@ def bodies(t, work, table, n):
     a = tangent_record(w)
     rows = records(table, n, ROW)
     markers = records(w.markers, w.n_markers, MARKER)
-    frame = block(w.scratch, 0, 3, N_FRAME)
     for k in range(n):
         body = rows[k]
-        q, v = part(w.y, body.q, N_Q), part(w.y, w.n_q + body.v, N_V)
-        stiffness = block(a.stiffness, body.tangent_block, N_V, N_V)
+        n_q, n_v = N_Q or body.n_q, N_V or body.n_v
+        q, v = part(w.y, body.q, n_q), part(w.y, w.n_q + body.v, n_v)
+        frame = block(w.scratch, 0, 3, N_FRAME or body.n_frame)
+        stiffness = block(a.stiffness, body.tangent_block, n_v, n_v)
+        damping = block(a.damping, body.tangent_block, n_v, n_v)
         prepare(body, q, frame)
-        inertia_tangent(
-            body,
-            q,
-            v,
-            part(a.v_rate, body.v, N_V),
-            frame,
-            stiffness,
-            block(a.damping, body.tangent_block, N_V, N_V),
-        )
+        inertia_tangent(body, q, v, part(a.v_rate, body.v, n_v), frame, stiffness, damping)
         for m in range(body.marker, body.marker + body.n_markers):
-            place_tangent(body, v, frame, markers[m], block(a.rate_tangents, markers[m].jacobian, 12, N_V))
+            place_tangent(body, v, frame, markers[m], block(a.rate_tangents, markers[m].jacobian, 12, n_v))
         if N_INTRINSIC > 0:
             intrinsic_tangent(q, part(a.multipliers, body.row, N_INTRINSIC), stiffness)
     return OK
@@ -121,11 +109,12 @@ def loads(t, work, table, n):
     a = tangent_record(w)
     rows = records(table, n, ROW)
     markers = records(w.markers, w.n_markers, MARKER)
-    frame = block(w.scratch, 0, 3, N_FRAME)
     for k in range(n):
         body = rows[k]
-        prepare(body, part(w.y, body.q, N_Q), frame)
-        stiffness = block(a.stiffness, body.tangent_block, N_V, N_V)
+        n_q, n_v = N_Q or body.n_q, N_V or body.n_v
+        frame = block(w.scratch, 0, 3, N_FRAME or body.n_frame)
+        prepare(body, part(w.y, body.q, n_q), frame)
+        stiffness = block(a.stiffness, body.tangent_block, n_v, n_v)
         for m in range(body.marker, body.marker + body.n_markers):
             load_tangent(body, frame, markers[m], part(a.loads, 12 * m, 12), stiffness)
     return OK
@@ -141,11 +130,8 @@ def constraints(t, work, table, n):
     g, h = block(w.scratch, GRADIENT_AT, EQUATIONS, 24), block(w.scratch, HESSIAN_AT, 24, 24)
     for k in range(n):
         e = rows[k]
-        for x in range(24):
-            for r in range(EQUATIONS):
-                g[r, x] = 0.0
-            for y in range(24):
-                h[x, y] = 0.0
+        clear(g)
+        clear(h)
         gradient(e, t, markers[e.i], markers[e.j], g)
         hessian(e, t, markers[e.i], markers[e.j], part(a.multipliers, e.row, EQUATIONS), h)
         call(a.add_constraint, t, work, table + k * rows.itemsize, EQUATIONS)
@@ -161,11 +147,8 @@ def constraint_rows(t, work, table, n):
     g, h = block(w.scratch, GRADIENT_AT, EQUATIONS, 24), block(w.scratch, HESSIAN_AT, 24, 24)
     for k in range(n):
         e = rows[k]
-        for x in range(24):
-            for r in range(EQUATIONS):
-                g[r, x] = e.gradient[r, x]
-            for y in range(24):
-                h[x, y] = e.hessian[x, y]
+        copy(e.gradient, g)
+        copy(e.hessian, h)
         call(a.add_constraint, t, work, table + k * rows.itemsize, EQUATIONS)
     return OK
 
@@ -213,7 +196,7 @@ def add_product(w, pool, offset, left, right, h, first, second):
 
 @Stage
 def forces(t, work, table, n):
-    """Forces of a type that gives its derivatives. Binds ROW, wrench, wrench_gradient."""
+    """Forces of a type that gives its derivatives. Binds ROW, STATES, wrench, wrench_gradient."""
     w = workspace(work)
     a = tangent_record(w)
     rows = records(table, n, ROW)
@@ -222,33 +205,15 @@ def forces(t, work, table, n):
     for k in range(n):
         e = rows[k]
         i, j = markers[e.i], markers[e.j]
-        for r in range(6):
-            for x in range(36):
-                g[r, x] = 0.0
-        force, torque = wrench(e, t, i, j)
+        clear(g)
+        if STATES == 0:
+            force, torque = wrench(e, t, i, j)
+            wrench_gradient(e, t, i, j, g)
+        else:
+            z = part(w.y, w.n_q + w.n_v + e.z, STATES)
+            force, torque = wrench(e, t, i, j, z)
+            wrench_gradient(e, t, i, j, z, g)
         hand_over(w, force, torque)
-        wrench_gradient(e, t, i, j, g)
-        call(a.add_force, t, work, table + k * rows.itemsize, 0)
-    return OK
-
-
-@Stage
-def forces_with_states(t, work, table, n):
-    """As `forces`, for elements with own states. Binds ROW, STATES, wrench, wrench_gradient."""
-    w = workspace(work)
-    a = tangent_record(w)
-    rows = records(table, n, ROW)
-    markers = records(w.markers, w.n_markers, MARKER)
-    g = block(w.scratch, GRADIENT_AT, 6, 36)
-    for k in range(n):
-        e = rows[k]
-        i, j, z = markers[e.i], markers[e.j], part(w.y, w.n_q + w.n_v + e.z, STATES)
-        for r in range(6):
-            for x in range(36):
-                g[r, x] = 0.0
-        force, torque = wrench(e, t, i, j, z)
-        hand_over(w, force, torque)
-        wrench_gradient(e, t, i, j, z, g)
         call(a.add_force, t, work, table + k * rows.itemsize, 0)
     return OK
 
@@ -262,9 +227,7 @@ def force_rows(t, work, table, n):
     g = block(w.scratch, GRADIENT_AT, 6, 36)
     for k in range(n):
         e = rows[k]
-        for r in range(6):
-            for x in range(36):
-                g[r, x] = e.gradient[r, x]
+        copy(e.gradient, g)
         hand_over(w, e.force, e.torque)
         call(a.add_force, t, work, table + k * rows.itemsize, 0)
     return OK

@@ -9,7 +9,7 @@ import numpy as np
 
 from .compile import Stage, call
 from .loops import hand_over
-from .memory import block, part, records
+from .memory import block, clear, copy, part, records
 from .pipeline import inner
 from .workspace import (
     DYNAMICS,
@@ -138,29 +138,33 @@ def given_rows(t, work, table, n):
     """
     w = workspace(work)
     rows = records(table, n, ROW)
-    markers = records(w.markers, w.n_markers, MARKER)
-    pair = records(w.scratch, 2, MARKER)
     for k in range(n):
         e = rows[k]
-        pair[0] = markers[e.i]
-        pair[1] = markers[e.j]
-        for r in range(EQUATIONS):
-            e.drift[r] = 0.0
-            for x in range(24):
-                e.gradient[r, x] = 0.0
+        i, j = copies(w, e.i, e.j)
+        clear(e.drift)
+        clear(e.gradient)
         try:
-            value = residual(e, t, pair[0], pair[1])
+            value = residual(e, t, i, j)
             for r in range(EQUATIONS):
                 e.value[r] = value[r]
             if w.level > POSITION:
-                gradient(e, t, pair[0], pair[1], e.gradient)
-                bend = curvature(e, t, pair[0], pair[1])
+                gradient(e, t, i, j, e.gradient)
+                bend = curvature(e, t, i, j)
                 for r in range(EQUATIONS):
                     e.curvature[r] = bend[r]
         except Exception:
             w.culprit = k
             return USER_METHOD
     return OK
+
+
+@inner
+def copies(w, i, j):
+    """Copies of two markers, which a user's method may overwrite."""
+    markers, pair = records(w.markers, w.n_markers, MARKER), records(w.scratch, 2, MARKER)
+    pair[0] = markers[i]
+    pair[1] = markers[j]
+    return pair[0], pair[1]
 
 
 @Stage
@@ -180,8 +184,7 @@ def projected_rows(t, work, table, n):
         for r in range(EQUATIONS):
             rate[r] += e.drift[r]
             gamma[r] -= e.curvature[r]
-            for x in range(24):
-                g[r, x] = e.gradient[r, x]
+        copy(e.gradient, g)
         call(w.project, t, work, table + k * rows.itemsize, EQUATIONS)
     return OK
 
@@ -257,58 +260,33 @@ def projected_velocity_rows(t, work, table, n):
         for r in range(EQUATIONS):
             out[r] = e.value[r]
             gamma[r] -= e.drift[r]
-            for x in range(36):
-                g[r, x] = e.gradient[r, x]
+        copy(e.gradient, g)
         call(w.project_velocity, t, work, table + k * rows.itemsize, EQUATIONS)
     return OK
 
 
 @Stage
 def guarded_forces(t, work, table, n):
-    """All forces of a user's type. Its method may raise, and gets copies of the markers, which it may overwrite.
+    """All forces of a user's type, as `loops.forces`; but its methods may raise.
 
-    The interpreted method is called afterwards to show the error. Binds ROW and the method wrench.
+    The interpreted method is called afterwards to show the error. Binds ROW, STATES, wrench, state_rate.
     """
     w = workspace(work)
     if w.level < DYNAMICS:
         return OK
     rows = records(table, n, ROW)
-    markers = records(w.markers, w.n_markers, MARKER)
-    pair = records(w.scratch, 2, MARKER)
     for k in range(n):
         e = rows[k]
-        pair[0] = markers[e.i]
-        pair[1] = markers[e.j]
+        i, j = copies(w, e.i, e.j)
         try:
-            force, torque = wrench(e, t, pair[0], pair[1])
-            hand_over(w, force, torque)
-        except Exception:
-            w.culprit = k
-            return USER_METHOD
-        call(w.apply, t, work, table + k * rows.itemsize, 0)
-    return OK
-
-
-@Stage
-def guarded_forces_with_states(t, work, table, n):
-    """As `guarded_forces`, with own first-order states z: z' = state_rate. Binds ROW, STATES, wrench, state_rate."""
-    w = workspace(work)
-    if w.level < DYNAMICS:
-        return OK
-    rows = records(table, n, ROW)
-    markers = records(w.markers, w.n_markers, MARKER)
-    pair = records(w.scratch, 2, MARKER)
-    for k in range(n):
-        e = rows[k]
-        pair[0] = markers[e.i]
-        pair[1] = markers[e.j]
-        i, j = pair[0], pair[1]
-        z, z_rate = part(w.y, w.n_q + w.n_v + e.z, STATES), part(w.rates, w.n_q + w.n_v + e.z, STATES)
-        try:
-            rate = state_rate(e, t, i, j, z)
-            for s in range(STATES):
-                z_rate[s] = rate[s]
-            force, torque = wrench(e, t, i, j, z)
+            if STATES == 0:
+                force, torque = wrench(e, t, i, j)
+            else:
+                z, z_rate = part(w.y, w.n_q + w.n_v + e.z, STATES), part(w.rates, w.n_q + w.n_v + e.z, STATES)
+                rate = state_rate(e, t, i, j, z)
+                for s in range(STATES):
+                    z_rate[s] = rate[s]
+                force, torque = wrench(e, t, i, j, z)
             hand_over(w, force, torque)
         except Exception:
             w.culprit = k
@@ -322,14 +300,11 @@ def guarded_energies(t, work, table, n):
     """Potential energy of all elements of a user's type. Binds ROW and the method energy."""
     w = workspace(work)
     rows = records(table, n, ROW)
-    markers = records(w.markers, w.n_markers, MARKER)
-    pair = records(w.scratch, 2, MARKER)
     for k in range(n):
         e = rows[k]
-        pair[0] = markers[e.i]
-        pair[1] = markers[e.j]
+        i, j = copies(w, e.i, e.j)
         try:
-            w.potential += energy(e, t, pair[0], pair[1])
+            w.potential += energy(e, t, i, j)
         except Exception:
             w.culprit = k
             return USER_METHOD

@@ -9,22 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage, call
-from .memory import block, complex_matrix, part, record, records
+from .memory import block, clear, complex_matrix, copy, part, record, records
 from .pipeline import inner
 from .tangent import tangent_record
-from .user import MARKER_COMPLEX, STEP, disturb, moved
-from .workspace import LINK, LINK_FIELDS, MARKER, OK, workspace
+from .user import MARKER_COMPLEX, STEP, disturb_motion, moved
+from .workspace import LINK, MARKER, OK, workspace
 
 NUMBERS = 48
 
 ROW: np.dtype = np.dtype("f8")
 EQUATIONS = 0
 velocity_gradient = None
-
-
-def row_fields(equations: int) -> list[tuple]:
-    """Rows of a user's nonholonomic constraint: derivatives by the 48 numbers, second ones weighted by multipliers."""
-    return [*LINK_FIELDS, ("gradient", "f8", (equations, NUMBERS)), ("hessian", "f8", (NUMBERS, NUMBERS))]
 
 
 @Stage
@@ -53,9 +48,7 @@ def velocity_constraints(t, work, table, n):
             disturb_rates(pair[sample // 24], sample % 24)
             for side in range(2):
                 turn(pair[side])
-            for r in range(EQUATIONS):
-                for x in range(36):
-                    given[r, x] = 0.0
+            clear(given)
             velocity_gradient(e, t, pair[0], pair[1], given)
             for x in range(NUMBERS):
                 h[x, sample] = 0.0
@@ -76,11 +69,8 @@ def velocity_constraint_rows(t, work, table, n):
     g, h = block(a.velocity_gradient, 0, EQUATIONS, NUMBERS), block(a.velocity_hessian, 0, NUMBERS, NUMBERS)
     for k in range(n):
         e = rows[k]
-        for x in range(NUMBERS):
-            for r in range(EQUATIONS):
-                g[r, x] = e.gradient[r, x]
-            for y in range(NUMBERS):
-                h[x, y] = e.hessian[x, y]
+        copy(e.gradient, g)
+        copy(e.hessian, h)
         call(a.add_velocity_constraint, t, work, table + k * rows.itemsize, EQUATIONS)
     return OK
 
@@ -130,10 +120,8 @@ def add_velocity_constraint(t, work, link, n):
 @inner
 def disturb_rates(marker, x):
     """Add the imaginary step to one of the 24 numbers (position, axes, velocity, rates of the axes) of a marker."""
-    if x < 12:
-        disturb(marker, x)
-    elif x < 15:
-        marker.velocity[x - 12] += STEP * 1j
+    if x < 15:
+        disturb_motion(marker, x)
     else:
         marker.axes_rate[(x - 15) // 3, (x - 15) % 3] += STEP * 1j
 

@@ -83,7 +83,8 @@ class Formulation:
     n_intrinsic: ClassVar[int] = 0
     dimension: ClassVar[int] = 3  # of the systems whose bodies it describes
     n_frame: ClassVar[int] = 3
-    sized_by_body: ClassVar[bool] = False  # True: bodies differ in size; their rows have n_q, n_v and n_frame
+    # True: bodies differ in size; their rows have n_q, n_v and n_frame, and the columns of T are orthogonal
+    sized_by_body: ClassVar[bool] = False
     fields: ClassVar[list[tuple[Any, ...]]] = RIGID_FIELDS
     q_names: ClassVar[Names] = ()
     v_names: ClassVar[Names] = ()
