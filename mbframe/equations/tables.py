@@ -134,6 +134,13 @@ class Table:
     elements: list[Any]
     kept: list[Function] = field(default_factory=list)  # whose programs the rows point to
 
+    def let_functions_run(self) -> None:
+        """Tell the functions in the rows what runs them: only who evaluates the rows needs the compiled interpreter."""
+        for name in self.rows.dtype.names or ():
+            functions = self.rows[name]
+            if "n_code" in (functions.dtype.names or ()) and np.any(functions["n_code"]):
+                functions["run"] = programs.run.address
+
     @cached_property
     def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Of bodies, a row each: where their coordinates are in q, and their velocities in v."""
@@ -485,12 +492,7 @@ class Tables:
             for name, value in (link | element.row_values()).items():
                 if name in fields:
                     plain[name][k] = value
-        rows = plain.view(np.recarray)
-        if functions_of(elements):
-            for name, parameter in declared.items():
-                if name in fields and "function" in parameter.kind:
-                    rows[name]["run"] = programs.run.address
-        return rows
+        return plain.view(np.recarray)
 
     # --- structure of the system matrix ------------------------------------------------------------------------------
 

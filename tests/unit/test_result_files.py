@@ -555,3 +555,18 @@ def test_a_planar_result_without_its_model_is_planar(tmp_path):
     again = mb.load_result(tmp_path / "run.h5", system=system)
     np.testing.assert_allclose(again.position("block")[-1], (0.5, 0.0), atol=1e-9)
     np.testing.assert_allclose(again.angle("block"), 4.0)
+
+
+def test_positions_in_a_file_need_no_compiled_code(tmp_path):
+    """The application reads them in its window, which would wait for the compiler; functions are in the tables too."""
+    system = mb.System("driven")
+    arm = system.add(mb.RigidBody("arm", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(1, 0, 0)))
+    hinge = system.add(mb.RevoluteJoint("hinge", system.ground, arm, at=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mb.Driver("motor", hinge, angle="sin(t)"))
+    mb.simulate(system, 0.1).save(tmp_path / "run.h5")
+    code = (
+        "import sys, mbframe as mb; from mbframe.kernels import programs; result = mb.load_result(sys.argv[1]); "
+        "result.position('arm', local_point=(1, 0, 0)), result.velocity('arm'); print(programs.run._compiled)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, tmp_path / "run.h5"], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "None"
