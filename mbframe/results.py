@@ -517,7 +517,13 @@ class Result(Displayed):
 
     def state(self, index: int) -> State:
         """The state at a stored instant, for `simulate(..., initial=...)` and analyses."""
-        index = range(len(self))[index]
+        try:
+            index = range(len(self))[index]
+        except (IndexError, TypeError):
+            message = (
+                f"found {index!r}; allowed is the number of a stored instant, 0 to {len(self) - 1} or from -1 back"
+            )
+            raise ModelError([Problem("Result", "state", message)]) from None
         return self._states.equations.state(self.t[index], self._states.whole(slice(index, index + 1))[0])
 
     def element_states(self, element: Any) -> Array:

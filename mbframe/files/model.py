@@ -19,7 +19,7 @@ import numpy as np
 
 from ..bodies.base import Ground
 from ..constraints.base import BasicConstraint
-from ..errors import ModelError, Problem
+from ..errors import ModelError, Problem, check_kinds
 from ..markers import Marker
 from ..parameters import Element
 from ..plane import lowered
@@ -47,6 +47,7 @@ def save(system: System, path: FilePath, *, simulation: Mapping[str, Any] | None
         Arguments of `simulate` to keep with the model: t_end, dt, t_eval, formulation, acceleration, stabilization,
         integrator. `load_settings` returns them.
     """
+    check_kinds("save", system=(system, System))
     text = dumps(document(system, simulation))
     if len(text.encode()) > MAX_BYTES:
         raise refused(

@@ -19,7 +19,7 @@ from ..bodies.formulations import Formulation
 from ..constraints.relations import MeasureTerm
 from ..equations.equations import Equations, Strategy
 from ..equations.workspace import Record
-from ..errors import ModelError, Problem, SimulationError
+from ..errors import ModelError, Problem, SimulationError, check_kinds
 from ..files.atomic import FilePath, reason
 from ..files.result_files import ResultStream, overwritable
 from ..joints.driven import Drive
@@ -133,15 +133,15 @@ def simulate(
         time, the culprit and the partial result.
     """
     chosen = integrator or (RungeKutta4() if dt is not None else DormandPrince(rtol=1e-6))
-    kinds = {
-        "system": (system, System),
-        "initial": (initial, State),
-        "formulation": (formulation, Formulation),
-        "acceleration": (acceleration, Acceleration),
-        "stabilization": (stabilization, Stabilization),
-        "integrator": (chosen, Integrator),
-    }
-    _check_kinds(kinds)
+    check_kinds(
+        "simulate",
+        system=(system, System),
+        initial=(initial, State),
+        formulation=(formulation, Formulation),
+        acceleration=(acceleration, Acceleration),
+        stabilization=(stabilization, Stabilization),
+        integrator=(chosen, Integrator),
+    )
     check_combination(chosen, acceleration, stabilization)
     if output is not None:
         overwritable(output)
@@ -161,21 +161,6 @@ def simulate(
     looked_for = [Event.of(e) for e in events]
     shown = reporter(progress, start, float(t_end))
     return run.march(y, start, settings, instants, looked_for, info, shown, output)
-
-
-def _check_kinds(arguments: dict[str, tuple[Any, type]]) -> None:
-    """Refuse objects of a wrong kind, all at once. None is left out: it stands for a default."""
-    problems = []
-    for field, (value, kind) in arguments.items():
-        if isinstance(value, kind) or (value is None and field != "system"):
-            continue
-        remedy = "pass such an object"
-        if isinstance(value, type) and issubclass(value, kind):
-            remedy = f"call the class: {value.__name__}()"
-        message = f"found {value!r}; allowed is an object of type {kind.__name__}; {remedy}"
-        problems.append(Problem("simulate", field, message))
-    if problems:
-        raise ModelError(problems)
 
 
 def check_combination(
