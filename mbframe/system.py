@@ -95,6 +95,8 @@ class System(Displayed, Element):
             remedy = "include(...) takes systems" if isinstance(element, System) else "pass an object of such a class"
             message = f"found {element!r}; only bodies, joints, constraints, forces and measures can be added; {remedy}"
             raise ModelError([self.problem("", message)])
+        if self._elements.get(element.name) is element:
+            raise ModelError([element.problem("", f"is in system {self.name!r} already; add it once")])
         self._check_free(element, element.name)
         if isinstance(element, Body) and element.dimension != self.dimension:
             kinds = {2: "planar: use a PlanarBody", 3: "spatial: use a RigidBody, or System(..., dimension=2)"}

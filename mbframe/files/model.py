@@ -32,6 +32,7 @@ from .reader import FORMAT, SETTINGS, STRATEGY_SETTINGS, VERSION, Reader
 from .values import encoded, encoded_strategy, is_default
 
 GROUND: Final = Ground("ground")
+HDF5: Final = b"\x89HDF\r\n\x1a\n"  # how such a file begins
 
 
 def save(system: System, path: FilePath, *, simulation: Mapping[str, Any] | None = None) -> None:
@@ -83,6 +84,11 @@ def read(path: FilePath) -> Any:
     """The content of a JSON file, parsed but not yet understood."""
     place = Path(path).expanduser()
     try:
+        with place.open("rb") as file:
+            if file.read(len(HDF5)) == HDF5:
+                raise refused(
+                    path, "is no model but an HDF5 file; of a result, mb.load_result(...).system is the model"
+                )
         if place.stat().st_size > MAX_BYTES:
             raise refused(path, f"has {place.stat().st_size:,} bytes; allowed are {MAX_BYTES:,}; split the model")
         content = place.read_bytes()

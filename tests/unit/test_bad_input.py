@@ -441,3 +441,16 @@ def test_a_state_off_the_constraints_is_evaluated_with_a_warning():
     (warning,) = mb.evaluate(system).info.warnings
     assert warning.startswith("the velocities of the state violate Driver 'motor' by 10;")
     assert mb.evaluate(system, mb.assemble(system)).info.warnings == []
+
+
+def test_an_element_is_added_once():
+    system = pendulum()
+    element, field, message = only_problem(lambda: system.add(system["bar"]))
+    assert (element, field, message) == ("RigidBody 'bar'", "", "is in system 'pendulum' already; add it once")
+
+
+def test_a_result_is_no_model(tmp_path):
+    mb.simulate(pendulum(), 0.1).save(tmp_path / "run.h5")
+    (problem,) = refusal(lambda: mb.load(tmp_path / "run.h5")).problems
+    assert problem.message == "is no model but an HDF5 file; of a result, mb.load_result(...).system is the model"
+    assert mb.load_result(tmp_path / "run.h5").system["bar"].mass == 1.0

@@ -211,3 +211,30 @@ def test_inverse_dynamics_says_that_own_states_stand_still() -> None:
     system.add(mb.Driver("motor", hinge, angle="t"))
     system.add(mb.PIDActuator("pid", system.ground, body, at=(0.0, 0.0, 0.0), integral=1.0))
     assert "own states of 'pid' were kept" in mb.inverse_dynamics(system, [0.0, 1.0]).info.warnings[0]
+
+
+EDITS = {
+    "other names": lambda s: (setattr(s["motor"], "name", "engine"), setattr(s["screw"], "name", "thread")),
+    "a force with states": lambda s: s.add(
+        mb.PIDActuator("control", s.ground, s["bar"], at=(0, 0, 0), axis=(0, 1, 0), proportional=1.0)
+    ),
+    "another gear before": lambda s: s.reorder(["screw", *(e.name for e in s if e.name != "screw")]),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_turns_stay_counted_when_a_changed_system_goes_on(edit) -> None:
+    """A motor that has made 4.77 turns and a nut that follows it go on, whatever else is in the system or renamed."""
+    system = mb.System("turning", gravity=(0, 0, 0))
+    bar = system.add(mb.RigidBody("bar", mass=2.0, inertia=(1, 1, 1)))
+    nut = system.add(mb.RigidBody("nut", mass=1.0, inertia=(1, 1, 1), position=(0, 1, 0)))
+    hinge = system.add(mb.RevoluteJoint("hinge", system.ground, bar, at=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mb.TranslationalJoint("slide", system.ground, nut, at=(0, 1, 0), axis=(0, 1, 0)))
+    system.add(mb.Driver("motor", hinge, angle="10*t"))
+    system.add(mb.ScrewJoint("screw", bar, nut, at=(0, 0.5, 0), axis=(0, 1, 0), pitch=0.2 * np.pi))
+    half = mb.simulate(system, 3.0)
+    assert np.allclose(half.position(nut)[-1], (0, 1 - 0.1 * 30.0, 0), atol=1e-6)  # turns backwards against the bar
+    edit(system)
+    whole = mb.simulate(system, 4.0, initial=half.state(-1), t_eval=[4.0])
+    assert not any("initial" in warning for warning in whole.info.warnings)
+    assert np.allclose(whole.position(nut)[-1], (0, 1 - 0.1 * 40.0, 0), atol=1e-6)
