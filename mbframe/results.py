@@ -403,7 +403,7 @@ class Result(Displayed):
         return rotation @ body.local_axes if isinstance(body, Marker) else rotation
 
     def angle(self, body: Body | str) -> Array:
-        """Angle of a body in the plane, from its described angle on over all turns.
+        """Angle of a body in the plane, over all turns; at the first instant within half a turn of that described.
 
         Coordinates that do not count turns are unwrapped by the rates at both ends of an interval.
         """

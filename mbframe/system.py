@@ -134,6 +134,10 @@ class System(Displayed, Element):
         for element in self:
             self._watch(element)
 
+    def __copy__(self) -> System:
+        """A whole system: elements that two of them share would change in both."""
+        return copy.deepcopy(self)
+
     def _watch(self, element: Element) -> None:
         """Be told of another name; an element does not keep its system in memory."""
         reference = weakref.ref(self)

@@ -40,6 +40,7 @@ CHUNK_SECONDS = 0.05  # how long the compiled loop runs before it comes back: Ct
 BUFFER_NUMBERS = 1_000_000
 LARGEST_BUFFER_NUMBERS = 100_000_000  # where the number of steps is known, one buffer holds them all up to this size
 SAMPLES = 101  # instants at which drivers of the same measure are compared
+SLACK = 1e-12  # part of a time by which rounding may carry an instant beyond it
 CLOSED = 1e-10  # a described state with smaller violations is taken as it is
 LARGEST_GAP = 1e-2  # of the model's size: larger gaps are mistakes, smaller ones are assembled
 
@@ -214,9 +215,12 @@ def _checked(start: float, t_end: Any, dt: Any, integrator: Integrator, t_eval: 
             refuse("t_eval", "found what is not a finite number; allowed are increasing instants (s); remove it")
         elif np.any(np.diff(instants) <= 0.0):
             refuse("t_eval", "found instants that do not increase; sort them and leave out duplicates")
-        elif number(t_end) and (instants[0] < start or instants[-1] > t_end):
-            found = f"instants from {instants[0]:g} to {instants[-1]:g} s"
-            refuse("t_eval", f"found {found}; allowed is {start:g} to {t_end:g} s; change them or t_end")
+        elif number(t_end) and t_end > start:
+            slack = SLACK * max(abs(start), abs(t_end))  # 7 * 0.1 is a little more than 0.7
+            if instants[0] < start - slack or instants[-1] > t_end + slack:
+                found = f"instants from {instants[0]:g} to {instants[-1]:g} s"
+                refuse("t_eval", f"found {found}; allowed is {start:g} to {t_end:g} s; change them or t_end")
+            instants = np.clip(instants, start, t_end)
     if not isinstance(events, Sequence):
         refuse("events", f"found {events!r}; allowed is a list of functions f(t, state); put it in brackets: [...]")
     else:

@@ -529,3 +529,14 @@ def test_pendulums_of_any_size_swing_alike(size, formulation):
     m = np.sin(0.1) ** 2
     angle = 2.0 * np.arcsin(np.sin(0.1) * ellipj(ellipk(m) - w * times, m)[0])
     np.testing.assert_allclose(result.position("bar")[:, 0] / size, np.sin(angle), atol=1e-7)
+
+
+def test_instants_that_rounding_carries_beyond_the_end_are_the_end():
+    """0.1 * 7 is a little more than 0.7."""
+    system = mb.System("fall")
+    stone = system.add(mb.PointMass("stone", mass=1.0))
+    times = 0.1 * np.arange(8)
+    assert times[-1] > 0.7
+    result = mb.simulate(system, 0.7, t_eval=times)
+    np.testing.assert_allclose(result.t, times, rtol=1e-15)
+    np.testing.assert_allclose(result.position(stone)[:, 2], -9.81 / 2 * times**2, atol=1e-9)

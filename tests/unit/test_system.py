@@ -165,7 +165,7 @@ def test_only_elements_with_bodies_of_the_system_are_added():
 
 
 @pytest.mark.parametrize(
-    "duplicate", [copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))], ids=["deepcopy", "pickle"]
+    "duplicate", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))], ids=["copy", "deepcopy", "pickle"]
 )
 def test_copies_are_whole_systems(duplicate):
     system = mb.System("s", gravity=(0, 0, -1.62))
