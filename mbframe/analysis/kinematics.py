@@ -151,7 +151,10 @@ class Follower:
     def result(self, instants: Array) -> Result:
         """The motion at the given instants."""
         eq, began = self.eq, time.perf_counter()
-        refuse_conflicting_drivers(eq, min(self.t, instants[0]), max(self.t, instants[-1]))
+        first, last = min(self.t, instants[0]), max(self.t, instants[-1])
+        refuse_conflicting_drivers(eq, first, last)
+        drivers = [joint for joint in eq.system.joints if isinstance(joint, Drive)]
+        self.info.warnings += [remark for driver in drivers for remark in driver.remarks(float(first), float(last))]
         states = np.zeros((len(instants), eq.n_q + eq.n_v + eq.n_z))
         singular: list[float] = []
         for k, t in enumerate(instants):

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..bodies.flexible import FlexibleBody
 from ..bodies.formulations import Formulation
+from ..bodies.point_mass import PointMass
 from ..constraints.relations import MeasureTerm
 from ..equations.equations import Equations, Strategy
 from ..equations.workspace import Record
@@ -153,7 +154,9 @@ def simulate(
     info = Info(warnings=list(eq.notices))
     y, moved = assembled(eq, begin or eq.described())
     info.warnings += moved
-    info.warnings += [remark for f in eq.tables.forces for remark in f.force.remarks(start, float(t_end))]
+    remarkable = [f.force for f in eq.tables.forces] + [j for j in system.joints if isinstance(j, Drive)]
+    info.warnings += [remark for element in remarkable for remark in element.remarks(start, float(t_end))]
+    info.warnings += clamped_points(system)
     refuse_ambiguous_friction(eq, start, y)
     refuse_conflicting_drivers(eq, start, float(t_end))
     run = Run(eq, chosen, acceleration or AugmentedFormulation(), stabilization or DirectCorrection(tolerance=1e-10))
@@ -280,6 +283,21 @@ def assembled(eq: Equations, state: State) -> tuple[Array, list[str]]:
             "(m/s or rad/s)"
         )
     return corrected, notes
+
+
+def clamped_points(system: System) -> list[str]:
+    """What to say about joints that hold a point mass by a point away from it, as a clamp would."""
+    notes = []
+    for joint in system.joints:
+        for marker in (joint.i, joint.j):
+            if isinstance(marker.body, PointMass):
+                arm = float(np.linalg.norm(marker.at - marker.body.position))
+                if arm > CLOSED:
+                    notes.append(
+                        f"{joint}: {marker.body} does not turn, so that a point {arm:.3g} m away from it moves as it "
+                        "does; put the joint at the mass, or use a RigidBody or a DistanceJoint"
+                    )
+    return notes
 
 
 def driver_gap(driver: Drive, t: float, gap: float) -> Problem:
