@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -82,3 +83,18 @@ class SimulationError(MbframeError):
 
 class AnalysisError(MbframeError):
     """An analysis that has no answer for the given model or state."""
+
+
+def check_kinds(caller: str, **arguments: tuple[Any, type]) -> None:
+    """Refuse arguments of a wrong kind, all at once. None is left out, except for a system: it stands for a default."""
+    problems = []
+    for field, (value, kind) in arguments.items():
+        if isinstance(value, kind) or (value is None and field != "system"):
+            continue
+        remedy = "pass such an object"
+        if isinstance(value, type) and issubclass(value, kind):
+            remedy = f"call the class: {value.__name__}()"
+        message = f"found {value!r}; allowed is an object of type {kind.__name__}; {remedy}"
+        problems.append(Problem(caller, field, message))
+    if problems:
+        raise ModelError(problems)

@@ -7,6 +7,7 @@ runs inside compiled loops and has exact first and second derivatives.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, Final
@@ -26,6 +27,10 @@ from .kernels.expressions import slope as slope
 
 ROW_FORMAT: Final = ops.PROGRAM_FIELDS
 """How an element's table row holds a function."""
+PARTS: Final = 2000
+"""Into which an interval is cut to look for jumps."""
+STEEPEST: Final = 20
+"""How many of these parts are looked at."""
 NO_ROW: Final = (0, 0, 0, 0, 0, 0.0, 0.0, 0.0)
 """What the row holds where there is none."""
 
@@ -227,6 +232,13 @@ class Function:
         return _extrapolated_difference(line, point[which], order)
 
     @property
+    def bent(self) -> bool:
+        """Whether its value or its slope may jump somewhere; of Python callables that is not known, and taken as no."""
+        if self.kind == "expression":
+            return re.search(r"\b(if|sign|abs|min|max)\b|[<>]", self._data) is not None
+        return self.kind == "piecewise_linear"
+
+    @property
     def _label(self) -> str:
         if self.kind == "callable":
             return f"Function {getattr(self._data, '__name__', self._data)!r}"
@@ -368,3 +380,31 @@ def _extrapolated_difference(f: _Scalar, x: float, order: int) -> float:
         previous = row
         step *= 0.5
     return best
+
+
+# ---- Jumps --------------------------------------------------------------------------------------------------------
+
+
+def jumps(function: Callable[[Any], Any], low: float, high: float) -> list[float]:
+    """Where a function jumps between two places: steep parts are halved, and a jump stays as high as it was."""
+    edges = np.linspace(low, high, PARTS + 1)
+    values = function(edges)
+    rounding = 1e-9 * float(np.abs(values).max())
+    found: list[float] = []
+    for k in np.sort(np.argsort(-np.abs(np.diff(values)))[:STEEPEST]):
+        a, b, at_a, at_b = float(edges[k]), float(edges[k + 1]), float(values[k]), float(values[k + 1])
+        rise = abs(at_b - at_a)
+        while b - a > 1e-12 * max(1.0, abs(a), abs(b)):
+            middle = 0.5 * (a + b)
+            at_middle = float(function(middle))
+            if abs(at_middle - at_a) >= abs(at_b - at_middle):
+                b, at_b = middle, at_middle
+            else:
+                a, at_a = middle, at_middle
+        if (
+            rise > rounding
+            and abs(at_b - at_a) > 0.5 * rise
+            and not (found and b - found[-1] < 1e-9 * max(1.0, abs(b)))
+        ):
+            found.append(b)
+    return found

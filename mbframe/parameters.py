@@ -353,6 +353,18 @@ class Element:
         cls._computed = [name for name in names if isinstance(getattr(cls, name, None), derived)]
         return cls._computed
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Assign; what is nearly the name of a parameter is refused, because it would be kept and never be read.
+
+        Users' classes may have attributes of any name.
+        """
+        ours = type(self).__module__.startswith("mbframe.")
+        if ours and not (name.startswith("_") or name in self.__dict__ or hasattr(type(self), name)):
+            near = difflib.get_close_matches(name, self.parameters(), n=1, cutoff=0.8)
+            if near:
+                raise ModelError([self.problem(name, f"there is no such parameter; did you mean {near[0]!r}?")])
+        super().__setattr__(name, value)
+
     def _dimension(self, values: Mapping[str, Any]) -> int:
         """Dimension of the space that its global vectors belong to, if it is given these values."""
         return 3
@@ -379,7 +391,16 @@ class Element:
         if not isinstance(name, str) or not name.strip():
             raise ModelError([self.problem("name", _NAME_MESSAGE.format(name))])
         old, self._name = self._name, name
-        self._notify("name", old, name)
+        told: list[Observer] = []
+        try:
+            for callback in tuple(self._observers):
+                told.append(callback)
+                callback(self, "name", old, name)
+        except ModelError:  # taken in one of its systems: those that know the new name get the old one back
+            self._name = old
+            for callback in told[:-1]:
+                callback(self, "name", name, old)
+            raise
 
     def update(self, **values: Any) -> None:
         """Assign several parameters at once: all of them, or none if one is refused (`ModelError`)."""

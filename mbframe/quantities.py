@@ -98,7 +98,9 @@ class Catalogue:
     """All quantities of a result. A name may contain dots; the longest entry that fits is meant."""
 
     def __init__(self, entries: Iterable[Entry], stored: Mapping[str, str]) -> None:
-        self._entries = {entry.name: entry for entry in entries}
+        found = list(entries)
+        time = [entry for entry in found if not entry.element]  # which a measure called "t" does not replace
+        self._entries = {entry.name: entry for entry in [*found, *time]}
         self._stored = stored
 
     def units(self) -> dict[str, str]:

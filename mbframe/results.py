@@ -252,7 +252,7 @@ class Result(Displayed):
         return rotation @ body.local_axes if isinstance(body, Marker) else rotation
 
     def angle(self, body: Body | str) -> Array:
-        """Angle of a body in the plane, from its described angle on over all turns.
+        """Angle of a body in the plane, over all turns; at the first instant within half a turn of that described.
 
         Coordinates that do not count turns are unwrapped by the rates at both ends of an interval.
         """
@@ -365,7 +365,13 @@ class Result(Displayed):
 
     def state(self, index: int) -> State:
         """The state at a stored instant, for `simulate(..., initial=...)` and analyses."""
-        index = range(len(self))[index]
+        try:
+            index = range(len(self))[index]
+        except (IndexError, TypeError):
+            message = (
+                f"found {index!r}; allowed is the number of a stored instant, 0 to {len(self) - 1} or from -1 back"
+            )
+            raise ModelError([Problem("Result", "state", message)]) from None
         return self._states.equations.state(self.t[index], self._states.whole(slice(index, index + 1))[0])
 
     def element_states(self, element: Any) -> Array:

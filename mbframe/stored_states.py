@@ -130,9 +130,8 @@ def columns_of(tables: Tables) -> Columns:
             names = given or [(f"{part}.{k}", "") for k in range(count)]
             columns[part] += [(f"{body}.{name}", unit) for name, unit in names]
     columns["z"] = [("", "")] * tables.n_z
-    named = {f.force.name: f.name for f in tables.forces}
-    for name, place, start in tables.own_states():
-        columns["z"][place] = [(f"{named.get(name, name)}.state.{k}", "") for k in range(len(start))]
+    for name, place, start in tables.own_states(numbered=True):
+        columns["z"][place] = [(f"{name}.state.{k}", "") for k in range(len(start))]
     return columns
 
 

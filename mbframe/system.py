@@ -34,6 +34,23 @@ def _references(kind: Any) -> list[str]:
     return [name for name, p in kind.parameters().items() if p.kind == "reference"]
 
 
+def _referred_first(elements: Iterable[Element]) -> list[Element]:
+    """Elements behind those that they refer to, otherwise in their order."""
+    waiting, found = {id(element): element for element in elements}, list[Element]()
+
+    def settle(element: Element) -> None:
+        if waiting.pop(id(element), None) is not None:
+            kind: Any = type(element)
+            for name in _references(kind):
+                if (other := getattr(element, name)) is not None:
+                    settle(other)
+            found.append(element)
+
+    for element in list(waiting.values()):
+        settle(element)
+    return found
+
+
 class System(Displayed, Element):
     """A mechanism: bodies, joints and forces by unique names.
 
@@ -78,6 +95,8 @@ class System(Displayed, Element):
             remedy = "include(...) takes systems" if isinstance(element, System) else "pass an object of such a class"
             message = f"found {element!r}; only bodies, joints, constraints, forces and measures can be added; {remedy}"
             raise ModelError([self.problem("", message)])
+        if self._elements.get(element.name) is element:
+            raise ModelError([element.problem("", f"is in system {self.name!r} already; add it once")])
         self._check_free(element, element.name)
         if isinstance(element, Body) and element.dimension != self.dimension:
             kinds = {2: "planar: use a PlanarBody", 3: "spatial: use a RigidBody, or System(..., dimension=2)"}
@@ -85,9 +104,8 @@ class System(Displayed, Element):
                 [element.problem("", f"cannot be in system {self.name!r}, which is {kinds[self.dimension]}")]
             )
         if isinstance(element, Connection):
-            remedy = f"which is not in system {self.name!r}; add it first with system.add(...)"
             outside = [
-                element.problem(field, f"found {found}, {remedy}")
+                element.problem(field, f"found {found}, {self._remedy(found)}")
                 for field, p in element.parameters().items()
                 if p.kind == "reference"
                 and (found := getattr(element, field)) is not None
@@ -100,6 +118,13 @@ class System(Displayed, Element):
         self._adopt(element)
         return element
 
+    def _remedy(self, stranger: Element) -> str:
+        """What to do about an element that a connection refers to and that is not in this system."""
+        remedy = "add it first with system.add(...)"
+        if stranger.name in self:
+            remedy = f"it has another of that name: pass system[{stranger.name!r}]"
+        return f"which is not in system {self.name!r}; {remedy}"
+
     def _adopt(self, element: Element) -> None:
         self._elements[element.name] = element
         self._watch(element)
@@ -108,6 +133,10 @@ class System(Displayed, Element):
         super().__setstate__(state)
         for element in self:
             self._watch(element)
+
+    def __copy__(self) -> System:
+        """A whole system: elements that two of them share would change in both."""
+        return copy.deepcopy(self)
 
     def _watch(self, element: Element) -> None:
         """Be told of another name; an element does not keep its system in memory."""
@@ -242,6 +271,8 @@ class System(Displayed, Element):
         if assembly.dimension != self.dimension:
             message = f"found a system of dimension {assembly.dimension}; allowed is one of dimension {self.dimension}"
             raise ModelError([self.problem("include", message)])
+        if not isinstance(prefix, str):
+            raise ModelError([self.problem("include, prefix", f"found {prefix!r}; allowed is a text; give one")])
         origin = np.zeros(self.dimension) if position is None else position
         shift = lifted(converted(POINT, origin, str(self), "include, position", self.dimension))
         turn = np.eye(3) if rotation is None else self._turn(rotation)
@@ -249,7 +280,9 @@ class System(Displayed, Element):
         for element in elements:
             self._check_free(element, prefix + element.name, "choose another prefix")
         copies: dict[str, Element] = {assembly.ground.name: self.ground}
-        for element in elements:
+        added = dict.fromkeys(prefix + element.name for element in elements)
+        ordered = _referred_first(elements)
+        for element in ordered:
             twin = copy.copy(element)
             twin.name = prefix + element.name
             twin.update(
@@ -263,7 +296,10 @@ class System(Displayed, Element):
                 ends = [(copies[m.body.name], turn @ m.at + shift, turn @ m.axes) for m in element.given_markers]
                 i, j = (Marker.placed(body, at, axes) for body, at, axes in ends if isinstance(body, Body))
                 twin.attach(i, j)
-            copies[element.name] = self.add(twin)
+            copies[element.name] = twin
+        for element in ordered:
+            self.add(copies[element.name])
+        self.reorder([*(name for name in self._elements if name not in added), *added])
         return copies
 
     def _turn(self, rotation: Any) -> NDArray[np.float64]:

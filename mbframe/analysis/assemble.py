@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from ..bodies.base import Body
 from ..bodies.formulations import Formulation, NewtonEuler, PlanarAngle
 from ..equations.equations import Equations, Evaluation
 from ..equations.tables import NumberedBody
-from ..errors import AnalysisError, ModelError, Problem
+from ..errors import AnalysisError, ModelError, Problem, check_kinds
 from ..rotations import quaternion_from_matrix
 from ..solvers.starting import extent, joint_norms
 from ..state import Motion, State, no_such_body
@@ -91,6 +92,7 @@ def assemble(
     Assembly
         A state that says what was changed. An `AnalysisError` names the joint that could not be closed.
     """
+    check_kinds("assemble", system=(system, System), initial=(initial, State), formulation=(formulation, Formulation))
     eq = Equations(system, formulation or (NewtonEuler() if system.dimension == 3 else PlanarAngle()))
     start = initial.checked(system.bodies) if initial is not None else eq.described()
     assembler = Assembler(eq, start, _names(system, fixed), tolerance)
@@ -101,7 +103,7 @@ def assemble(
 def _names(system: System, bodies: Iterable[Body | str]) -> set[str]:
     """The names of some bodies of a system."""
     given = [bodies] if isinstance(bodies, Body | str) else bodies
-    names = [body if isinstance(body, str) else body.name for body in given]
+    names: list[Any] = [getattr(body, "name", body) for body in given]
     known = [system.ground.name, *(body.name for body in system.bodies)]
     if problems := [Problem("assemble", "fixed", no_such_body(name, known)) for name in names if name not in known]:
         raise ModelError(problems)

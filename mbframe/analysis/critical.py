@@ -85,7 +85,11 @@ def critical_values(
     list of CriticalValue
         With growing values; an `AnalysisError` says where a system has no linearization.
     """
-    low, high = map(float, interval)
+    try:
+        low, high = map(float, interval)
+    except (TypeError, ValueError):
+        message = f"found {interval!r}; allowed are the lowest and the highest value; give a pair: (low, high)"
+        raise ModelError([Problem("critical_values", "interval", message)]) from None
     if not (np.isfinite([low, high]).all() and low < high and points >= 2):
         message = f"found ({low:g}, {high:g}) and {points} points; allowed are low < high and at least two points"
         raise ModelError([Problem("critical_values", "interval", message)])

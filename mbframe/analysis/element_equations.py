@@ -13,7 +13,7 @@ from ..connections import PointConnection
 from ..equations.equations import Equations
 from ..equations.tables import NumberedConstraint, given_with
 from ..equations.user import method_of
-from ..errors import ModelError
+from ..errors import ModelError, check_kinds
 from ..forces.base import ForceElement
 from ..functions import Function
 from ..plane import lifted
@@ -146,8 +146,11 @@ def equations_of(
     state
         Where to look; by default where the model is described.
     """
+    if not isinstance(system, Equations):
+        check_kinds("equations_of", system=(system, System))
+    check_kinds("equations_of", state=(state, State))
     eq = system if isinstance(system, Equations) else Equations(system)
-    name = element if isinstance(element, str) else element.name
+    name = getattr(element, "name", element)
     found = eq.system[name]
     at = eq.described() if state is None else state.checked(eq.system.bodies)
     result = Result(eq, np.array([at.t]), eq.coordinates(at)[None], Info())

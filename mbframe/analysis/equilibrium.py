@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..bodies.formulations import Formulation, NewtonEuler, PlanarAngle
 from ..equations.equations import Equations
-from ..errors import AnalysisError
+from ..errors import AnalysisError, check_kinds
 from ..state import Motion, State
 from ..system import System
 from .assemble import Assembler
@@ -102,6 +102,9 @@ def equilibrium(
         A state, for `simulate(..., initial=...)` and the other analyses, that says what kind of equilibrium it is. If
         there is none near, an `AnalysisError` names the body that keeps moving.
     """
+    check_kinds(
+        "equilibrium", system=(system, System), initial=(initial, State), formulation=(formulation, Formulation)
+    )
     eq = Equations(system, formulation or (NewtonEuler() if system.dimension == 3 else PlanarAngle()))
     start = initial.checked(system.bodies) if initial is not None else eq.described()
     still = {

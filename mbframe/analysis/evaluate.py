@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..bodies.formulations import Formulation
 from ..equations import Equations
-from ..errors import ModelError, Problem
+from ..errors import check_kinds
 from ..results import Info, Result
+from ..solvers.starting import CLOSED, joint_norms
 from ..state import State
 from ..system import System
 
 
 def evaluate(system: System, state: State | None = None, *, formulation: Formulation | None = None) -> Result:
     """A `Result` with one instant: accelerations, reactions and energies at a state (default: the described one)."""
-    if state is not None and not isinstance(state, State):
-        raise ModelError(
-            [Problem("evaluate", "state", f"found {state!r}; allowed is a State, such as result.state(-1)")]
-        )
+    check_kinds("evaluate", system=(system, System), state=(state, State), formulation=(formulation, Formulation))
     eq = Equations(system, formulation)
     chosen = eq.described() if state is None else state.checked(system.bodies)
-    info = Info(warnings=list(eq.notices))
-    return Result(eq, np.array([chosen.t]), eq.coordinates(chosen)[None], info)
+    y = eq.coordinates(chosen)
+    info = Info(warnings=[*eq.notices, *_violations(eq, chosen.t, y)])
+    return Result(eq, np.array([chosen.t]), y[None], info)
+
+
+def _violations(eq: Equations, t: float, y: NDArray[np.float64]) -> list[str]:
+    """What to say about a state that does not fulfil the constraints; it is taken as it is."""
+    notes = []
+    for values, what in zip(eq.violation(t, y), ("position", "velocities"), strict=True):
+        if np.linalg.norm(values) > CLOSED:
+            owner, size = joint_norms(eq, values)[0]
+            notes.append(f"the {what} of the state violate{'s' * (what == 'position')} {owner} by {size:.3g}")
+    remedy = "; accelerations and reactions are those of this state: pass mb.assemble(system) for one that fulfils them"
+    return [note + remedy for note in notes]

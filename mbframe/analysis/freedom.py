@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..bodies.formulations import Formulation
 from ..equations.equations import Equations, Evaluation
-from ..errors import AnalysisError
+from ..errors import AnalysisError, check_kinds
 from ..solvers.starting import joint_norms
 from ..state import State
 from ..system import System
@@ -102,6 +102,9 @@ def degrees_of_freedom(
     formulation
         Coordinates of the rigid bodies, instead of their own choice.
     """
+    check_kinds(
+        "degrees_of_freedom", system=(system, System), state=(state, State), formulation=(formulation, Formulation)
+    )
     eq = Equations(system, formulation)
     at = state.checked(system.bodies) if state is not None else eq.described()
     q, v, z = eq.split(eq.coordinates(at))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..bodies.formulations import Formulation
 from ..equations.equations import Equations
-from ..errors import AnalysisError, ModelError, Problem, SimulationError
+from ..errors import AnalysisError, ModelError, Problem, SimulationError, check_kinds
 from ..joints.driven import Drive
 from ..results import Info, Result
 from ..solvers.stabilization import DirectCorrection
@@ -61,7 +61,7 @@ def kinematics(
     formulation
         Coordinates of the rigid bodies, instead of their own choice.
     """
-    return Follower(system, initial, formulation).result(_instants(t_eval))
+    return Follower("kinematics", system, initial, formulation).result(_instants("kinematics", t_eval))
 
 
 def inverse_dynamics(
@@ -77,8 +77,8 @@ def inverse_dynamics(
     constraints depend on each other `info.warnings` names the drivers whose force is not unique; of the others it is.
     Own states of force elements stay as they are at the start.
     """
-    follower = Follower(system, initial, formulation)
-    result = follower.result(_instants(t_eval))
+    follower = Follower("inverse_dynamics", system, initial, formulation)
+    result = follower.result(_instants("inverse_dynamics", t_eval))
     result.info.warnings += follower.ambiguous_forces()
     if moving := [f.force.name for f in follower.eq.tables.forces if f.force.states]:
         names = ", ".join(map(repr, moving))
@@ -86,21 +86,22 @@ def inverse_dynamics(
     return result
 
 
-def _instants(t_eval: ArrayLike) -> Array:
+def _instants(caller: str, t_eval: ArrayLike) -> Array:
     try:
         instants = np.atleast_1d(np.array(t_eval, float))
     except (TypeError, ValueError):
         instants = np.empty(0)
     if instants.ndim != 1 or not len(instants) or not np.all(np.isfinite(instants)) or np.any(np.diff(instants) <= 0.0):
         message = f"found {t_eval!r}; allowed are increasing instants (s); give a list such as np.linspace(0, 1, 101)"
-        raise ModelError([Problem("kinematics", "t_eval", message)])
+        raise ModelError([Problem(caller, "t_eval", message)])
     return instants
 
 
 class Follower:
     """Follows the motion of a fully driven system in time. The state of `eq` is the position reached."""
 
-    def __init__(self, system: System, initial: State | None, formulation: Formulation | None) -> None:
+    def __init__(self, caller: str, system: System, initial: State | None, formulation: Formulation | None) -> None:
+        check_kinds(caller, system=(system, System), initial=(initial, State), formulation=(formulation, Formulation))
         self.eq = eq = Equations(system, formulation)
         self.info = Info(warnings=list(eq.notices))
         start = initial.checked(system.bodies) if initial is not None else eq.described()
@@ -150,7 +151,10 @@ class Follower:
     def result(self, instants: Array) -> Result:
         """The motion at the given instants."""
         eq, began = self.eq, time.perf_counter()
-        refuse_conflicting_drivers(eq, min(self.t, instants[0]), max(self.t, instants[-1]))
+        first, last = min(self.t, instants[0]), max(self.t, instants[-1])
+        refuse_conflicting_drivers(eq, first, last)
+        drivers = [joint for joint in eq.system.joints if isinstance(joint, Drive)]
+        self.info.warnings += [remark for driver in drivers for remark in driver.remarks(float(first), float(last))]
         states = np.zeros((len(instants), eq.n_q + eq.n_v + eq.n_z))
         singular: list[float] = []
         for k, t in enumerate(instants):

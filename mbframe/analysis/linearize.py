@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..bodies.formulations import Formulation
 from ..equations.equations import Equations
-from ..errors import AnalysisError, ModelError, Problem
+from ..errors import AnalysisError, ModelError, Problem, check_kinds
 from ..rotations import matrix_from_vector
 from ..state import Motion, State
 from ..system import System
@@ -152,9 +152,13 @@ def linearize(
     Linearization
         An `AnalysisError` says, body by body, why a state has no linearization with constant coefficients.
     """
-    for name, value, kind in (("state", state, State), ("frame", frame, TurningFrame)):
-        if value is not None and not isinstance(value, kind):
-            raise ModelError([Problem("linearize", name, f"found {value!r}; allowed is a {kind.__name__}, or None")])
+    check_kinds(
+        "linearize",
+        system=(system, System),
+        state=(state, State),
+        frame=(frame, TurningFrame),
+        formulation=(formulation, Formulation),
+    )
     turning = frame or getattr(state, "frame", None) or TurningFrame()
     with borrowed(system, formulation) as eq:
         chosen = state.checked(system.bodies) if state is not None else eq.described()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import AnalysisError, ModelError, Problem
+from ..errors import AnalysisError, ModelError, Problem, check_kinds
 from ..results import Result
 from ..solvers.integrators import DormandPrince
 from ..solvers.simulate import simulate
@@ -91,14 +91,12 @@ def perturb_and_simulate(
     **options
         For `mb.simulate`; its tolerances are by default much smaller than the disturbance.
     """
+    check_kinds("perturb_and_simulate", system=(system, System), mode=(mode, Mode))
     if mode is None:
         counted = [m for m in linearize(system, state, frame).modes if not m.ignorable]
         if not counted:
             raise AnalysisError("all roots are ignorable: there is no mode along which the motion could be disturbed")
         mode = max(counted, key=lambda m: (m.eigenvalue.real, m.eigenvalue.imag))
-    elif not isinstance(mode, Mode):
-        message = f"found {mode!r}; allowed is one of linearize(system).modes; give a state as state=..."
-        raise ModelError([Problem("perturb_and_simulate", "mode", message)])
     elif mode.ignorable or not mode.eigenvalue:
         message = f"found the root {mode.eigenvalue:.6g} ({mode.explanation}); choose one that grows, decays or swings"
         raise ModelError([Problem("perturb_and_simulate", "mode", message)])

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..bodies.base import Body
 from ..bodies.formulations import NewtonEuler, PlanarAngle
 from ..equations.equations import Equations
-from ..errors import ModelError, Problem
+from ..errors import ModelError, Problem, check_kinds
 from ..kernels import dynamics
 from ..kernels import workspace as codes
 from ..markers import POINT, converted
@@ -58,6 +58,7 @@ class Puller:
     """
 
     def __init__(self, system: System, state: State | None = None) -> None:
+        check_kinds("Puller", system=(system, System), state=(state, State))
         self.eq = eq = Equations(system, NewtonEuler() if system.dimension == 3 else PlanarAngle())
         self.start = state.checked(system.bodies) if state is not None else eq.described()
         self.t = self.start.t

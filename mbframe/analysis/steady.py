@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..bodies.formulations import NewtonEuler, PlanarAngle
 from ..equations.equations import Equations
-from ..errors import AnalysisError, ModelError, Problem
+from ..errors import AnalysisError, ModelError, Problem, check_kinds
 from ..markers import AXIS, converted
 from ..measures import Measure
 from ..plane import lifted
@@ -95,10 +95,16 @@ def steady(
     SteadyMotion
         A `State` that knows its frame. An `AnalysisError` says what is left where none was found.
     """
+    check_kinds("steady", system=(system, System), initial=(initial, State))
+    try:
+        pairs = [(quantity, float(value)) for quantity, value in given]
+    except (TypeError, ValueError):
+        message = f"found {given!r}; allowed are pairs of a quantity and its value; give a list: [(quantity, value)]"
+        raise ModelError([Problem("steady", "given", message)]) from None
     gravity = lifted(system.gravity)
     chosen = axis if axis is not None else (-gravity if np.any(gravity) else (0.0, 0.0, 1.0))
     direction = converted(AXIS, chosen, "steady", "axis")
-    wanted = [(_function(system, quantity), float(value)) for quantity, value in given]
+    wanted = [(_function(system, quantity), value) for quantity, value in pairs]
     trim = Trim(system, assemble(system, initial), direction / np.linalg.norm(direction), rate, wanted, tolerance)
     try:
         for k in range(ITERATIONS):

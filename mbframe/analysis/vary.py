@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, check_kinds
 from ..parameters import Element, Parameter
 from ..state import State
 from ..system import System
@@ -21,6 +21,7 @@ KINDS = ("number", "angle", "vector", "point", "axis", "free vector", "matrix", 
 
 def numeric_parameter(system: System, element: Element | str, parameter: str) -> tuple[Element, Parameter]:
     """The element of a system, or the system itself, and its parameter, which must hold numbers."""
+    check_kinds("numeric parameter", system=(system, System))
     name = element if isinstance(element, str) else element.name
     found: Element = system if name == system.name and name not in system else system[name]
     declared = found.parameters().get(parameter)

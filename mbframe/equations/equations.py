@@ -149,8 +149,8 @@ class Equations:
                 problems += error.problems
         if problems:
             raise ModelError(problems)
-        for name, place, start in self.tables.own_states():
-            z[place] = state.element_states.get(name, start)
+        for place, value in self.tables.own_states_in(state.element_states):
+            z[place] = value
         return y
 
     def state(self, t: float, y: Array) -> State:

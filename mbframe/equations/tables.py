@@ -8,7 +8,7 @@ entries: the mass blocks, then the blocks of the constraint Jacobian.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -52,6 +52,7 @@ BODY_FIELDS = [
 
 
 ALL_AXES = 7  # of a marker, a bit each
+ANGLE_OF = ", equation "  # between a joint and the number of the equation of one of its angles
 MOST_PATTERNS = 1000
 _PATTERNS: dict[Hashable, NDArray[np.bool_]] = {}  # of constraints of the same class with the same parameters
 MOST_ENTRIES = 16
@@ -274,15 +275,36 @@ class Tables:
             z += c.constraint.states
         self.n_z = z
 
-    def own_states(self) -> Iterator[tuple[str, slice, Sequence[float]]]:
-        """Name, place in z and start of the own states of elements; those of a joint are numbered by its equations."""
+    def own_states(self, numbered: bool = False) -> Iterator[tuple[str, slice, Sequence[float]]]:
+        """Name, place in z and start of the own states of elements; those of a joint are numbered by its equations.
+
+        Elements are called as they are now, or as they were when they were `numbered`.
+        """
         for f in self.forces:
             if f.force.states:
-                yield f.force.name, f.states, f.force.initial_states()
+                yield f.name if numbered else f.force.name, f.states, f.force.initial_states()
         for c in self.constraints:
             if isinstance(c.constraint, AngleTerm):
                 place = slice(c.z, c.z + c.constraint.states)
-                yield f"{c.owner_name}, equation {c.row}, angle {c.z}", place, [c.constraint.start]
+                owner = c.owner_name if numbered else c.owner.name
+                yield f"{owner}{ANGLE_OF}{c.row}, angle {c.z}", place, [c.constraint.start]
+
+    def own_states_in(self, given: Mapping[str, Any]) -> Iterator[tuple[slice, Any]]:
+        """Place in z and value of the own states of elements, from those of a state by name; what it lacks starts anew.
+
+        Numbers of equations change with what else is in a system: the angles of a joint are known by their order.
+        """
+        angles: dict[str, list[Any]] = defaultdict(list)  # of joints, the first one last
+        for name in reversed(list(given)):
+            owner, found, _ = name.rpartition(ANGLE_OF)
+            if found:
+                angles[owner].append(given[name])
+        for name, place, start in self.own_states():
+            owner, found, _ = name.rpartition(ANGLE_OF)
+            if found:
+                yield place, angles[owner].pop() if angles[owner] else start
+            else:
+                yield place, given.get(name, start)
 
     def place(self, marker: Marker) -> int:
         """Number of a marker that belongs to an element."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..bodies.base import Ground
 from ..constraints.base import BasicConstraint
-from ..errors import ModelError, Problem
+from ..errors import ModelError, Problem, check_kinds
 from ..markers import Marker
 from ..parameters import Element
 from ..plane import lowered
@@ -32,6 +32,7 @@ from .reader import FORMAT, SETTINGS, STRATEGY_SETTINGS, VERSION, Reader
 from .values import encoded, encoded_strategy, is_default
 
 GROUND: Final = Ground("ground")
+HDF5: Final = b"\x89HDF\r\n\x1a\n"  # how such a file begins
 
 
 def save(system: System, path: FilePath, *, simulation: Mapping[str, Any] | None = None) -> None:
@@ -47,6 +48,7 @@ def save(system: System, path: FilePath, *, simulation: Mapping[str, Any] | None
         Arguments of `simulate` to keep with the model: t_end, dt, t_eval, formulation, acceleration, stabilization,
         integrator. `load_settings` returns them.
     """
+    check_kinds("save", system=(system, System))
     text = dumps(document(system, simulation))
     if len(text.encode()) > MAX_BYTES:
         raise refused(
@@ -82,6 +84,11 @@ def read(path: FilePath) -> Any:
     """The content of a JSON file, parsed but not yet understood."""
     place = Path(path).expanduser()
     try:
+        with place.open("rb") as file:
+            if file.read(len(HDF5)) == HDF5:
+                raise refused(
+                    path, "is no model but an HDF5 file; of a result, mb.load_result(...).system is the model"
+                )
         if place.stat().st_size > MAX_BYTES:
             raise refused(path, f"has {place.stat().st_size:,} bytes; allowed are {MAX_BYTES:,}; split the model")
         content = place.read_bytes()

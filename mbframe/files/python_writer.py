@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from ..bodies.base import Ground
-from ..errors import ModelError, Problem
+from ..errors import ModelError, Problem, check_kinds
 from ..functions import Function
 from ..parameters import Parameter
 from ..shapes import Shape
@@ -37,6 +37,7 @@ def to_python(system: System, *, simulation: Mapping[str, Any] | None = None) ->
     simulation
         Arguments of `simulate`, to be written as a call at the end.
     """
+    check_kinds("to_python", system=(system, System))
     strategies = [type(s) for s in (simulation or {}).values() if hasattr(s, "parameters") or hasattr(s, "n_q")]
     classes = [*used_classes(system), *(cls for cls in strategies if name_of(cls) != cls.__name__)]
     return _Writer(Catalogue(classes), classes).script(document(system, simulation))

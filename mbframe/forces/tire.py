@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import Problem
-from ..functions import Function, bend, evaluate, slope
+from ..functions import bend, evaluate, jumps, slope
 from ..markers import Marker
 from ..parameters import parameter
 from ..plane import lifted
@@ -18,8 +18,6 @@ from .base import ForceElement
 if TYPE_CHECKING:
     from ..bodies.base import Body
 
-PARTS = 2000  # into which a road is cut to look for jumps
-STEEPEST = 20  # of these parts that are looked at
 AHEAD = 100.0  # m of road on both sides of a wheel whose way is not known beforehand
 
 
@@ -137,23 +135,3 @@ def compression(tire, t, i, j):
     if push <= 0.0:
         return 0.0 * push, rise, x
     return push, rise, x
-
-
-def jumps(function: Function, low: float, high: float) -> list[float]:
-    """Where a function jumps between two places: steep parts are halved, and a jump stays as high as it was."""
-    edges = np.linspace(low, high, PARTS + 1)
-    values = function(edges)
-    found: list[float] = []
-    for k in np.sort(np.argsort(-np.abs(np.diff(values)))[:STEEPEST]):
-        a, b, at_a, at_b = float(edges[k]), float(edges[k + 1]), float(values[k]), float(values[k + 1])
-        rise = abs(at_b - at_a)
-        while b - a > 1e-12 * max(1.0, abs(a), abs(b)):
-            middle = 0.5 * (a + b)
-            at_middle = function(middle)
-            if abs(at_middle - at_a) >= abs(at_b - at_middle):
-                b, at_b = middle, at_middle
-            else:
-                a, at_a = middle, at_middle
-        if rise > 0.0 and abs(at_b - at_a) > 0.5 * rise and not (found and b - found[-1] < 1e-9 * max(1.0, abs(b))):
-            found.append(b)
-    return found

@@ -17,7 +17,7 @@ from ..constraints.relations import (
     displacement_term,
 )
 from ..errors import ModelError, Problem
-from ..functions import Function
+from ..functions import Function, jumps
 from ..markers import Marker
 from ..measures import Angle, Displacement, Distance, Measure
 from ..parameters import parameter
@@ -40,6 +40,22 @@ class Drive(Joint):
     def functions(self) -> dict[str, Function]:
         """The functions that are given, by parameter, in the order of the equations."""
         return {name: value for name in self.drives if (value := getattr(self, name)) is not None}
+
+    def remarks(self, start: float, end: float) -> Iterator[str]:
+        """What is doubtful about its functions in a run from one time to another; shown in the run's warnings."""
+        for name, function in self.functions().items():
+            if not function.bent:
+                continue
+            try:
+                for part, what in ((function, "function"), (function.derivative, "slope of the function")):
+                    if places := jumps(part, start, end):
+                        yield (
+                            f"{self}, {name}: the {what} jumps at t = {places[0]:.6g} s, where bodies would need an "
+                            "infinite force; make it smooth, such as step(t, t0, h0, t1, h1)"
+                        )
+                        break
+            except ModelError:  # it has no value somewhere: the run says so if it gets there
+                continue
 
     def constraints(self) -> list[MeasureTerm]:
         """One term for each driven measure."""

@@ -209,12 +209,23 @@ def norm(values, n):
 
 @inner
 def extent(w):
-    """The largest coordinate of a marker, at least 1."""
+    """The largest coordinate of a marker, global or on its body, at least 1: their difference is where the body is."""
     markers = records(w.markers, w.n_markers, MARKER)
     largest = 1.0
     for m in range(w.n_markers):
         for x in range(3):
-            largest = max(largest, abs(markers[m].position[x]))
+            largest = max(largest, abs(markers[m].position[x]), abs(markers[m].point[x]))
+    return largest
+
+
+@inner
+def fastest(w):
+    """The largest component of the velocity of a marker, or of all velocities, at least 1."""
+    markers = records(w.markers, w.n_markers, MARKER)
+    largest = max(1.0, norm(part(w.y, w.n_q, w.n_v), w.n_v))
+    for m in range(w.n_markers):
+        for x in range(3):
+            largest = max(largest, abs(markers[m].velocity[x]))
     return largest
 
 
@@ -303,7 +314,7 @@ def correct(t, work, data, n):
         return status
     c.size = extent(w)
     rate, v = vector(w.constraint_rate, w.n_rows), part(w.y, w.n_q, w.n_v)
-    floor = ROUNDING * max(1.0, norm(v, w.n_v)) * np.sqrt(1.0 + w.n_rows)
+    floor = ROUNDING * fastest(w) * np.sqrt(1.0 + w.n_rows)
     enough = floor
     before = np.inf
     for _ in range(c.limit):

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..bodies.formulations import Formulation
 from ..equations.equations import Equations
-from ..errors import ModelError, Problem
+from ..errors import ModelError, Problem, check_kinds
 from ..files.atomic import FilePath
 from ..files.result_files import overwritable
+from ..joints.driven import Drive
 from ..parameters import Element
 from ..results import Info, Result
 from ..state import State
@@ -25,9 +26,11 @@ from .integrators import DormandPrince, Integrator, RungeKutta4
 from .progress import reporter
 from .run import Run
 from .stabilization import DirectCorrection, Stabilization
-from .starting import assembled, refuse_ambiguous_friction, refuse_conflicting_drivers
+from .starting import assembled, clamped_points, refuse_ambiguous_friction, refuse_conflicting_drivers
 
 Array = NDArray[np.float64]
+
+SLACK = 1e-12  # part of a time by which rounding may carry an instant beyond it
 
 
 def simulate(
@@ -79,15 +82,15 @@ def simulate(
         time, the culprit and the partial result.
     """
     chosen = integrator or (RungeKutta4() if dt is not None else DormandPrince(rtol=1e-6))
-    kinds = {
-        "system": (system, System),
-        "initial": (initial, State),
-        "formulation": (formulation, Formulation),
-        "acceleration": (acceleration, Acceleration),
-        "stabilization": (stabilization, Stabilization),
-        "integrator": (chosen, Integrator),
-    }
-    _check_kinds(kinds)
+    check_kinds(
+        "simulate",
+        system=(system, System),
+        initial=(initial, State),
+        formulation=(formulation, Formulation),
+        acceleration=(acceleration, Acceleration),
+        stabilization=(stabilization, Stabilization),
+        integrator=(chosen, Integrator),
+    )
     check_combination(chosen, acceleration, stabilization)
     if output is not None:
         overwritable(output)
@@ -98,7 +101,9 @@ def simulate(
     info = Info(warnings=list(eq.notices))
     y, moved = assembled(eq, begin or eq.described())
     info.warnings += moved
-    info.warnings += [remark for f in eq.tables.forces for remark in f.force.remarks(start, float(t_end))]
+    remarkable = [f.force for f in eq.tables.forces] + [j for j in system.joints if isinstance(j, Drive)]
+    info.warnings += [remark for element in remarkable for remark in element.remarks(start, float(t_end))]
+    info.warnings += clamped_points(system)
     refuse_ambiguous_friction(eq, start, y)
     refuse_conflicting_drivers(eq, start, float(t_end))
     run = Run(eq, chosen, acceleration or AugmentedFormulation(), stabilization or DirectCorrection(tolerance=1e-10))
@@ -107,21 +112,6 @@ def simulate(
     looked_for = [Event.of(e) for e in events]
     shown = reporter(progress, start, float(t_end))
     return run.march(y, start, settings, instants, looked_for, info, shown, output)
-
-
-def _check_kinds(arguments: dict[str, tuple[Any, type]]) -> None:
-    """Refuse objects of a wrong kind, all at once. None is left out: it stands for a default."""
-    problems = []
-    for field, (value, kind) in arguments.items():
-        if isinstance(value, kind) or (value is None and field != "system"):
-            continue
-        remedy = "pass such an object"
-        if isinstance(value, type) and issubclass(value, kind):
-            remedy = f"call the class: {value.__name__}()"
-        message = f"found {value!r}; allowed is an object of type {kind.__name__}; {remedy}"
-        problems.append(Problem("simulate", field, message))
-    if problems:
-        raise ModelError(problems)
 
 
 def check_combination(
@@ -175,9 +165,12 @@ def _checked(start: float, t_end: Any, dt: Any, integrator: Integrator, t_eval: 
             refuse("t_eval", "found what is not a finite number; allowed are increasing instants (s); remove it")
         elif np.any(np.diff(instants) <= 0.0):
             refuse("t_eval", "found instants that do not increase; sort them and leave out duplicates")
-        elif number(t_end) and (instants[0] < start or instants[-1] > t_end):
-            found = f"instants from {instants[0]:g} to {instants[-1]:g} s"
-            refuse("t_eval", f"found {found}; allowed is {start:g} to {t_end:g} s; change them or t_end")
+        elif number(t_end) and t_end > start:
+            slack = SLACK * max(abs(start), abs(t_end))  # 7 * 0.1 is a little more than 0.7
+            if instants[0] < start - slack or instants[-1] > t_end + slack:
+                found = f"instants from {instants[0]:g} to {instants[-1]:g} s"
+                refuse("t_eval", f"found {found}; allowed is {start:g} to {t_end:g} s; change them or t_end")
+            instants = np.clip(instants, start, t_end)
     if not isinstance(events, Sequence):
         refuse("events", f"found {events!r}; allowed is a list of functions f(t, state); put it in brackets: [...]")
     else:

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bodies.point_mass import PointMass
 from ..constraints.relations import MeasureTerm
 from ..equations.equations import Equations
 from ..errors import ModelError, Problem, SimulationError
 from ..joints.driven import Drive
 from ..parameters import Element
 from ..state import State
+from ..system import System
 from .stabilization import DirectCorrection
 
 Array = NDArray[np.float64]
@@ -71,6 +73,21 @@ def assembled(eq: Equations, state: State) -> tuple[Array, list[str]]:
             "(m/s or rad/s)"
         )
     return corrected, notes
+
+
+def clamped_points(system: System) -> list[str]:
+    """What to say about joints that hold a point mass by a point away from it, as a clamp would."""
+    notes = []
+    for joint in system.joints:
+        for marker in (joint.i, joint.j):
+            if isinstance(marker.body, PointMass):
+                arm = float(np.linalg.norm(marker.at - marker.body.position))
+                if arm > CLOSED:
+                    notes.append(
+                        f"{joint}: {marker.body} does not turn, so that a point {arm:.3g} m away from it moves as it "
+                        "does; put the joint at the mass, or use a RigidBody or a DistanceJoint"
+                    )
+    return notes
 
 
 def driver_gap(driver: Drive, t: float, gap: float) -> Problem:

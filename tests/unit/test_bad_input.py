@@ -366,3 +366,91 @@ def test_many_small_gaps_are_still_an_error_with_names():
     error = refusal(lambda: mb.simulate(system, 0.1, initial=mb.State(0.0, shaken)))
     assert len(error.problems) == 10
     assert all("violated by 0.13 " in p.message for p in error.problems)
+
+
+# --- arguments of analyses, and what a slip of the pen does ----------------------------------------------------------
+
+
+ANALYSES = {
+    "assemble": mb.assemble,
+    "equilibrium": mb.equilibrium,
+    "evaluate": mb.evaluate,
+    "degrees_of_freedom": mb.degrees_of_freedom,
+    "linearize": mb.linearize,
+    "steady": mb.steady,
+    "perturb_and_simulate": mb.perturb_and_simulate,
+    "kinematics": lambda system: mb.kinematics(system, [0.0]),
+    "inverse_dynamics": lambda system: mb.inverse_dynamics(system, [0.0]),
+    "equations_of": lambda system: mb.equations_of(system, "hinge"),
+    "Puller": mb.Puller,
+    "to_python": mb.to_python,
+    "save": lambda system: mb.save(system, "model.json"),
+}
+
+
+@pytest.mark.parametrize("given", [None, "pendulum", 3.0], ids=repr)
+@pytest.mark.parametrize(("caller", "call"), ANALYSES.items(), ids=ANALYSES)
+def test_analyses_ask_for_a_system(caller, call, given):
+    element, field, message = only_problem(lambda: call(given))
+    assert (element, field) == (caller, "system")
+    assert message == f"found {given!r}; allowed is an object of type System; pass such an object"
+
+
+@pytest.mark.parametrize("call", [mb.assemble, mb.equilibrium, mb.steady])
+def test_analyses_ask_for_a_state(call):
+    system = pendulum()
+    element, field, message = only_problem(lambda: call(system, system))
+    assert (element, field) == (call.__name__, "initial")
+    assert "allowed is an object of type State" in message
+
+
+def test_pairs_are_asked_for():
+    assert only_problem(lambda: mb.steady(pendulum(), given=3))[:2] == ("steady", "given")
+    assert only_problem(lambda: mb.steady(pendulum(), given=[("angle", "a lot")]))[:2] == ("steady", "given")
+    assert only_problem(lambda: mb.critical_values(lambda _: pendulum(), 3))[:2] == ("critical_values", "interval")
+
+
+@pytest.mark.parametrize("index", [7, -8, 0.1, "end"])
+def test_a_state_is_asked_for_by_its_number(index):
+    result = mb.simulate(pendulum(), 0.1, t_eval=[0.0, 0.1])
+    element, field, message = only_problem(lambda: result.state(index))
+    assert (element, field) == ("Result", "state")
+    assert message.startswith(f"found {index!r}; allowed is the number of a stored instant, 0 to 1")
+
+
+def test_a_misspelt_parameter_is_not_kept_in_silence():
+    """It would change nothing: the mass stays as it was."""
+    bar = body(mass=2.0)
+    element, field, message = only_problem(lambda: setattr(bar, "masss", 5.0))
+    assert (element, field, message) == ("RigidBody 'bar'", "masss", "there is no such parameter; did you mean 'mass'?")
+    assert not hasattr(bar, "masss")
+    bar.colour = "red"  # what is meant for nobody else may be kept
+
+
+def test_another_element_of_that_name():
+    """The usual mistake after loading a model: its elements are others than those of the script."""
+    system, other = pendulum(), pendulum()
+    _, field, message = only_problem(lambda: system.add(mb.PointForce("push", other["bar"], force=(0, 0, 1))))
+    assert field == "body_j"
+    assert message.endswith("which is not in system 'pendulum'; it has another of that name: pass system['bar']")
+
+
+def test_a_state_off_the_constraints_is_evaluated_with_a_warning():
+    system = pendulum()
+    system.add(mb.Driver("motor", system["hinge"], angle="10*t"))
+    (warning,) = mb.evaluate(system).info.warnings
+    assert warning.startswith("the velocities of the state violate Driver 'motor' by 10;")
+    assert mb.evaluate(system, mb.assemble(system)).info.warnings == []
+
+
+def test_an_element_is_added_once():
+    system = pendulum()
+    element, field, message = only_problem(lambda: system.add(system["bar"]))
+    assert (element, field, message) == ("RigidBody 'bar'", "", "is in system 'pendulum' already; add it once")
+
+
+def test_a_result_is_no_model(tmp_path):
+    mb.simulate(pendulum(), 0.1).save(tmp_path / "run.h5")
+    (problem,) = refusal(lambda: mb.load(tmp_path / "run.h5")).problems
+    assert problem.message == "is no model but an HDF5 file; of a result, mb.load_result(...).system is the model"
+    assert mb.load_result(tmp_path / "run.h5").system["bar"].mass == 1.0

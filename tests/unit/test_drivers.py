@@ -211,3 +211,82 @@ def test_inverse_dynamics_says_that_own_states_stand_still() -> None:
     system.add(mb.Driver("motor", hinge, angle="t"))
     system.add(mb.PIDActuator("pid", system.ground, body, at=(0.0, 0.0, 0.0), integral=1.0))
     assert "own states of 'pid' were kept" in mb.inverse_dynamics(system, [0.0, 1.0]).info.warnings[0]
+
+
+EDITS = {
+    "other names": lambda s: (setattr(s["motor"], "name", "engine"), setattr(s["screw"], "name", "thread")),
+    "a force with states": lambda s: s.add(
+        mb.PIDActuator("control", s.ground, s["bar"], at=(0, 0, 0), axis=(0, 1, 0), proportional=1.0)
+    ),
+    "another gear before": lambda s: s.reorder(["screw", *(e.name for e in s if e.name != "screw")]),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_turns_stay_counted_when_a_changed_system_goes_on(edit) -> None:
+    """A motor that has made 4.77 turns and a nut that follows it go on, whatever else is in the system or renamed."""
+    system = mb.System("turning", gravity=(0, 0, 0))
+    bar = system.add(mb.RigidBody("bar", mass=2.0, inertia=(1, 1, 1)))
+    nut = system.add(mb.RigidBody("nut", mass=1.0, inertia=(1, 1, 1), position=(0, 1, 0)))
+    hinge = system.add(mb.RevoluteJoint("hinge", system.ground, bar, at=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mb.TranslationalJoint("slide", system.ground, nut, at=(0, 1, 0), axis=(0, 1, 0)))
+    system.add(mb.Driver("motor", hinge, angle="10*t"))
+    system.add(mb.ScrewJoint("screw", bar, nut, at=(0, 0.5, 0), axis=(0, 1, 0), pitch=0.2 * np.pi))
+    half = mb.simulate(system, 3.0)
+    assert np.allclose(half.position(nut)[-1], (0, 1 - 0.1 * 30.0, 0), atol=1e-6)  # turns backwards against the bar
+    edit(system)
+    whole = mb.simulate(system, 4.0, initial=half.state(-1), t_eval=[4.0])
+    assert not any("initial" in warning for warning in whole.info.warnings)
+    assert np.allclose(whole.position(nut)[-1], (0, 1 - 0.1 * 40.0, 0), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("angle", "what", "place"),
+    [
+        ("if(t < 0.5, 0, 1e-3)", "function", 0.5),
+        ("1e-3*sign(t - 0.25)", "function", 0.25),
+        ("abs(t - 0.7) - 0.7", "slope of the function", 0.7),
+        ("max(0, t - 0.3)", "slope of the function", 0.3),
+        (mb.Function.piecewise_linear([0, 0.4, 1], [0, 0.1, 0]), "slope of the function", 0.4),
+    ],
+)
+def test_what_no_force_can_follow_is_told(angle, what, place) -> None:
+    """Kinematics stops at a jump of the function itself, where no position follows, and passes one of the slope."""
+    system = swinging()
+    system.add(mb.Driver("motor", system["hinge"], angle=angle))
+    runs = [mb.simulate(system, 1.0)] + ([mb.kinematics(system, [0.0, 1.0])] if what != "function" else [])
+    for run in runs:
+        (warning,) = [w for w in run.info.warnings if "jumps" in w]
+        assert warning.startswith(f"Driver 'motor', angle: the {what} jumps at t = {place:g} s")
+
+
+@pytest.mark.parametrize(
+    "angle", ["step(t, 0.2, 0, 0.8, 1)", "max(-1, sin(t))", "if(t < 0.5, t**2, t - 0.25)", "abs(t + 1) - 1"]
+)
+def test_what_is_smooth_is_not_remarked(angle) -> None:
+    system = swinging()
+    system.add(mb.Driver("motor", system["hinge"], angle=angle))
+    assert not any("jumps" in warning for warning in mb.simulate(system, 1.0).info.warnings)
+
+
+def swinging() -> mb.System:
+    system = mb.System("hinged")
+    bar = system.add(mb.RigidBody("bar", mass=2.0, inertia=(0.1, 0.5, 0.5), position=(1, 0, 0)))
+    system.add(mb.RevoluteJoint("hinge", system.ground, bar, at=(0, 0, 0), axis=(0, 1, 0)))
+    return system
+
+
+def test_a_joint_beside_a_point_mass_clamps_it_with_a_warning() -> None:
+    """It has no axes that turn: who wants a pendulum needs a rod."""
+    system = mb.System("pendulum")
+    ball = system.add(mb.PointMass("ball", mass=1.0, position=(1, 0, 0)))
+    system.add(mb.SphericalJoint("pin", system.ground, ball, at=(0, 0, 0)))
+    result = mb.simulate(system, 0.1)
+    assert np.allclose(result.position(ball), (1, 0, 0))
+    (warning,) = result.info.warnings
+    assert warning.startswith(
+        "SphericalJoint 'pin': PointMass 'ball' does not turn, so that a point 1 m away from it moves"
+    )
+    system.remove("pin")
+    system.add(mb.DistanceJoint("rod", system.ground, ball, at_i=(0, 0, 0), at_j=(1, 0, 0)))
+    assert mb.simulate(system, 0.1).info.warnings == []

@@ -197,3 +197,12 @@ def test_tables_of_other_kinds_are_refused(result, tmp_path):
     with pytest.raises(mb.ModelError, match="did you mean"):
         result.export(tmp_path / "run.csv", "energy.totl")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_measure_called_t_does_not_replace_the_time():
+    system = mb.System("fall")
+    stone = system.add(mb.PointMass("stone", mass=1.0, position=(0, 0, 2)))
+    system.add(mb.Distance("t", system.ground, stone))
+    result = mb.simulate(system, 0.5, t_eval=[0.0, 0.5])
+    np.testing.assert_array_equal(result.quantity("t").values, [0.0, 0.5])
+    np.testing.assert_allclose(result.measure("t"), [2.0, 2.0 - 9.81 / 8])

@@ -506,3 +506,37 @@ def test_a_consistent_state_is_taken_digit_for_digit():
     eq = mb.Equations(mb.examples.triple_pendulum())
     np.testing.assert_array_equal(np.append(result.q[0], result.v[0]), eq.coordinates(eq.described()))
     assert result.info.warnings == []
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e3, 1e6], ids=["micrometre", "kilometre", "megametre"])
+@pytest.mark.parametrize("formulation", [mb.NewtonEuler(), mb.NaturalAbsolute()], ids=repr)
+def test_pendulums_of_any_size_swing_alike(size, formulation):
+    """Positions are divided by the length, times by its root. Of a long one rounding alone opens the joint by 1e-10 m.
+
+    Compared with the exact motion of a pendulum: sin(angle/2) = k sn(K - w t) (k = sin(0.1)).
+    """
+    from scipy.special import ellipj, ellipk
+
+    system = mb.System("pendulum")
+    bar = mb.RigidBody("bar", mass=1.0, inertia=0.01 * size**2 * np.ones(3))
+    bar.position = size * np.array([np.sin(0.2), 0.0, -np.cos(0.2)])
+    system.add(bar)
+    system.add(mb.RevoluteJoint("hinge", system.ground, bar, at=(0, 0, 0), axis=(0, 1, 0)))
+    w = np.sqrt(9.81 / (1.01 * size))
+    times = np.linspace(0.0, 20.0 / w, 21)
+    integrator = mb.DormandPrince(rtol=1e-9, atol=1e-11 * size)
+    result = mb.simulate(system, times[-1], t_eval=times, formulation=formulation, integrator=integrator)
+    m = np.sin(0.1) ** 2
+    angle = 2.0 * np.arcsin(np.sin(0.1) * ellipj(ellipk(m) - w * times, m)[0])
+    np.testing.assert_allclose(result.position("bar")[:, 0] / size, np.sin(angle), atol=1e-7)
+
+
+def test_instants_that_rounding_carries_beyond_the_end_are_the_end():
+    """0.1 * 7 is a little more than 0.7."""
+    system = mb.System("fall")
+    stone = system.add(mb.PointMass("stone", mass=1.0))
+    times = 0.1 * np.arange(8)
+    assert times[-1] > 0.7
+    result = mb.simulate(system, 0.7, t_eval=times)
+    np.testing.assert_allclose(result.t, times, rtol=1e-15)
+    np.testing.assert_allclose(result.position(stone)[:, 2], -9.81 / 2 * times**2, atol=1e-9)

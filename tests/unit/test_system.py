@@ -165,7 +165,7 @@ def test_only_elements_with_bodies_of_the_system_are_added():
 
 
 @pytest.mark.parametrize(
-    "duplicate", [copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))], ids=["deepcopy", "pickle"]
+    "duplicate", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))], ids=["copy", "deepcopy", "pickle"]
 )
 def test_copies_are_whole_systems(duplicate):
     system = mb.System("s", gravity=(0, 0, -1.62))
@@ -346,3 +346,35 @@ def test_a_removed_element_may_take_any_name():
     system.remove(first)
     first.name = second.name
     assert system["second"] is second
+
+
+def test_a_reordered_system_is_included_whole():
+    """Lists may show joints before bodies; copies refer to each other all the same, in the order of the original."""
+    part = mb.System("part")
+    bar = part.add(mb.RigidBody("bar", mass=1.0, inertia=(1, 1, 1), position=(1, 0, 0)))
+    hinge = part.add(mb.RevoluteJoint("hinge", part.ground, bar, at=(0, 0, 0), axis=(0, 1, 0)))
+    part.add(mb.Driver("motor", hinge, angle="t"))
+    part.reorder(["motor", "hinge", "ground", "bar"])
+    whole = mb.System("whole")
+    copies = whole.include(part, "left ")
+    assert [element.name for element in whole] == ["ground", "left motor", "left hinge", "left bar"]
+    assert copies["motor"].joint is whole["left hinge"]
+    assert copies["hinge"].body_j is whole["left bar"]
+
+
+def test_a_prefix_is_a_text():
+    whole = mb.System("whole")
+    with pytest.raises(mb.ModelError, match="include, prefix: found 3; allowed is a text"):
+        whole.include(mb.System("part"), 3)
+
+
+def test_a_name_that_one_of_two_systems_refuses_changes_neither():
+    first, second = mb.System("first"), mb.System("second")
+    shared = first.add(mb.PointMass("shared", mass=1.0))
+    second.add(shared)
+    second.add(mb.PointMass("taken", mass=1.0))
+    with pytest.raises(mb.ModelError, match="which is taken by PointMass 'taken' in system 'second'"):
+        shared.name = "taken"
+    assert shared.name == "shared"
+    assert first["shared"] is second["shared"] is shared
+    assert "taken" not in first
