@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
 from .icons import set_icon
 from .settings import Settings
+
+SLACK: Final = 4
+"""Pixels that a label takes besides its letters."""
 
 
 class Hint(QFrame):
@@ -71,8 +75,13 @@ class Hint(QFrame):
         self.hide()
 
     def _place(self) -> None:
-        width = min(self.sizeHint().width(), self._over.width() - 24)
-        self.label.setWordWrap(width < self.sizeHint().width())
+        room = self._over.width() - 24
+        words = self.label.fontMetrics().horizontalAdvance(self.label.text()) + SLACK
+        beside = self.sizeHint().width() - self.label.sizeHint().width()
+        wrapped = words + beside > room
+        if self.label.wordWrap() != wrapped:  # each call asks for a new layout, and so for this method again
+            self.label.setWordWrap(wrapped)
+        width = min(words + beside, room)
         height = self.heightForWidth(width) if self.hasHeightForWidth() else self.sizeHint().height()
         self.setGeometry((self._over.width() - width) // 2, self._over.height() - height - 14, width, height)
 

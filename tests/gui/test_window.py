@@ -10,12 +10,22 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence
-from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLineEdit, QMessageBox, QPushButton, QToolButton
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QFileDialog,
+    QLineEdit,
+    QMessageBox,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
 
 import mbframe as mb
 from gui import icons, theme
 from gui.document import Document
 from gui.files import dropped_file
+from gui.hint import Hint
 from gui.window import MainWindow
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -258,6 +268,25 @@ def test_run_computes_and_offers_to_keep_it(window, qtbot):
     captions = {button.text() for button in window.hint.findChildren(QPushButton)}
     qtbot.waitUntil(lambda: window.hint.width() >= window.hint.sizeHint().width())  # nothing is cut off
     assert {"Save a copy", "Export video"} <= captions
+
+
+@pytest.mark.parametrize("width", [700, 300])
+def test_a_hint_is_placed_and_then_at_rest(settings, qtbot, monkeypatch, width):
+    """On one line or wrapped: placing it must not ask for a layout that places it again, forever."""
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.resize(width, 400)
+    over.show()
+    hint = Hint(over, settings)
+    hint.offer("test", "A sentence that needs one line in a wide window and two in a narrow one.", [("Do", print)])
+    qtbot.wait(200)
+    assert hint.x() >= 0
+    assert hint.geometry().right() < width
+    assert hint.label.height() >= hint.label.heightForWidth(hint.label.width())
+    placed = []
+    monkeypatch.setattr(hint, "_place", lambda: placed.append(True))
+    qtbot.wait(200)
+    assert not placed
 
 
 def test_freedoms_are_counted_in_the_background(window, qtbot):
