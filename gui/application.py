@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 UNAVAILABLE: Final = 2
 """Exit code where no window can be opened."""
-TIDY_MS: Final = 700
-"""After another model was opened: by then it is drawn."""
+TIDY_MS: Final = 1500
+"""After a model was changed, or another one opened: by then it is drawn."""
 
 # More threads only wait for each other in matrices of our size; it must be said before NumPy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -112,12 +112,18 @@ class Application:
         self._asked = True
 
     def _tidy_later(self) -> Any:
-        """When another model has been open for a while, the memory of the former one is given back."""
+        """Some time after a change the memory of what was drawn and shown before is given back."""
         from .memory import give_back
         from .turns import single_shot
 
         timer = single_shot(self.document, give_back, TIDY_MS)
-        self.document.replaced.connect(timer.start)
+
+        def soon(*_: object) -> None:
+            if not timer.isActive():  # many changes in a row are no reason to put it off
+                timer.start()
+
+        for changed in (self.document.replaced, self.document.structure_changed, self.document.runs_changed):
+            changed.connect(soon)
         return timer
 
     def run(self) -> int:
