@@ -86,6 +86,7 @@ class NewtonMatrix:
         for field, values in lists.items():
             record[field] = values.astype(np.uint32)
         record["n_mass"], record["n_jacobian"], record["n_tangent"] = len(mass_row), len(row), len(tangent_row)
+        record["n_numbers"] = assembly.size
         for field in ("stiffness", "damping", "v_rate", "multipliers"):
             record[field] = getattr(assembly, field)
         self.python: PythonStage | None

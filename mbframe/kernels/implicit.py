@@ -43,6 +43,7 @@ NEWTON = np.dtype(
         ("transposed_slot", "i8"),  # of J^T
         ("n_tangent", "i8"),  # entries of K and R that can differ from zero
         ("tangent_source", "i8"),
+        ("n_numbers", "i8"),  # of K and R each: all that the tangent has room for
         ("stiffness", "i8"),
         ("damping", "i8"),
         ("tangent_row", "i8"),
@@ -105,7 +106,7 @@ def factor(w, m, numbers, c1, c2, c3):
     for k in range(m.n_jacobian):
         numbers[slot[k]] += entries[source[k]]
         numbers[transposed[k]] += entries[source[k]]
-    stiffness, damping = vector(m.stiffness, m.n_tangent), vector(m.damping, m.n_tangent)
+    stiffness, damping = vector(m.stiffness, m.n_numbers), vector(m.damping, m.n_numbers)
     source, slot = indices(m.tangent_source, m.n_tangent), indices(m.tangent_slot, m.n_tangent)
     for k in range(m.n_tangent):
         numbers[slot[k]] += c2 * damping[source[k]] + c3 * stiffness[source[k]]
@@ -171,7 +172,7 @@ def add_load(w, m, factor, multipliers, out):
 @inner
 def add_stiffness(m, factor, x, out):
     """out += factor K x."""
-    stiffness = vector(m.stiffness, m.n_tangent)
+    stiffness = vector(m.stiffness, m.n_numbers)
     add_product(m.n_tangent, stiffness, m.tangent_source, m.tangent_row, m.tangent_column, factor, x, out)
 
 

@@ -35,7 +35,7 @@ def add_stage(w, m, blocks, i, h, a, inverse):
     for k in range(m.n_jacobian):
         blocks[slot[k], i, i] += entries[source[k]]
         blocks[transposed[k], i, i] += entries[source[k]]
-    stiffness, damping = vector(m.stiffness, m.n_tangent), vector(m.damping, m.n_tangent)
+    stiffness, damping = vector(m.stiffness, m.n_numbers), vector(m.damping, m.n_numbers)
     source, slot = indices(m.tangent_source, m.n_tangent), indices(m.tangent_slot, m.n_tangent)
     for k in range(m.n_tangent):
         blocks[slot[k], i, i] += h * damping[source[k]]
