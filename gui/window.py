@@ -109,6 +109,7 @@ class MainWindow(QMainWindow):
         """The window is seen: what takes longer can begin."""
         if not self._begun:
             self._begun = True
+            self._stay_on_screen()
             self.first_painted.emit()
             self._drawing_imported.connect(self.view.prepare)
             threading.Thread(target=self._import_drawing, name="import of VTK", daemon=True).start()
@@ -548,6 +549,12 @@ class MainWindow(QMainWindow):
         if geometry is None or not self.restoreGeometry(geometry):
             available = self.screen().availableGeometry().size()
             self.resize(min(1400, available.width()), min(900, available.height()))
+
+    def _stay_on_screen(self) -> None:
+        """Title bar and border, which the desktop adds to a window when it shows it, need room as well."""
+        beyond = self.frameGeometry().size() - self.screen().availableGeometry().size()
+        if not self.isMaximized() and not self.isFullScreen():
+            self.resize(self.size() - beyond.expandedTo(QSize(0, 0)))
 
     def reset_layout(self) -> None:
         """Put all panels back to where they were at first."""

@@ -172,7 +172,6 @@ class Shared:
             for row, f in zip(table.rows, table.elements, strict=True):
                 if f.force.name in forces:
                     _write(row, f.force.row_values())
-            table.let_functions_run()
         if bodies:
             self.equations.write_constants()
             self._new = [(array, array.copy()) for array, _ in self._new]

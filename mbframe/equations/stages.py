@@ -66,8 +66,6 @@ class Stages:
         self.energies: list[BoundStage] = []
         for table in tables.body_tables:
             self._bodies(table)
-        for table in (*tables.constraint_tables, *tables.force_tables):
-            table.let_functions_run()
         if tables.constraints:
             work["project"] = loops.project.address
         if tables.n_rows > tables.n_holonomic:

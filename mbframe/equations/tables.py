@@ -135,13 +135,6 @@ class Table:
     elements: list[Any]
     kept: list[Function] = field(default_factory=list)  # whose programs the rows point to
 
-    def let_functions_run(self) -> None:
-        """Tell the functions in the rows what runs them: only who evaluates the rows needs the compiled interpreter."""
-        for name in self.rows.dtype.names or ():
-            functions = self.rows[name]
-            if "n_code" in (functions.dtype.names or ()) and np.any(functions["n_code"]):
-                functions["run"] = programs.run.address
-
     @cached_property
     def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Of bodies, a row each: where their coordinates are in q, and their velocities in v."""
@@ -207,8 +200,6 @@ class Tables:
         self.kept_arrays: list[Array] = []  # what the rows of markers and constraints on flexible bodies point to
         self.markers = self._marker_table()
         self.body_tables = list(self._body_tables())
-        self.constraint_tables = list(self._constraint_tables())
-        self.force_tables = list(self._force_tables())
 
     # --- numbering ---------------------------------------------------------------------------------------------------
 
@@ -426,6 +417,18 @@ class Tables:
                     rows[name][k] = value
             yield Table(type(formulation), rows.view(np.recarray), members)
 
+    # Rows with functions name the compiled stage that runs these. Who wants positions only, as the window that shows a
+    # result, never asks for such rows and so never loads it.
+    @cached_property
+    def constraint_tables(self) -> list[Table]:
+        """A table for each type of constraint."""
+        return list(self._constraint_tables())
+
+    @cached_property
+    def force_tables(self) -> list[Table]:
+        """A table for each type of force."""
+        return list(self._force_tables())
+
     def _constraint_tables(self) -> Iterable[Table]:
         groups: dict[Any, list[NumberedConstraint]] = defaultdict(list)
         for numbered in self.constraints:
@@ -514,7 +517,12 @@ class Tables:
             for name, value in (link | element.row_values()).items():
                 if name in fields:
                     plain[name][k] = value
-        return plain.view(np.recarray)
+        rows = plain.view(np.recarray)
+        if functions_of(elements):
+            for name, parameter in declared.items():
+                if name in fields and "function" in parameter.kind:
+                    rows[name]["run"] = programs.run.address
+        return rows
 
     # --- structure of the system matrix ------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
@@ -268,6 +268,15 @@ def test_run_computes_and_offers_to_keep_it(window, qtbot):
     captions = {button.text() for button in window.hint.findChildren(QPushButton)}
     qtbot.waitUntil(lambda: window.hint.width() >= window.hint.sizeHint().width())  # nothing is cut off
     assert {"Save a copy", "Export video"} <= captions
+
+
+def test_a_window_with_its_frame_stays_on_the_screen(window, monkeypatch):
+    screen = window.screen().availableGeometry().size()
+    window.resize(screen)
+    frame = window.geometry().adjusted(-2, -24, 2, 2)  # as a desktop would add
+    monkeypatch.setattr(window, "frameGeometry", lambda: frame)
+    window._stay_on_screen()
+    assert window.size() == screen - QSize(4, 26)
 
 
 @pytest.mark.parametrize("width", [700, 300])
