@@ -56,7 +56,7 @@ def test_what_ships_belongs_to_the_present_example(one: Exhibit):
     """`scripts/gallery` makes what is stored; an example that changes needs it again."""
     system = one.system()
     result = mb.load_result(one.result)
-    stored = result._states.described
+    stored = result.described
     assert alike(model_files.document(stored), model_files.document(system)), f"run scripts/gallery {one.name}"
     assert result.t[-1] == pytest.approx(mb.examples.DURATIONS.get(one.name, 5.0))
     assert len(result) >= 200
