@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import mbframe as mb
 from mbframe.files.result_files import ResultFile
 
-OF_THE_MODEL: Final = ("system", "settings", "tables", "gravity", "mass_properties")
+OF_THE_MODEL: Final = ("snapshot", "settings", "tables", "gravity", "mass_properties")
 """What follows from the model, which does not change during a run."""
 
 
@@ -46,10 +46,6 @@ class Together(ResultFile):
 
     def part(self, name: str, columns: slice = slice(None)) -> NDArray[np.float64]:
         return self._together[name][:, columns]
-
-    @property
-    def described(self) -> mb.System:
-        return self.system  # which nobody changes here, so that it need not be built twice
 
     def since(self, first: int) -> Together:
         """The instants from one on, by themselves."""

@@ -435,6 +435,9 @@ class View(QWidget):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton or self.scene is None:
             return
+        if any(tool.active for tool in self.tools):  # two quick clicks in one place, such as an end and the next begin
+            self.mousePressEvent(event)
+            return
         found = self.pick(event.position())
         if found is None:
             self.camera.fit()

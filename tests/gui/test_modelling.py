@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 import mbframe as mb
@@ -186,6 +187,24 @@ def test_bodies_are_placed_where_one_looks(window, qtbot):  # noqa: F811
     window.view.rebuild_now()
     assert np.allclose(window.view.camera.pose.position, before.position)
     assert np.allclose(window.view.camera.pose.focus, before.focus)
+
+
+@pytest.mark.timeout(300)
+def test_quick_clicks_in_one_place_are_all_taken(window, qtbot):  # noqa: F811
+    """The end of a link and the begin of the next: the second click comes as that of a double click."""
+    builder = new_model(window, qtbot, 2)
+    builder.link((0.0, 0.0), (0.2, 0.2))
+    builder.start("link")
+    place, none = builder.spot((0.2, 0.2)), Qt.KeyboardModifier.NoModifier
+    pose = window.view.camera.pose
+    press, release = QEvent.Type.MouseButtonDblClick, QEvent.Type.MouseButtonRelease
+    for kind, buttons in ((press, Qt.MouseButton.LeftButton), (release, Qt.MouseButton.NoButton)):
+        where = window.view.mapToGlobal(place).toPointF()
+        event = QMouseEvent(kind, place.toPointF(), where, Qt.MouseButton.LeftButton, buttons, none)
+        QApplication.sendEvent(window.view, event)
+    builder.click((0.6, 0.0))
+    assert builder.last().name == "link 2"
+    assert np.allclose(window.view.camera.pose.focus, pose.focus)
 
 
 @pytest.mark.timeout(300)
