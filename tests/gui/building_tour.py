@@ -166,7 +166,7 @@ class BuildingTour:
         steps = self.document.undo_stack.count()
         self.view.setFocus()
         self.robot.key("s", self.view)
-        self._click((0.9, 0.0))
+        self._click((0.7, 0.15))
         self._click(tuple(self.document.system["box"].position))
         spring = self.document.selection
         assert isinstance(spring, mb.SpringDamper)
