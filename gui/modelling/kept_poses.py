@@ -82,8 +82,14 @@ def _same(a: Any, b: Any) -> bool:
     return bool(np.all(np.abs(a - b) <= 1e-12 * (1.0 + np.abs(b))))
 
 
+def _tidied(vector: Any) -> Any:
+    """A vector whose components that are only rounding beside the others are zero; nobody wants to read -1.4e-17."""
+    array = np.array(vector, float)
+    return np.where(np.abs(array) < 1e-15 * np.abs(array).max(initial=0.0), 0.0, array)
+
+
 def _pose(body: mb.Body, motion: Any) -> dict[str, Any]:
-    values: dict[str, Any] = {"position": lowered(motion.position, body.dimension)}
+    values: dict[str, Any] = {"position": _tidied(lowered(motion.position, body.dimension))}
     if body.dimension == 2:
         values["angle"] = float(angle_of(motion.rotation))
     elif "rotation" in body.parameters():
@@ -121,7 +127,7 @@ def _carried(element: Element, carriers: dict[str, Carrier]) -> dict[str, Any]:
             continue
         turn, shift = carrier(getattr(element, side))
         for name, value in given.items():
-            values[name] = declared[name].of(element._dimension({})).moved(value, turn, shift)
+            values[name] = _tidied(declared[name].of(element._dimension({})).moved(value, turn, shift))
     return {name: value for name, value in values.items() if not _unchanged(value, getattr(element, name))}
 
 
