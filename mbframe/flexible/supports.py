@@ -16,6 +16,7 @@ _TOO_LARGE = 8000  # freedoms above which that takes too much memory
 _MASSLESS = 1e-15  # squares of periods, relative to the longest, below which nothing vibrates
 _SINGULAR = 1e-13
 _EQUAL = 1e-7  # relative difference of squared frequencies that are equal but for rounding
+_PARTNERS = 2  # modes beyond those asked for, since the last of these may have partners of the same frequency
 _TIED = 1e-6  # relative difference of displacements that are equal by symmetry
 
 Solve = Callable[[np.ndarray], np.ndarray]
@@ -118,14 +119,15 @@ def lowest_modes(
     size = mass.shape[0]
     if count == 0:
         return np.zeros(0), np.zeros((size, 0))
-    if size <= _DENSE or 3 * count > size:
+    if size <= _DENSE or 3 * (count + _PARTNERS) > size:
         return _all_modes(mass, flexibility, count)
     operator = LinearOperator((size, size), matvec=lambda f: flexibility(f.reshape(-1, 1))[:, 0], dtype=float)
     anywhere = np.random.default_rng(1).standard_normal((size, 1))  # the same in every run
     start = flexibility(mass @ anywhere)[:, 0]
-    values, shapes = eigsh(stiffness, k=count, M=mass, sigma=0.0, OPinv=operator, v0=start, tol=1e-12)
+    more = count + _PARTNERS
+    values, shapes = eigsh(stiffness, k=more, M=mass, sigma=0.0, OPinv=operator, v0=start, tol=1e-12)
     order = np.argsort(values)
-    return values[order], settled(shapes[:, order], values[order], mass)
+    return values[order][:count], settled(shapes[:, order], values[order], mass)[:, :count]
 
 
 def _all_modes(mass: sparse.csr_array, flexibility: Solve, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -140,10 +142,10 @@ def _all_modes(mass: sparse.csr_array, flexibility: Solve, count: int) -> tuple[
     root = vectors * np.sqrt(np.maximum(values, 0.0))  # massless freedoms follow statically
     moved = flexibility(root)
     inverse, coefficients = linalg.eigh(0.5 * (root.T @ moved + moved.T @ root))
-    kept = np.flatnonzero(inverse > _MASSLESS * inverse[-1])[::-1][:count]
+    kept = np.flatnonzero(inverse > _MASSLESS * inverse[-1])[::-1][: count + _PARTNERS]
     shapes = moved @ coefficients[:, kept] / inverse[kept]
     squares = 1.0 / inverse[kept]
-    return squares, settled(shapes, squares, mass)
+    return squares[:count], settled(shapes, squares, mass)[:, :count]
 
 
 def settled(shapes: np.ndarray, squares: np.ndarray, mass: sparse.csr_array) -> np.ndarray:

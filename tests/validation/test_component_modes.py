@@ -226,9 +226,10 @@ def test_a_rigid_set_of_nodes_is_a_stiff_end(beam):
     [
         lambda part: flexible.free_modes(part, n_modes=8),
         lambda part: flexible.clamped_modes(part, node=0, n_modes=8),
+        lambda part: flexible.clamped_modes(part, node=0, n_modes=3),  # without the partner of the last one
         lambda part: flexible.craig_bampton(part, interfaces=[0, 10], n_modes=4),
     ],
-    ids=["free", "clamped", "craig_bampton"],
+    ids=["free", "clamped", "cut", "craig_bampton"],
 )
 def test_a_round_bar_bends_in_planes_of_its_axes(modes_of):
     """Any plane would do; a library that chooses one by rounding gives other modal coordinates on other machines."""
@@ -246,7 +247,7 @@ def test_a_round_bar_bends_in_planes_of_its_axes(modes_of):
     sizes = np.abs(modes.translations).max(axis=0)
     along_y, along_z = sizes[1:] > 1e-6 * sizes.max()  # torsion moves neither way
     assert not np.any(along_y & along_z)
-    assert np.count_nonzero(along_y) == np.count_nonzero(along_z) >= 2
+    assert abs(np.count_nonzero(along_y) - np.count_nonzero(along_z)) == modes.count % 2
 
 
 def test_signs_and_directions_of_modes_do_not_depend_on_the_eigensolver(beam):
