@@ -219,3 +219,21 @@ def test_outputs_that_have_no_derivative_are_refused() -> None:
     system.add(mb.FixedJoint("clamp", system.ground, system["cart"], at=(0, 0, 0)))
     with pytest.raises(mb.AnalysisError, match=r"'shaker acceleration'.*cannot move"):
         mb.linearize(system, inputs=["shaker"])
+
+
+def test_outputs_follow_the_own_states_of_a_controller():
+    """A mass m on a rail, held by F = k_p e + k_i z + k_d e' with z' = e = -x; the state is xi, x = V xi."""
+    system = mb.System("controlled", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("body", mass=2.0, inertia=(1.0, 1.0, 1.0)))
+    system.add(mb.TranslationalJoint("rail", system.ground, body, at=(0, 0, 0), axis=(1, 0, 0)))
+    gains = {"proportional": 50.0, "integral": 30.0, "derivative": 7.0}
+    system.add(
+        mb.PIDActuator("pid", system.ground, body, at=(0, 0, 0), axis=(1, 0, 0), quantity="displacement", **gains)
+    )
+    lin = mb.linearize(system, outputs=["pid.force.x", "body.acceleration.x"])
+    minus_v = lin.A[2, 0]  # of z' = -V xi
+    np.testing.assert_allclose(lin.C[0], [50.0 * minus_v, 7.0 * minus_v, 30.0], rtol=1e-8)
+    np.testing.assert_allclose(lin.C[0], 2.0 * lin.C[1], rtol=1e-8)  # F = m a
+    np.testing.assert_allclose(
+        np.sort_complex(lin.eigenvalues), np.sort_complex(np.roots([2.0, 7.0, 50.0, 30.0])), 1e-9
+    )
