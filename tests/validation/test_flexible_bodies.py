@@ -250,3 +250,28 @@ def test_modal_numbers_must_fit() -> None:
         mb.FlexibleBody("rod", modes, modal_coordinates=(0.1, 0.2))
     with pytest.raises(mb.ModelError, match=r"modes.*craig_bampton"):
         mb.FlexibleBody("rod", "modes")
+
+
+def test_a_node_turns_with_the_body_that_is_fixed_to_it():
+    """Angular velocities and accelerations at a node of a bending rod are those of the rigid body clamped there."""
+    part = mb.flexible.beam(
+        length=1.0,
+        elements=4,
+        area=1e-4,
+        second_moments=(8e-10, 8e-10),
+        torsion=1.6e-9,
+        young=2.1e9,
+        shear=8.1e8,
+        density=7850.0,
+    )
+    system = mb.System("clamped tip")
+    rod = system.add(mb.FlexibleBody("rod", mb.flexible.craig_bampton(part, interfaces=[0, 4], n_modes=2)))
+    system.add(mb.RevoluteJoint("pin", system.ground, rod, at=(0, 0, 0), axis=(0.3, 1.0, 0.2)))
+    tip = system.add(mb.RigidBody("tip", mass=0.5, inertia=(0.01, 0.01, 0.01), position=(1, 0, 0)))
+    end = system.add(mb.FixedJoint("end", rod, tip, at=(1, 0, 0)))
+    result = mb.simulate(system, 0.2, t_eval=np.linspace(0.0, 0.2, 6))
+    assert np.abs(result.angular_velocity(tip) - result.angular_velocity(rod)).max() > 1e-2  # the rod is bent
+    np.testing.assert_allclose(result.angular_velocity(end.i), result.angular_velocity(tip), rtol=0.0, atol=1e-9)
+    alpha = result.angular_acceleration(tip)
+    size = np.abs(alpha).max()
+    np.testing.assert_allclose(result.angular_acceleration(end.i), alpha, rtol=0.0, atol=1e-9 * size)

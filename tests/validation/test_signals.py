@@ -237,3 +237,28 @@ def test_outputs_follow_the_own_states_of_a_controller():
     np.testing.assert_allclose(
         np.sort_complex(lin.eigenvalues), np.sort_complex(np.roots([2.0, 7.0, 50.0, 30.0])), 1e-9
     )
+
+
+def test_a_controller_of_an_angle():
+    """I theta'' = k_p e + k_i z + k_d e' with z' = e = -theta: the roots of I s^3 + k_d s^2 + k_p s + k_i."""
+    system = mb.System("controlled", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("body", mass=2.0, inertia=(1.0, 2.0, 3.0)))
+    system.add(mb.RevoluteJoint("hinge", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1)))
+    gains = {"proportional": 50.0, "integral": 30.0, "derivative": 7.0}
+    system.add(mb.PIDActuator("pid", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1), quantity="angle", **gains))
+    roots = np.sort_complex(mb.linearize(system).eigenvalues)
+    np.testing.assert_allclose(roots, np.sort_complex(np.roots([3.0, 7.0, 50.0, 30.0])), 1e-9)
+
+
+def test_points_by_name_as_outputs():
+    """A point at twice the distance from the hinge moves twice as far and as fast."""
+    system = mb.System("pendulum")
+    body = system.add(mb.RigidBody("body", mass=2.0, inertia=(1.0, 2.0, 3.0), position=(0, 0, -1)))
+    system.add(mb.RevoluteJoint("hinge", system.ground, body, at=(0, 0, 0), axis=(0, 1, 0)))
+    far = "body.point(0, 0, -1)"
+    outputs = ["body.position.x", f"{far}.position.x", "body.velocity.x", f"{far}.velocity.x"]
+    near_x, far_x, near_v, far_v = mb.linearize(system, outputs=outputs).C
+    assert near_x[0] != 0.0
+    np.testing.assert_allclose(far_x, 2.0 * near_x, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(far_v, 2.0 * near_v, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(near_v[::-1], near_x, rtol=1e-9, atol=1e-12)
