@@ -134,7 +134,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def kill_applications(count: int, seed: int) -> list[str]:
+def kill_applications(count: int, seed: int, most_lost: float = MOST_LOST) -> list[str]:
     from gui.autosave import leftovers
     from gui.document import Document
     from gui.settings import APPLICATION
@@ -157,7 +157,7 @@ def kill_applications(count: int, seed: int) -> list[str]:
                 kept = len(models) - 1 - models[::-1].index(digest(document.model_text()))
             lost = end - edits[kept + 1][0] if kept + 1 < len(edits) else 0.0
             longest = max(longest, lost)
-            if lost > MOST_LOST:
+            if lost > most_lost:
                 wrong.append(f"kill {k}: edits of the last {lost:.1f} s are lost")
     print(f"    at most {longest:.1f} s of edits were lost")
     return wrong
@@ -197,6 +197,7 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (default: all)")
     parser.add_argument("--count", type=int, help="how many (default: 200 or 50 kills, 10,000 mechanisms)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments of kills; number of the first mechanism")
+    parser.add_argument("--most-lost", type=float, default=MOST_LOST, help="s of edits an application may lose (10)")
     options = parser.parse_args()
     if unknown := [part for part in options.parts if part not in PARTS]:
         parser.error(f"{unknown[0]!r} is none of {', '.join(PARTS)}")
@@ -204,7 +205,8 @@ def main() -> int:
     for part in options.parts or PARTS:
         work, usual = PARTS[part]
         count, began = options.count or usual, time.perf_counter()
-        wrong = work(count, options.seed)
+        limits = {"most_lost": options.most_lost} if part == "application" else {}
+        wrong = work(count, options.seed, **limits)
         print(f"{part}: {count:,}, {len(wrong)} wrong ({time.perf_counter() - began:.0f} s)", flush=True)
         for line in wrong[:20]:
             print(f"    {line}")

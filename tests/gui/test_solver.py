@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QElapsedTimer, QTimer
+from PySide6.QtCore import QTimer
 
 import mbframe as mb
 from gui.runs import Run, RunSettings
@@ -32,7 +33,7 @@ def outcome(qtbot, job):
 class Stubborn:
     """Reports nothing for a long time."""
 
-    seconds: float = 60.0
+    seconds: float = 3600.0
 
     def run(self, report):
         time.sleep(self.seconds)
@@ -41,17 +42,15 @@ class Stubborn:
 
 @dataclass
 class Counting:
-    """Reports often, and returns how often."""
+    """Reports often, for a long time, and returns how often."""
 
-    seconds: float = 60.0
+    most: int = 10**6
 
     def run(self, report):
-        began, count = time.perf_counter(), 0
-        while (spent := time.perf_counter() - began) < self.seconds:
-            report(spent / self.seconds, count)
-            count += 1
+        for count in range(self.most):
+            report(count / self.most, count)
             time.sleep(0.005)
-        return count
+        return self.most
 
 
 @dataclass
@@ -148,12 +147,10 @@ def test_an_impossible_model_fails_with_its_problems(qtbot, solver, document):
     assert "later time" in failure.message
 
 
-def assert_cancelled_at_once(qtbot, job):
-    watch = QElapsedTimer()
-    watch.start()
+def assert_cancelled(qtbot, job):
+    """A job ends because it is cancelled: none of those it is used for would end by itself before the test does."""
     job.cancel()
-    qtbot.waitUntil(lambda: job.done, timeout=5000)
-    assert watch.elapsed() <= 300
+    qtbot.waitUntil(lambda: job.done, timeout=LONG)
     assert job.state == "cancelled"
 
 
@@ -164,7 +161,7 @@ def test_cancelling_keeps_what_was_computed(qtbot, solver, document):
     job = solver.submit(SimulateTask(Model.of(document.system), settings, str(path)))
     qtbot.waitSignal(job.progressed, timeout=LONG).wait()
     qtbot.wait(300)
-    assert_cancelled_at_once(qtbot, job)
+    assert_cancelled(qtbot, job)
     partial = mb.load_result(path)
     assert not partial.info.completed
     assert 0.0 < partial.t[-1] < 500.0
@@ -173,8 +170,10 @@ def test_cancelling_keeps_what_was_computed(qtbot, solver, document):
 def test_a_task_that_does_not_listen_is_ended_with_its_process(qtbot, solver):
     job = solver.submit(Stubborn())
     qtbot.waitUntil(lambda: job.state == "running", timeout=LONG)
+    (process,) = [worker.process for worker in solver._workers if worker.job is job]
     qtbot.wait(100)
-    assert_cancelled_at_once(qtbot, job)
+    assert_cancelled(qtbot, job)
+    assert process.exitcode == -signal.SIGKILL
     assert outcome(qtbot, solver.submit(Telling("still here"))) == ("finished", "still here")
 
 
@@ -230,18 +229,29 @@ def test_a_long_run_does_not_keep_an_analysis_waiting(qtbot, solver, document):
 
 
 def test_the_window_stays_responsive(qtbot, solver, document):
+    """The event loop turns while a run computes: it runs in another process, and nothing waits for it."""
     document.open_example("n_four_bar")
-    gaps, watch = [], QElapsedTimer()
+    beats, reports = [0], []
     timer = QTimer()
-    timer.setInterval(10)
-    timer.timeout.connect(lambda: gaps.append(watch.restart()))
-    watch.start()
-    timer.start()
-    settings = RunSettings("custom", 2.0, dt=1e-3)
+    timer.setInterval(0)  # beats in every turn of the event loop
+
+    def beat():
+        beats[0] += 1
+
+    timer.timeout.connect(beat)
+    settings = RunSettings("custom", 500.0, dt=1e-4, every=0.01)
     job = solver.submit(SimulateTask(Model.of(document.system), settings, str(solver.temporary_file())))
-    assert outcome(qtbot, job)[0] == "finished"
+    job.progressed.connect(lambda fraction, t: reports.append((beats[0], t)))
+    assert not job.done  # whoever submits a task does not wait for it
+    timer.start()
+    qtbot.waitUntil(lambda: len({count for count, _ in reports}) >= 4, timeout=LONG)
     timer.stop()
-    assert max(gaps) <= 100
+    assert job.state == "running"
+    (worker,) = [worker for worker in solver._workers if worker.job is job]
+    assert worker.process.pid != os.getpid()
+    assert np.all(np.diff([t for _, t in reports]) >= 0.0)
+    assert 0.0 < reports[-1][1] < 500.0
+    assert_cancelled(qtbot, job)
 
 
 def test_stability_tasks_agree_with_the_library(qtbot, solver, document):
@@ -284,12 +294,9 @@ def test_closing_while_computing_ends_processes_and_removes_files(qtbot):
     qtbot.waitUntil(lambda: job.state == "running", timeout=LONG)
     process = solver._workers[0].process
     (solver.folder / "left.h5").touch()
-    watch = QElapsedTimer()
-    watch.start()
     solver.close()
-    assert watch.elapsed() < 1000
     assert job.state == "cancelled"
-    assert not process.is_alive()
+    assert process.exitcode == -signal.SIGKILL  # an hour before the task would have ended
     assert not solver.folder.exists()
     late = solver.submit(Telling(1))
     assert outcome(qtbot, late)[0] == "cancelled"

@@ -1,4 +1,4 @@
-"""Thousands of damaged model files and expressions: a `ModelError` or a model, nothing else, and soon.
+"""Thousands of damaged model files and expressions: a `ModelError` or a model, and nothing else.
 
 The damage is random with fixed seeds. An audit hook watches that reading never imports, compiles, executes or opens
 anything.
@@ -11,7 +11,6 @@ import json
 import random
 import string
 import sys
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,7 +21,6 @@ from mbframe.files.json_text import MAX_BYTES, MAX_TEXT, dumps, parse
 from mbframe.files.model import document, system_from
 from mbframe.functions import Function
 
-LIMIT = 1.0  # s of processor time for one file
 NESTED_EXPRESSION = "(" * 5000 + "t" + ")" * 5000
 
 EXPRESSIONS = [
@@ -122,7 +120,6 @@ def model() -> mb.System:
 
 def outcome(watch: Watch, read: Callable[[], Any]) -> str:
     """ "model" or "error"; anything else that happens is a failure of the test."""
-    began = time.process_time()
     watch.seen.clear()
     watch.active = True
     try:
@@ -135,7 +132,6 @@ def outcome(watch: Watch, read: Callable[[], Any]) -> str:
         assert len(text) < 2_000_000
     finally:
         watch.active = False
-    assert time.process_time() - began < LIMIT
     assert not watch.seen
     return result
 
