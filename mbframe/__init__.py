@@ -105,6 +105,7 @@ _PLACES = {
         "TranslationalJoint",
         "UniversalJoint",
     ],
+    "limits": ["import_limits"],
     "markers": ["Marker"],
     "measures": ["Angle", "Displacement", "Distance", "Measure"],
     "parameters": ["Element", "parameter"],

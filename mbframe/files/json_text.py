@@ -9,15 +9,16 @@ from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
 from ..errors import ModelError, Problem
+from ..limits import allowed, check_memory
+from ..packed import claimed_bytes, is_packed
 
-MAX_BYTES: Final = 16_000_000
-"""Largest file."""
 MAX_DEPTH: Final = 16
 """Deepest nesting; a model needs about six levels."""
 MAX_TEXT: Final = 10_000
 """Longest text, in characters: as long as an expression may be."""
 MAX_INTEGER: Final = 2**53
 """Largest whole number: above it a float cannot hold them all."""
+_COPIES: Final = 3  # bytes of text are held once, and as characters twice: in the text and in its values
 WIDTH: Final = 120
 """A list or object that fits into this many characters is written on one line."""
 
@@ -50,8 +51,7 @@ def _refuse_constant(text: str) -> NoReturn:
 
 def parse(content: bytes | str, source: str) -> Any:
     """The value that a JSON text stands for; whatever is wrong with it is a `ModelError` in the name of `source`."""
-    if len(content) > MAX_BYTES:
-        raise _bad(source, f"has {len(content):,} bytes; allowed are {MAX_BYTES:,}; split the model")
+    check_memory(source, parsed_bytes(content))
     try:
         text = (content.decode() if isinstance(content, bytes) else content).removeprefix("\ufeff")
         value = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
@@ -65,10 +65,64 @@ def parse(content: bytes | str, source: str) -> Any:
         raise _bad(source, f"is nested too deeply; allowed are {MAX_DEPTH} levels") from None
     except ValueError as error:  # NaN, Infinity, a whole number of thousands of digits
         raise _bad(source, str(error)) from None
-    problems = list(faults(value))
-    if problems:
-        raise ModelError(problems)
+    claims: list[int] = []
+    if not _is_sound(value, MAX_DEPTH, claims):
+        problems = list(faults(value))
+        if problems:
+            raise ModelError(problems)
+    check_memory(source, sum(claims))
     return value
+
+
+def most_bytes() -> int:
+    """The longest text that may be parsed, if it stands for few values."""
+    return int(allowed().memory) // _COPIES
+
+
+def parsed_bytes(content: bytes | str) -> int:
+    """About the memory that the values of a JSON text fill: a short text may stand for many of them.
+
+    An entry of a list takes 8 bytes and a number 32, an empty list 56 + 16, an object 64 and 180 more with its first
+    key, a text 50 besides its characters.
+    """
+    comma, square, brace, quote = (b",", b"[", b"{", b'"') if isinstance(content, bytes) else (",", "[", "{", '"')
+    counts: list[int] = [content.count(sign) for sign in (comma, square, brace, quote)]  # type: ignore[arg-type]
+    return _COPIES * len(content) + sum(count * size for count, size in zip(counts, (40, 80, 250, 30), strict=True))
+
+
+def _is_sound(value: Any, levels: int, claims: list[int]) -> bool:
+    """Whether nothing is wrong with a value: quicker than `faults`, which says what.
+
+    The memory that packed arrays claim to need joins `claims`.
+    """
+    kind = type(value)
+    if kind is float:
+        return math.isfinite(value)
+    if kind is int:
+        return -MAX_INTEGER <= value <= MAX_INTEGER
+    if kind is str:
+        return not text_fault(value)
+    if kind is list:
+        if levels == 0:
+            return False
+        for entry in value:
+            if type(entry) is float:
+                if not math.isfinite(entry):
+                    return False
+            elif not _is_sound(entry, levels - 1, claims):
+                return False
+        return True
+    if kind is not dict:
+        return value is None or kind is bool  # not a `_Repeated`
+    if levels == 0:
+        return False
+    if is_packed(value):
+        try:
+            claims.append(claimed_bytes(value))
+        except ValueError:
+            return False
+        return True
+    return all(_is_sound(key, 1, claims) and _is_sound(entry, levels - 1, claims) for key, entry in value.items())
 
 
 def _bad(source: str, message: str) -> ModelError:
@@ -88,6 +142,11 @@ def faults(value: Any, path: str = "$", levels: int = MAX_DEPTH) -> Iterator[Pro
             message = "found a whole number beyond 2^53; write it with a decimal point"
     elif isinstance(value, list | dict) and levels == 0:
         message = f"is nested too deeply; allowed are {MAX_DEPTH} levels"
+    elif is_packed(value):
+        try:
+            claimed_bytes(value)
+        except ValueError as error:
+            message = str(error)
     elif isinstance(value, list):
         for number, entry in enumerate(value):
             if type(entry) is not float or not math.isfinite(entry):

@@ -12,7 +12,6 @@ arguments of their classes, and parameters that have their default are left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -26,7 +25,8 @@ from ..plane import lowered
 from ..system import System
 from .atomic import FilePath, refused, write_text
 from .catalogue import Catalogue, fields, name_of, takes_formulation
-from .json_text import MAX_BYTES, dumps, faults, parse
+from .inputs import contents
+from .json_text import dumps, faults, most_bytes, one_line, parse
 from .order import by_dependency
 from .reader import FORMAT, SETTINGS, STRATEGY_SETTINGS, VERSION, Reader
 from .values import encoded, encoded_strategy, is_default
@@ -49,12 +49,7 @@ def save(system: System, path: FilePath, *, simulation: Mapping[str, Any] | None
         integrator. `load_settings` returns them.
     """
     check_kinds("save", system=(system, System))
-    text = dumps(document(system, simulation))
-    if len(text.encode()) > MAX_BYTES:
-        raise refused(
-            path, f"the model would fill more than the {MAX_BYTES:,} bytes that are read again; thin out tables"
-        )
-    write_text(path, text)
+    write_text(path, text_of(document(system, simulation), f"file {str(path)!r}"))
 
 
 def load(path: FilePath, *, classes: Iterable[type[Any]] = ()) -> System:
@@ -82,22 +77,24 @@ def load_settings(path: FilePath, *, classes: Iterable[type[Any]] = ()) -> dict[
 
 def read(path: FilePath) -> Any:
     """The content of a JSON file, parsed but not yet understood."""
-    place = Path(path).expanduser()
-    try:
-        with place.open("rb") as file:
-            if file.read(len(HDF5)) == HDF5:
-                raise refused(
-                    path, "is no model but an HDF5 file; of a result, mb.load_result(...).system is the model"
-                )
-        if place.stat().st_size > MAX_BYTES:
-            raise refused(path, f"has {place.stat().st_size:,} bytes; allowed are {MAX_BYTES:,}; split the model")
-        content = place.read_bytes()
-    except FileNotFoundError:
-        raise refused(path, "there is no such file; check its name and folder") from None
-    except (OSError, ValueError) as error:  # ValueError: a name with a null character
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise refused(path, f"could not be read: {reason}") from None
+    content = contents(path, most_bytes())
+    if content.startswith(HDF5):
+        raise refused(path, "is no model but an HDF5 file; of a result, mb.load_result(...).system is the model")
     return parse(content, f"file {str(path)!r}")
+
+
+def text_of(content: dict[str, Any], source: str) -> str:
+    """The text of a document, which was read back; a `ModelError` in the name of `source` if that cannot be done."""
+    text = dumps(content)
+    try:
+        again = parse(text, source)
+    except ModelError as error:
+        message = "would be written but not read again: {}"
+        problems = [Problem(one.element or source, one.field, message.format(one.message)) for one in error.problems]
+        raise ModelError(problems) from None
+    if one_line(again) != one_line(content):
+        raise ModelError([Problem(source, "", "would be read as another model; report this as a fault of mbframe")])
+    return text
 
 
 # ---- From a system to its document --------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from typing import Any, Final
 from ..bodies.base import Ground
 from ..errors import ModelError, Problem, check_kinds
 from ..functions import Function
+from ..packed import listed
 from ..parameters import Parameter
 from ..shapes import Shape
 from ..system import System
@@ -258,6 +259,7 @@ class _Writer:
             return Group("(", tuple(("", self._function(part, p.variables)) for part in value), ")")
         if p.kind == "modes":
             return _call("mb.flexible.Modes.from_values", _literal(value))
+        value = listed(value)
         if p.kind == "shape":
             return self._shape(value)
         if p.kind == "shapes":
@@ -275,7 +277,7 @@ class _Writer:
         own = tuple(value.get("variables", variables))
         if kind in ("constant", "expression"):
             return _call("mb.Function", _literal(value[kind]), variables=_literal(list(own)))
-        lists = [value[kind]] if kind == "polynomial" else value[kind]
+        lists = [listed(one) for one in ([value[kind]] if kind == "polynomial" else value[kind])]
         variable = {} if own == ("t",) else {"variable": _text(own[0])}
         return _call(f"mb.Function.{kind}", *(_list(one) for one in lists), **variable)
 
@@ -285,6 +287,7 @@ class _Writer:
 
     def _strategy(self, value: Any) -> str | Group:
         """A setting: a number, instants, or a strategy by name or with parameters."""
+        value = listed(value)
         if isinstance(value, str):
             return f"{self._class(value)}()"
         if not isinstance(value, dict):

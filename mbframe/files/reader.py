@@ -16,6 +16,7 @@ from ..constraints.base import BasicConstraint
 from ..errors import ModelError, Problem
 from ..functions import Function
 from ..markers import Marker
+from ..packed import is_packed, unpacked
 from ..parameters import REQUIRED, Element, Parameter
 from ..shapes import Shape
 from ..system import System
@@ -342,6 +343,8 @@ class Reader:
 
     def _value(self, p: Parameter, value: Any, path: str, label: str) -> Any:
         """A JSON value as the parameter takes it; a `ValueError` says why it does not."""
+        if p.kind in _NUMERIC and _is_array(value):
+            return _array(value)
         if p.kind in _NUMERIC and not _is_numeric(value) and not (value is None and p.optional):
             raise p.refuse(value, "give plain numbers in brackets: [...]")
         if p.kind in SEVERAL_FUNCTIONS and isinstance(value, list):
@@ -506,6 +509,10 @@ def _function(p: Parameter, value: Any) -> Any:
     if not isinstance(variables, list) or not all(isinstance(name, str) for name in variables):
         raise ValueError(f"found {_brief(variables)} as variables; allowed is a list of names")
     kind, data = kinds[0], value[kinds[0]]
+    if _is_array(data):
+        data = _long_list(data)
+    elif isinstance(data, list):
+        data = [_long_list(one) if _is_array(one) else one for one in data]
     _check_data(kind, data)
     try:
         function = Function.from_source({kind: data, "variables": variables})
@@ -526,6 +533,23 @@ def _modes(value: dict[str, Any]) -> Any:
         raise ValueError("; ".join(f"{one.element} {one.field}: {one.message}" for one in error.problems)) from None
 
 
+def _is_array(value: Any) -> bool:
+    """Whether this is a long array: packed, or as a result file has it."""
+    return isinstance(value, np.ndarray) or is_packed(value)
+
+
+def _array(value: Any) -> np.ndarray:
+    return value if isinstance(value, np.ndarray) else unpacked(value)
+
+
+def _long_list(data: Any) -> list[Any]:
+    """The numbers of a long list; a `ValueError` if there are too many, or not in a row."""
+    array = _array(data)
+    if array.ndim != 1 or array.size > MAX_POINTS:
+        raise ValueError(f"found numbers of the shape {array.shape}; allowed are up to {MAX_POINTS:,} in a row")
+    return array.astype(float).tolist()
+
+
 def _check_data(kind: str, data: Any) -> None:
     """Refuse data that do not belong to a kind of function, before they are copied into messages."""
     if kind == "expression":
@@ -543,4 +567,4 @@ def _check_data(kind: str, data: Any) -> None:
             if not isinstance(one, list) or not _is_numeric(one) or any(isinstance(entry, list) for entry in one):
                 raise ValueError(f"found {_brief(one)} in {kind}; allowed is {shape}")
             if len(one) > MAX_POINTS:
-                raise ValueError(f"found {len(one)} numbers in {kind}; allowed are {MAX_POINTS}: thin it out")
+                raise ValueError(f"found {len(one):,} numbers in {kind}; allowed are {MAX_POINTS:,}: thin it out")

@@ -4,6 +4,7 @@
     t, q, v, z                      stored instants and states, a row per instant; a chunk holds rows of one column
     names/q, units/q, ...           of the columns: "bar.position.x", "m"
     model                           the model and the settings of the run as JSON
+    arrays/0, ...                   long arrays of the model; in its JSON {"array": 0} stands for the first of them
     quantities/<name>               further quantities that were asked for, with their unit as attribute
     log                             lines of JSON: how the run went, and its events
     written                         how many rows of t, q, v, z and of `tail` are valid
@@ -43,8 +44,9 @@ from ..stored_states import PARTS, Columns, NamedColumns, Snapshot, States, colu
 from ..system import System
 from .atomic import FilePath, refused, replacing, unwritten, writable
 from .hdf5 import Closed, NewFile, Superblock
-from .json_text import dumps, parse
-from .model import document, settings_from, system_from
+from .json_text import parse
+from .model import document, settings_from, system_from, text_of
+from .model_arrays import one_model, with_arrays, without_arrays
 
 if TYPE_CHECKING:
     import h5py
@@ -55,7 +57,7 @@ Array = NDArray[np.float64]
 T = TypeVar("T")
 
 FORMAT: Final = "mbframe result"
-VERSION: Final = 1
+VERSION: Final = 2
 BLOCK_NUMBERS: Final = 2**17  # about what is held in memory before it is written
 FEWEST_ROWS, MOST_ROWS = 256, 2**14  # of a block, which is one chunk of each column
 COMPRESSION: Final = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
@@ -90,15 +92,30 @@ def save(result: Result, path: FilePath, quantities: Sequence[str] = ()) -> None
     names = [*states.extra, *quantities] if isinstance(states, ResultFile) else quantities
     chosen = {part.name: part for name in names for part in result.quantity(name).components()}
     content = Content.of(states)
-    with replacing(place) as temporary, _errors_of(path), _created(temporary, content) as file:
-        rows = Rows(file, content)
-        for start in range(0, len(states), rows.block):
-            span = slice(start, min(start + rows.block, len(states)))
-            rows.append(states.t[span], states.whole(span))
-        rows.finish()
-        for quantity in chosen.values():
-            _add_quantity(file, quantity)
-        _log(file, *({"event": _event_record(event)} for event in result.events), {"info": asdict(result.info)})
+    with replacing(place) as temporary:
+        with _errors_of(path), _created(temporary, content) as file:
+            rows = Rows(file, content)
+            for start in range(0, len(states), rows.block):
+                span = slice(start, min(start + rows.block, len(states)))
+                rows.append(states.t[span], states.whole(span))
+            rows.finish()
+            for quantity in chosen.values():
+                _add_quantity(file, quantity)
+            _log(file, *({"event": _event_record(event)} for event in result.events), {"info": asdict(result.info)})
+        _read_back(temporary, path, content, states)
+
+
+def _read_back(temporary: Path, path: FilePath, content: Content, states: States) -> None:
+    """Read what was just written: its description, the model with its arrays, and the last row."""
+    try:
+        again = ResultFile(temporary)
+        kept = again.content.run == content.run and len(again) == len(states) and one_model(again.model, content.model)
+        last = slice(max(len(states) - 1, 0), len(states))
+        if not kept or again.whole(last).tobytes() != states.whole(last).tobytes():
+            raise refused(path, "is not what was written; check the disk")
+    except ModelError as error:
+        messages = "; ".join(problem.message for problem in error.problems)
+        raise refused(path, f"could be written but not be read again: {messages}") from error
 
 
 def _add_quantity(file: h5py.File, quantity: Quantity) -> None:
@@ -124,7 +141,7 @@ class Content:
     @classmethod
     def of(cls, states: States) -> Content:
         if isinstance(states, ResultFile):
-            return states.content
+            return replace(states.content, model=states.model)
         try:
             model, lacks = document(states.snapshot.described, states.settings), ""
         except ModelError as error:  # the motion is worth keeping; its settings say in which coordinates it is
@@ -147,7 +164,10 @@ def _created(path: Path, content: Content) -> Iterator[h5py.File]:
             file.attrs.update({key: _stored(text) for key, text in about.items()})
             file.attrs["version"] = VERSION
             file["model_lacks"] = _stored(content.lacks)
-            file["model"] = _stored(dumps(content.model))
+            model, arrays = without_arrays(content.model)
+            file["model"] = _stored(text_of(model, f"the model of {content.name!r}"))
+            for number, array in enumerate(arrays):
+                file.create_dataset(f"arrays/{number}", data=array, **COMPRESSION)
             for part, described in content.columns.items():
                 file[f"names/{part}"] = _stored([name for name, _ in described])
                 file[f"units/{part}"] = _stored([unit for _, unit in described])
@@ -281,6 +301,7 @@ class ResultStream:
             with _created(temporary, content) as file:
                 _reserve_tail(file, content)
                 _log(file, {"info": asdict(replace(info, completed=False, warnings=[*info.warnings, UNFINISHED]))})
+            _read_back(temporary, path, content, states)
             if renames_open_files:  # so that under its name the file can be read from the first moment
                 self._file = _growing(temporary)
         if not renames_open_files:
@@ -377,7 +398,7 @@ class ResultFile(NamedColumns):
         self.columns: Columns = {
             part: list(zip(_texts(file[f"names/{part}"]), _texts(file[f"units/{part}"]), strict=True)) for part in PARTS
         }
-        model = parse(file["model"][()], f"file {str(self.path)!r}, model")
+        model = parse(file["model"][()], f"file {str(self.path)!r}, model")  # its arrays are read when they are used
         run, name = (_text(file.attrs[key]) for key in ("run", "name"))
         lacks = file["model_lacks"][()] if "model_lacks" in file else file.attrs["model_lacks"]
         self.content = Content(run, name, model, _text(lacks), self.columns)
@@ -461,7 +482,12 @@ class ResultFile(NamedColumns):
         if self.content.lacks:
             message = f"lacks its model ({self.content.lacks}); pass system=... to load_result to compute from it"
             raise refused(self.path, message)
-        return Snapshot(system_from(self.content.model, self._classes))
+        return Snapshot(system_from(self.model, self._classes))
+
+    @cached_property
+    def model(self) -> dict[str, Any]:
+        """The document of the model, with its arrays."""
+        return self._read(lambda file: with_arrays(self.content.model, file.get("arrays", {})))
 
     @property
     def system(self) -> System:
@@ -470,7 +496,7 @@ class ResultFile(NamedColumns):
     @cached_property
     def settings(self) -> dict[str, Any]:
         """The arguments of `simulate`."""
-        return settings_from(self.content.model, self._classes)
+        return settings_from(self.model, self._classes)
 
     @cached_property
     def tables(self) -> Tables:

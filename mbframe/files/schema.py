@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ..constraints.base import BasicConstraint
+from ..packed import KEYS, TYPES
 from ..parameters import REQUIRED, Element, Parameter
 from ..shapes import Shape
 from ..system import System
@@ -29,7 +30,7 @@ USER_CLASS: Final = {"type": "string", "pattern": r"\.", "description": "qualifi
 def schema() -> dict[str, Any]:
     """JSON Schema (draft 2020-12) of the files that `save` writes and `load` reads."""
     elements = {name: cls for base in ADDED for name, cls in built_in(base).items()}
-    definitions: dict[str, Any] = {"function": _FUNCTION, "marker": _MARKER}
+    definitions: dict[str, Any] = {"function": _FUNCTION, "marker": _MARKER, "packed": _PACKED}
     definitions |= {name: _element(cls) for name, cls in sorted(elements.items())}
     definitions |= {name: _shape(cls) for name, cls in built_in(Shape).items()}
     for setting in STRATEGY_SETTINGS:
@@ -153,7 +154,7 @@ def _vector(p: Parameter) -> dict[str, Any]:
     found: dict[str, Any] = NUMBER | _bounds(p)
     for count in reversed(p.shape or (None,)):
         found = _array(found, count)
-    return found
+    return {"anyOf": [found, _LONG]} if p.shape == (None,) else found
 
 
 def _matrix(p: Parameter) -> dict[str, Any]:
@@ -173,6 +174,7 @@ def _functions(p: Parameter) -> dict[str, Any]:
     return _array(_function(p), (p.shape or (None,))[0])
 
 
+_LONG: Final = {"$ref": "#/$defs/packed"}
 _ROTATION: Final = {"anyOf": [_array(NUMBER, 4), _array(_array(NUMBER, 3), 3)]}
 _KINDS: Final[dict[str, Callable[[Parameter], Mapping[str, Any]]]] = {
     "number": lambda p: NUMBER | _bounds(p),
@@ -204,12 +206,22 @@ _SHAPE_FIELDS: Final = {
 }
 _MARKER: Final = _object({"body": NAME, "at": _array(NUMBER), "axes": _ROTATION}, ("body", "at"), "a point of a body")
 _VARIABLES: Final = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+_PACKED: Final = _object(
+    {
+        "packed": {"enum": list(TYPES)},
+        "shape": _array({"type": "integer", "minimum": 0}),
+        "data": {"type": "string", "contentEncoding": "base64"},
+    },
+    tuple(sorted(KEYS)),
+    "an array of many numbers: base64 of zlib of their bytes, little endian, all first bytes first",
+)
+_NUMBERS: Final = {"anyOf": [_array(NUMBER), _LONG]}
 _DATA: Final = {
     "constant": NUMBER,
     "expression": {"type": "string"},
-    "polynomial": _array(NUMBER) | {"minItems": 1},
-    "table": _array(_array(NUMBER), 2),
-    "piecewise_linear": _array(_array(NUMBER), 2),
+    "polynomial": {"anyOf": [_array(NUMBER) | {"minItems": 1}, _LONG]},
+    "table": _array(_NUMBERS, 2),
+    "piecewise_linear": _array(_NUMBERS, 2),
 }
 _FUNCTION: Final = {
     "description": "a number, an expression such as 'sin(2*t)', or an object with other data or variables",

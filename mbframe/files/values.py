@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies.formulations import Formulation
 from ..functions import Function
+from ..packed import PACKED_FROM, compact, packed
 from ..parameters import REQUIRED, Element, Parameter
 from ..shapes import Shape
 from .catalogue import name_of, settings_of
@@ -21,8 +23,8 @@ FUNCTION_KINDS: Final = ("constant", "expression", "polynomial", "table", "piece
 """Kinds of functions that files hold. Python callables are code, which they do not."""
 SEVERAL_FUNCTIONS: Final = ("functions", "vector functions", "axial functions")
 """Kinds of parameters that are several functions; axial ones are a single function in a planar system."""
-MAX_POINTS: Final = 100_000
-"""Most numbers in a list of a table or polynomial."""
+MAX_POINTS: Final = 5_000_000
+"""Most numbers in a list of a table or polynomial: a simulation holds some hundred bytes for each."""
 
 
 def encoded(p: Parameter, value: Any) -> Any:
@@ -45,7 +47,7 @@ def _plain(p: Parameter | None, value: Any) -> Any:
     """Numbers, texts, and lists of them."""
     if isinstance(value, np.ndarray | np.generic):
         if value.dtype.kind == "f" and np.all(np.isfinite(value)):
-            return value.tolist()
+            return compact(value)
         value = value.tolist()
     if isinstance(value, list | tuple):
         return [_plain(p, entry) for entry in value]
@@ -84,7 +86,9 @@ def _function(p: Parameter, f: Function) -> Any:
     data = f.source[f.kind] if isinstance(f.source, dict) else f.source
     lists = {"polynomial": [data], "table": data, "piecewise_linear": data}.get(f.kind, [])
     if any(len(one) > MAX_POINTS for one in lists):
-        raise ValueError(f"found a {f.kind} of more than {MAX_POINTS} points; thin it out")
+        raise ValueError(f"found a {f.kind} of more than {MAX_POINTS:,} points; thin it out")
+    if any(len(one) >= PACKED_FROM for one in lists):
+        data = packed(data) if f.kind == "polynomial" else [packed(one) for one in data]
     if f.variables != p.variables:
         return {f.kind: data, "variables": list(f.variables)}
     return data if f.kind in ("constant", "expression") else {f.kind: data}
@@ -112,8 +116,23 @@ def _shapes(p: Parameter, values: tuple[Shape, ...]) -> list[Any]:
     return [_shape(p, shape) for shape in values]
 
 
+_modes_written: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""Values of modes by the modes themselves, which never change: an edited model is described again and again."""
+
+
 def _modes(p: Parameter, value: Any) -> Any:
-    return value.to_values()
+    if value not in _modes_written:
+        _modes_written[value] = _compacted(value.tree())
+    return _modes_written[value]
+
+
+def _compacted(tree: Any) -> Any:
+    """The tree in plain values, with its long arrays packed."""
+    if isinstance(tree, Mapping):
+        return {key: _compacted(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [_compacted(value) for value in tree]
+    return compact(tree) if isinstance(tree, np.ndarray | np.generic) else tree
 
 
 _ENCODERS: Final[dict[str, Callable[[Any, Any], Any]]] = {

@@ -25,6 +25,7 @@ from .storage import (
     fields_of,
     matrix_from,
     matrix_tree,
+    opened,
     plain,
     read_matrix,
     read_nodes,
@@ -360,7 +361,7 @@ class Component:
         """The component of `to_values` or `tree`; what is wrong in it is a `ModelError`."""
         matrices = ("mass_matrix", "stiffness_matrix", "freedoms_per_node", "lines", "triangles")
         tree = fields_of("Component", values, ("nodes",), ("beams", "interface_points", *matrices))
-        nodes = points("Component", "nodes", tree["nodes"])
+        nodes = points("Component", "nodes", opened("Component", "nodes", tree["nodes"]))
         if "beams" in tree:
             component = cls.of_beams(nodes, beams_from(tree["beams"], nodes))
         else:
@@ -370,7 +371,7 @@ class Component:
             mass, stiffness = (matrix_from(name, tree[name], per_node * len(nodes)) for name in matrices[:2])
             lines, triangles = (array_of("Component", name, tree.get(name, ()), int) for name in matrices[3:])
             component = cls(nodes, mass, stiffness, lines, triangles)
-        if not isinstance(entries := tree.get("interface_points", []), list):
+        if not isinstance(entries := tree.get("interface_points", []), list | tuple):
             raise wrong("Component", "interface_points", f"found {type(entries).__name__}; needed is a list")
         for entry in entries:
             point = fields_of("InterfacePoint", entry, ("name", "position", "nodes", "kind"))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import io, sparse
 
+from ..packed import is_packed, unpacked
 from .beam_elements import BeamElements
 from .problems import usable, wrong
 
@@ -51,8 +52,17 @@ def fields_of(element: str, tree: Any, needed: tuple[str, ...], optional: tuple[
     return dict(tree)
 
 
+def opened(element: str, field: str, value: Any) -> Any:
+    """The array of a packed one; anything else as it is."""
+    try:
+        return unpacked(value) if is_packed(value) else value
+    except ValueError as error:
+        raise wrong(element, field, str(error)) from None
+
+
 def array_of(element: str, field: str, value: Any, kind: type = float) -> np.ndarray:
     """The value as an array of numbers."""
+    value = opened(element, field, value)
     try:
         array = np.array(value)
         if kind is int and array.size and not np.issubdtype(array.dtype, np.integer):
@@ -73,7 +83,7 @@ def matrix_tree(matrix: sparse.csr_array) -> Tree:
 
 def matrix_from(field: str, tree: Any, size: int) -> Any:
     """The symmetric matrix of `size` rows whose lower triangle is given; a dense one as it is."""
-    if not isinstance(tree, Mapping):
+    if not isinstance(tree, Mapping) or is_packed(tree):
         return array_of("Component", field, tree)
     values = fields_of("Component", tree, ("rows", "columns", "values"))
     rows, columns = (array_of("Component", field, values[key], int) for key in ("rows", "columns"))
