@@ -73,8 +73,8 @@ def derived_numbers(element: Any) -> list[tuple[str, Sequence[float], str]]:
     if isinstance(element, mb.SpringDamper | mb.DistanceJoint | mb.Distance | mb.DistanceLimit):
         length = math.dist(element.i.at, element.j.at)
         found.append(("Length as described", [length], "m"))
-        if isinstance(element, mb.SpringDamper) and element.force is None and element.free_length is not None:
-            found.append(("Tension as described", [element.stiffness * (length - element.free_length)], "N"))
+        if isinstance(element, mb.SpringDamper) and element.force is None:
+            found.append(("Tension as described", [element.stiffness * (length - element.rest_length)], "N"))
     if isinstance(element, mb.Joint | mb.BasicConstraint):
         with suppress(Exception):  # whatever a user's class does there must not keep its parameters from being shown
             found.append(("Equations", [equations_of(element)], ""))

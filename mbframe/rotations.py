@@ -75,6 +75,17 @@ def frame_with_axis(axis: ArrayLike) -> Array:
     return np.array([x, y, z]).T + 0.0
 
 
+def rotation_between(start: ArrayLike, end: ArrayLike) -> Array:
+    """The least rotation that takes one direction to another, R = 1 + v~ + v~ v~ / (1 + c); not for opposite ones.
+
+    v is the vector product of the unit vectors, c their scalar product.
+    """
+    a, b = np.asarray(start, float), np.asarray(end, float)
+    a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
+    turn = skew(np.cross(a, b))  # exactly zero for equal directions
+    return np.eye(3) + turn + turn @ turn / (1.0 + a @ b)
+
+
 def skew(u: ArrayLike) -> Array:
     """The matrices u~ (..., 3, 3) with u~ w = u x w, of vectors (..., 3)."""
     u = np.asarray(u, float)

@@ -179,7 +179,6 @@ def defaults(kind: Kind, picked: dict[str, Any], scale: Scale, dimension: int) -
     if kind.cls is mb.SpringDamper:
         k = values["stiffness"]
         values["damping"] = rounded(0.2 * math.sqrt(k * scale.mass))
-        values["free_length"] = _distance(picked, dimension)
     elif kind.cls is mb.TorsionalSpringDamper:
         values["damping"] = rounded(0.05 * values["stiffness"])
     elif kind.cls is mb.Bushing:
@@ -258,7 +257,7 @@ def called(
         values["axis"] = lowered(np.asarray(axis, float), dimension)
         if kind.cls in (mb.RollingDisk, mb.KnifeEdge) and abs(_unit(axis) @ np.array([0.0, 0.0, 1.0])) > 0.999:
             values["axis"] = np.array([0.0, 1.0, 0.0])  # its axle does not stand on the plane
-    if "axis_i" in declared and axis is not None:
+    elif "axis_i" in declared and axis is not None:
         values["axis_i"], values["axis_j"] = _unit(axis), _across(axis)
     if kind.cls in (mb.RollingDisk, mb.RollingSphere) and "at" in picked:
         foot = np.asarray(picked["at"], float) - np.array([0.0, 0.0, values["radius"]])

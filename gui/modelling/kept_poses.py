@@ -128,6 +128,11 @@ def _carried(element: Element, carriers: dict[str, Carrier]) -> dict[str, Any]:
         turn, shift = carrier(getattr(element, side))
         for name, value in given.items():
             values[name] = _tidied(declared[name].of(element._dimension({})).moved(value, turn, shift))
+        if side == "j" and isinstance(element, mb.ConstantVelocityJoint) and element.axis_j is None:
+            values["axis_j"] = _tidied(turn @ element.shaft_j)  # it was in line with the first shaft
+    moved = any(getattr(body, "name", "") in carriers for body in (element.body_i, element.body_j))
+    if moved and isinstance(element, mb.SpringDamper) and element.free_length is None:
+        values["free_length"] = element.rest_length  # not the length of the new description
     return {name: value for name, value in values.items() if not _unchanged(value, getattr(element, name))}
 
 

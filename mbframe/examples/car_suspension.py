@@ -87,7 +87,7 @@ def car_suspension() -> System:
     system.add(DistanceJoint("tie rod", ground, wheel, at_i=rod_inner, at_j=rod_outer))
     _, shock = ends(ARM_CENTER, arm_axes, SHOCK_ON_ARM)
     laws = {"force": Function.polynomial(SHOCK_SPRING, "x"), "damping_force": Function(SHOCK_DAMPER, ("v",))}
-    system.add(SpringDamper("shock absorber", ground, arm, at_i=SHOCK_ON_CAR, at_j=shock, **laws))
+    system.add(SpringDamper("shock absorber", ground, arm, at_i=SHOCK_ON_CAR, at_j=shock, free_length=0.0, **laws))
     above = leaf_outer + np.array([0.0, 0.0, LEAF_SUPPORT])
     free = LEAF_SUPPORT + LEAF_DEFLECTION
     between: dict[str, Any] = {"at_i": above, "at_j": leaf_outer}

@@ -74,7 +74,7 @@ def flexible_slider_crank(n_modes: int = 8, elements: int = ELEMENTS, speed: flo
     slider = system.add(
         RigidBody("slider", mass=0.03, inertia=(1e-5, 1e-5, 1e-5), position=c, shapes=[Box(size=(0.04, 0.03, 0.03))])
     )
-    hinge = system.add(RevoluteJoint("A", system.ground, crank, at=(0.0, 0.0, 0.0)))
+    hinge = system.add(RevoluteJoint("A", system.ground, crank, at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)))
     system.add(SphericalJoint("B", crank, rod, at=b))
     system.add(UniversalJoint("C", rod, slider, at=c, axis_i=(0.0, 0.0, 1.0), axis_j=(0.0, 1.0, 0.0)))
     system.add(TranslationalJoint("guide", system.ground, slider, at=c, axis=(1.0, 0.0, 0.0)))

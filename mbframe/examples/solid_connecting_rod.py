@@ -72,7 +72,7 @@ def solid_connecting_rod(order: int = 1, n_modes: int = 2, speed: float = SPEED)
             shapes=[Cylinder(radius=0.04, length=0.05, rotation=turned, opacity=0.4)],
         )
     )
-    hinge = system.add(RevoluteJoint("main bearing", system.ground, crank, at=(0.0, 0.0, 0.0)))
+    hinge = system.add(RevoluteJoint("main bearing", system.ground, crank, at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)))
     system.add(SphericalJoint("crank pin", crank, rod, at=b))
     system.add(UniversalJoint("piston pin", rod, piston, at=c, axis_i=(0.0, 0.0, 1.0), axis_j=(0.0, 1.0, 0.0)))
     system.add(TranslationalJoint("cylinder", system.ground, piston, at=c, axis=(1.0, 0.0, 0.0)))

@@ -41,7 +41,7 @@ def spin_up_beam(stiffening: bool = True, speed: float = SPEED) -> System:
     )
     system = System("spin-up of a beam", gravity=(0.0, 0.0, 0.0))
     blade = system.add(FlexibleBody("blade", clamped_modes(part, node=0, n_modes=6), geometric_stiffening=stiffening))
-    hub = system.add(RevoluteJoint("hub", system.ground, blade, at=(0.0, 0.0, 0.0)))
+    hub = system.add(RevoluteJoint("hub", system.ground, blade, at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)))
     rising = f"{speed!r}/{DURATION!r}*(t**2/2 + ({DURATION!r}/(2*pi))**2*(cos(2*pi*t/{DURATION!r}) - 1))"
     steady = f"{speed!r}*(t - {DURATION / 2.0!r})"
     system.add(Driver("motor", hub, angle=f"if(t < {DURATION!r}, {rising}, {steady})"))

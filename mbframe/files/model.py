@@ -1,6 +1,6 @@
 """Models as JSON: `document` describes a system in plain values, `system_from` makes it again.
 
-    {"format": "mbframe model", "version": 1, "name": "pendulum", "gravity": [0.0, 0.0, -9.81],
+    {"format": "mbframe model", "version": 2, "name": "pendulum", "gravity": [0.0, 0.0, -9.81],
      "elements": [{"type": "RigidBody", "name": "bar", "mass": 2.0, "inertia": [0.053, 2.693, 2.693]},
                   {"type": "SphericalJoint", "name": "A", "i": "ground", "j": "bar", "at": [0.0, 0.0, 0.0]}],
      "simulation": {"t_end": 5.0, "integrator": {"type": "DormandPrince", "rtol": 1e-08}}}

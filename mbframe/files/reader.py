@@ -22,11 +22,12 @@ from ..shapes import Shape
 from ..system import System
 from .catalogue import ADDED, Catalogue, arguments, fields, settings_of, strategy_base, takes_formulation
 from .json_text import child
+from .old_versions import completed
 from .order import by_dependency
 from .values import FUNCTION_KINDS, MAX_POINTS, SEVERAL_FUNCTIONS
 
 FORMAT: Final = "mbframe model"
-VERSION: Final = 1
+VERSION: Final = 2
 """Version of the files that this module writes; it reads all up to this one."""
 MAX_PROBLEMS: Final = 500
 """After so many a file is not read further."""
@@ -79,6 +80,7 @@ class Reader:
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
         self.dimension = 3  # of the system, until its document says otherwise
+        self.version = VERSION  # of the document
         self.problems: list[Problem] = []
 
     # --- what is asked for -------------------------------------------------------------------------------------------
@@ -153,6 +155,8 @@ class Reader:
             message = f"found {version}; this mbframe reads versions up to {VERSION}; install a newer one"
             self.refuse("$.version", message)
             return False
+        else:
+            self.version = version
         return True
 
     def _system(self, document: Any) -> System | None:
@@ -257,7 +261,8 @@ class Reader:
         return None
 
     def _element(self, entry: Entry, built: Mapping[str, Element | None]) -> Element | None:
-        label, path, data, before = str(entry), entry.path, entry.data, len(self.problems)
+        label, path, before = str(entry), entry.path, len(self.problems)
+        data = completed(entry.cls, entry.data, self.version, self.dimension)
         known = fields(entry.cls, self.dimension)
         optional = ("formulation",) if takes_formulation(entry.cls) else ()
         self.keys(data, ("type", "name", *known, *optional), path, label)

@@ -78,7 +78,8 @@ def _one_of(classes: Mapping[str, Any], description: str) -> dict[str, Any]:
 
 def _element(cls: Any) -> dict[str, Any]:
     properties: dict[str, Any] = {"type": {"const": cls.__name__}, "name": NAME, **_properties(cls)}
-    required = [key for key, p in fields(cls).items() if p.default is REQUIRED]
+    in_plane = _in_plane(cls)
+    required = [key for key, p in fields(cls).items() if p.default is REQUIRED and in_plane[key].default is REQUIRED]
     if takes_formulation(cls):
         properties["formulation"] = {"$ref": "#/$defs/formulation"}
     if issubclass(cls, BasicConstraint):
@@ -119,8 +120,13 @@ def _first_paragraph(cls: type[Any]) -> str:
 
 def _properties(cls: Any) -> dict[str, Any]:
     """What the parameters of a class allow, in space and, if it has a meaning there, in the plane."""
-    in_plane = fields(cls, 2 if getattr(cls, "planar", True) else 3)
+    in_plane = _in_plane(cls)
     return {key: _property(p, in_plane[key]) for key, p in fields(cls).items()}
+
+
+def _in_plane(cls: Any) -> dict[str, Any]:
+    """The parameters of a class as they are in the plane, if it has a meaning there."""
+    return fields(cls, 2 if getattr(cls, "planar", True) else 3)
 
 
 def _property(p: Parameter, in_plane: Parameter | None = None) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from ..measures import angle, angle_rate, distance, distance_rate
-from ..parameters import parameter
+from ..parameters import derived, parameter
 from ..vectors import column, cross, dot, minus, plus, scaled, seen, times, triple, unit
 from .base import AtPoint, ForceElement
 from .measured import angle_gradient, distance_gradient, load, load_slopes, stored
@@ -20,31 +21,43 @@ class SpringDamper(ForceElement):
     """Spring and damper along the line between two points.
 
     Tension s = k x + f(x) + c x' + g(x') (positive pulls the points together) of the elongation x = l - l0, with the
-    distance l > 0. The force on the second body is s e, e being the unit vector from its point to the first body's
-    point. Energy k x^2/2 + the integral of f from 0 to x, computed to rounding by quadrature (f(0) must be finite).
+    distance l > 0. Without a `free_length` l0 is the length in which the spring is described. The force on the second
+    body is s e, e being the unit vector from its point to the first body's point. Energy k x^2/2 + the integral of f
+    from 0 to x, computed to rounding by quadrature (f(0) must be finite).
     """
 
     outputs: ClassVar = {"length": "m", "length_rate": "m/s", "tension": "N"}
 
     stiffness = parameter(0.0, unit="N/m", minimum=0.0, help="k")
     damping = parameter(0.0, unit="N s/m", minimum=0.0, help="c")
-    free_length = parameter(0.0, unit="m", minimum=0.0, help="l0: length from which the elongation counts")
+    free_length = parameter(
+        None,
+        kind="number",
+        unit="m",
+        minimum=0.0,
+        help="l0: length from which the elongation counts; left out, the length as described",
+    )
     force = parameter(None, kind="function", variables=("x",), unit="N", help="f: further tension by elongation")
     damping_force = parameter(None, kind="function", variables=("v",), unit="N", help="g: further tension by its rate")
 
+    @derived
+    def rest_length(self) -> float:
+        """l0 as it is used: `free_length`, or the length as described."""
+        return math.dist(self.point_i, self.point_j) if self.free_length is None else self.free_length
+
     def wrench(self, t, i, j):
         length, x, y, z = distance(i, j)
-        elongation, rate = length - self.free_length, distance_rate(i, j)
+        elongation, rate = length - self.rest_length, distance_rate(i, j)
         s = load(self.stiffness, self.damping, self.force, self.damping_force, elongation, rate)
         return (s * x, s * y, s * z), (0.0, 0.0, 0.0)
 
     def energy(self, t, i, j):
         length, _, _, _ = distance(i, j)
-        return stored(self.stiffness, self.force, length - self.free_length)
+        return stored(self.stiffness, self.force, length - self.rest_length)
 
     def wrench_gradient(self, t, i, j, g):
         length, _, _, _ = distance(i, j)
-        elongation, rate = length - self.free_length, distance_rate(i, j)
+        elongation, rate = length - self.rest_length, distance_rate(i, j)
         s = load(self.stiffness, self.damping, self.force, self.damping_force, elongation, rate)
         by_x, by_rate = load_slopes(self.stiffness, self.damping, self.force, self.damping_force, elongation, rate)
         distance_gradient(i, j, s, by_x, by_rate, g)
@@ -59,7 +72,7 @@ class SpringDamper(ForceElement):
 
     def tension(self, t, i, j):
         """s."""
-        elongation, rate = distance(i, j)[0] - self.free_length, distance_rate(i, j)
+        elongation, rate = distance(i, j)[0] - self.rest_length, distance_rate(i, j)
         return load(self.stiffness, self.damping, self.force, self.damping_force, elongation, rate)
 
     @classmethod

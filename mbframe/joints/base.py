@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from ..connections import PointConnection
 from ..constraints.base import BasicConstraint
 from ..constraints.relations import MeasureRelation
+from ..parameters import parameter
+from ..plane import NORMAL
 
 if TYPE_CHECKING:
     from ..bodies.base import Body
+
+NEEDED_AXIS: Final = parameter(
+    kind="axis",
+    planar=NORMAL,
+    help="global direction when described: z of both markers; left out in the plane, its normal",
+)
+"""The `axis` of joints about or along one: no direction can be assumed in space."""
 
 
 class Joint(PointConnection):
@@ -30,6 +39,9 @@ class Joint(PointConnection):
 
     A joint that leaves the rotation about its axis free, or the displacement along it, says so by `freedoms`: that is
     what a `Driver` can drive.
+
+    The `axis` of a class of your own is the global z axis if none is given. To let the class insist on one, declare it
+    without a default: `axis = mb.parameter(kind="axis", help="...")`; the library's hinges and slides do.
     """
 
     freedoms: ClassVar[tuple[str, ...]] = ()  # "angle", "displacement": of the second body about, along `axis`

@@ -13,7 +13,7 @@ from ..constraints.relations import MeasureRelation, angle_term, displacement_te
 from ..errors import ModelError, Problem
 from ..markers import Marker
 from ..parameters import parameter
-from .base import Joint
+from .base import NEEDED_AXIS, Joint
 from .library import CylindricalJoint, RevoluteJoint, TranslationalJoint, on_line, parallel
 
 
@@ -23,10 +23,16 @@ class ScrewJoint(Joint):
     s = pitch theta / (2 pi), right-handed for a positive pitch; turns are counted.
     """
 
+    axis = NEEDED_AXIS
     freedoms = ("angle", "displacement")
     planar = False
 
     pitch = parameter(kind="number", unit="m", help="advance per turn; negative for a left-handed thread")
+
+    def check(self) -> Iterator[Problem]:
+        yield from super().check()
+        if self.pitch == 0.0:
+            yield self.problem("pitch", "found 0, which leaves no displacement; use a RevoluteJoint")
 
     def constraints(self) -> list[BasicConstraint | MeasureRelation]:
         i, j = self.i, self.j
@@ -82,7 +88,16 @@ class GearJoint(Coupling):
 
     first_kind = (RevoluteJoint, CylindricalJoint)
     second_kind = (RevoluteJoint, CylindricalJoint)
-    ratio = parameter(kind="number", help="theta_1 / theta_2")
+    ratio = parameter(kind="number", help="theta_1 / theta_2, not zero")
+
+    def check(self) -> Iterator[Problem]:
+        yield from super().check()
+        if self.ratio == 0.0:
+            yield self.problem(
+                "ratio",
+                "found 0, which would lock the first joint and leave the second free; give "
+                "theta_1 / theta_2, for spur gears minus the teeth of the second by those of the first",
+            )
 
     def constraints(self) -> list[BasicConstraint | MeasureRelation]:
         first, second = self.first, self.second
@@ -101,7 +116,12 @@ class RackAndPinionJoint(Coupling):
 
     first_kind = (RevoluteJoint, CylindricalJoint)
     second_kind = (TranslationalJoint, CylindricalJoint)
-    radius = parameter(kind="number", unit="m", help="pitch radius of the pinion; its sign gives the sense")
+    radius = parameter(kind="number", unit="m", help="pitch radius of the pinion, not zero; its sign gives the sense")
+
+    def check(self) -> Iterator[Problem]:
+        yield from super().check()
+        if self.radius == 0.0:
+            yield self.problem("radius", "found 0, which would lock the rack; give the pinion's pitch radius")
 
     def constraints(self) -> list[BasicConstraint | MeasureRelation]:
         first, second = self.first, self.second

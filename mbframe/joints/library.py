@@ -18,12 +18,18 @@ from ..constraints.basic import Coincident, EqualTurn, FixedDistance, Perpendicu
 from ..errors import Problem
 from ..markers import Marker
 from ..parameters import parameter
-from .base import Joint
+from ..rotations import rotation_between
+from .base import NEEDED_AXIS, Joint
 
 
 def parallel(i: Marker, j: Marker) -> list[BasicConstraint]:
     """The z axes of two markers stay parallel: two equations."""
     return [Perpendicular(i.x, j.z), Perpendicular(i.y, j.z)]
+
+
+def _cosine(a: Any, b: Any) -> float:
+    """Of the angle between two directions."""
+    return float(np.clip(a @ b / np.linalg.norm(a) / np.linalg.norm(b), -1.0, 1.0))
 
 
 def on_line(i: Marker, j: Marker) -> list[BasicConstraint]:
@@ -43,6 +49,7 @@ class RevoluteJoint(Joint):
     free).
     """
 
+    axis = NEEDED_AXIS
     freedoms = ("angle",)
     planar_axis = "normal"
 
@@ -62,6 +69,7 @@ class FixedJoint(Joint):
 class CylindricalJoint(Joint):
     """Rotation about `axis` and sliding along it are free (four equations)."""
 
+    axis = NEEDED_AXIS
     freedoms = ("angle", "displacement")
     planar = False
 
@@ -73,6 +81,7 @@ class CylindricalJoint(Joint):
 class TranslationalJoint(Joint):
     """Sliding along `axis` is free (five equations)."""
 
+    axis = NEEDED_AXIS
     freedoms = ("displacement",)
     planar_axis = "in plane"
 
@@ -84,6 +93,7 @@ class TranslationalJoint(Joint):
 class PlanarJoint(Joint):
     """The second body moves in the plane through `at` with normal `axis` and turns about it (three equations)."""
 
+    axis = NEEDED_AXIS
     freedoms = ("angle",)
     planar = False
 
@@ -95,6 +105,7 @@ class PlanarJoint(Joint):
 class PointOnLineJoint(Joint):
     """The second body's point stays on the line through `at` along `axis`, fixed to the first body (two equations)."""
 
+    axis = NEEDED_AXIS
     planar_axis = "in plane"
 
     def constraints(self) -> list[BasicConstraint]:
@@ -110,12 +121,12 @@ class UniversalJoint(Joint):
     planar = False
 
     axis = None
-    axis_i = parameter((1.0, 0.0, 0.0), kind="axis", help="global direction when described, fixed to the first body")
-    axis_j = parameter((0.0, 1.0, 0.0), kind="axis", help="global direction when described, fixed to the second body")
+    axis_i = parameter(kind="axis", planar=(1.0, 0.0), help="global direction when described, fixed to the first body")
+    axis_j = parameter(kind="axis", planar=(0.0, 1.0), help="global direction when described, fixed to the second body")
 
     def check(self) -> Iterator[Problem]:
         yield from super().check()
-        cosine = float(self.axis_i @ self.axis_j / np.linalg.norm(self.axis_i) / np.linalg.norm(self.axis_j))
+        cosine = _cosine(self.axis_i, self.axis_j)
         if abs(cosine) > 1e-6:
             angle = np.degrees(np.arccos(cosine))
             yield self.problem(
@@ -142,15 +153,66 @@ class UniversalJoint(Joint):
 class ConstantVelocityJoint(Joint):
     """The points coincide, and both shafts turn at the same rate whatever the angle between them (four equations).
 
-    The shafts are the markers' z axes, along `axis` when described. C_4 = d_x . e_y - d_y . e_x keeps the bisecting
-    plane: the rotation of one shaft about its axis equals that of the other.
+    The shafts are the markers' z axes: `axis` when described, if they are in line; otherwise `axis_i` on the first body
+    and `axis_j` on the second, which go on in the same sense, at less than a right angle. The second marker's axes e
+    are those of the first, d, turned about d_z x e_z by the angle between the shafts. C_4 = d_x . e_y - d_y . e_x
+    keeps it so: the relative rotation is about an axis normal to both shafts, and C_4' is proportional to
+    (omega_j - omega_i) . (d_z + e_z). So shafts in bearings turn equally, omega_j . e_z = omega_i . d_z, also while
+    their housings swing about the normal of both. Singular only for shafts folded back onto each other.
     """
 
     planar = False
 
+    axis = parameter(None, kind="axis", help="global direction of both shafts when described, if they are in line")
+    axis_i = parameter(None, kind="axis", help="global direction of the first body's shaft when described")
+    axis_j = parameter(None, kind="axis", help="global direction of the second body's shaft when described")
+
+    def check(self) -> Iterator[Problem]:
+        yield from super().check()
+        shafts = {"axis_i": self.shaft_i, "axis_j": self.shaft_j}
+        for field, shaft in shafts.items():
+            if shaft is None:
+                yield self.problem(
+                    field, "found nothing; give axis=(x, y, z) if the shafts are in line, otherwise axis_i and axis_j"
+                )
+        if all(given is not None for given in (self.axis, self.axis_i, self.axis_j)):
+            yield self.problem("axis", "has no meaning beside axis_i and axis_j; leave it out")
+        if all(shaft is not None for shaft in shafts.values()):
+            cosine = _cosine(self.shaft_i, self.shaft_j)
+            if cosine <= 1e-6:
+                angle = np.degrees(np.arccos(cosine))
+                yield self.problem(
+                    "axis_j",
+                    f"stands at {angle:.4g} degrees to axis_i; shafts go on in the same sense, within a right angle: "
+                    "reverse one of them",
+                )
+
+    @property
+    def shaft_i(self) -> Any:
+        """Global direction of the first body's shaft when described."""
+        return self.axis if self.axis_i is None else self.axis_i
+
+    @property
+    def shaft_j(self) -> Any:
+        """Global direction of the second body's shaft when described."""
+        return self.axis if self.axis_j is None else self.axis_j
+
+    @property
+    def i(self) -> Marker:
+        return self.marker(self.body_i, self.at, self.shaft_i)
+
+    @property
+    def j(self) -> Marker:
+        bent = rotation_between(self.shaft_i, self.shaft_j) @ self.axes_along(self.shaft_i)
+        return Marker(self.body_j, at=self.at, axes=bent)
+
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
         return [Coincident(i, j), EqualTurn(i, j)]
+
+    @classmethod
+    def example(cls, *bodies: Body) -> ConstantVelocityJoint:
+        return cls("joint", *bodies, at=(0.2, 0.1, -0.3), axis_i=(1.0, 2.0, -1.0), axis_j=(1.0, 1.0, 0.5))
 
 
 class DistanceJoint(Joint):

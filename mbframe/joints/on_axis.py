@@ -16,12 +16,13 @@ import numpy as np
 from ..constraints.axis import AlongAxis, PointOnAxis, TurnWithAxis
 from ..constraints.base import BasicConstraint
 from ..markers import AxisMarker, Marker
-from .base import Joint
+from .base import NEEDED_AXIS, Joint
 
 
 class AxisJoint(Joint):
     """Base of the joints on the axis of the first body. `freedoms`: the place along the undeformed axis is drivable."""
 
+    axis = NEEDED_AXIS
     planar = False
     freedoms = ("displacement",)
     constraint_types: tuple[type[BasicConstraint], ...]

@@ -13,7 +13,7 @@ from ..constraints.nonholonomic import DiskOnPlane, NoSideSlip, NoSlip, NoSlipSp
 from ..errors import Problem
 from ..markers import Marker
 from ..parameters import parameter
-from ..plane import lifted
+from ..plane import NORMAL, lifted
 from ..rotations import skew
 from .base import Joint
 
@@ -47,6 +47,7 @@ class RollingDisk(RollingContact):
     circle of the crown's centres, and the disk touches at radius + crown_radius when upright.
     """
 
+    axis = parameter(kind="axis", planar=NORMAL, help="global direction of the axle when described")
     radius = parameter(kind="number", unit="m", above=0.0, help="radius of the disk")
     crown_radius = parameter(0.0, unit="m", minimum=0.0, help="radius of the rim's cross-section")
 
@@ -93,7 +94,7 @@ class KnifeEdge(Joint):
     planar_axis = "in plane"
 
     normal = parameter((0.0, 0.0, 1.0), kind="axis", help="global normal of the plane when described")
-    axis = parameter((1.0, 0.0, 0.0), kind="axis", help="global direction of the blade when described")
+    axis = parameter(kind="axis", help="global direction of the blade when described")
 
     def check(self) -> Iterator[Problem]:
         yield from super().check()

@@ -36,7 +36,7 @@ def _(element: ForceElement, sketch: Sketch) -> list[Part]:
 @glyph_parts.register
 def _(element: forces.SpringDamper, sketch: Sketch) -> list[Part]:
     i, j, _ = sides(element, sketch)
-    length = max(distance(i, j, sketch), element.free_length, 2.0 * sketch.bar)
+    length = max(distance(i, j, sketch), element.rest_length, 2.0 * sketch.bar)
     springs = element.stiffness > 0.0 or element.force is not None
     damps = element.damping > 0.0 or element.damping_force is not None
     radius = min(0.85 * sketch.bar, 0.16 * length)

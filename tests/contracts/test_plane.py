@@ -102,7 +102,9 @@ class Pair:
                 angular_velocity=m.angular_velocity,
             )
             self.space.add(rigid)
-            self.space.add(mb.PlanarJoint(f"table of {name}", self.space.ground, rigid, at=m.position))
+            self.space.add(
+                mb.PlanarJoint(f"table of {name}", self.space.ground, rigid, at=m.position, axis=(0.0, 0.0, 1.0))
+            )
         i, j = self.plane.bodies[:2]
         if issubclass(cls, Coupling):
             kinds = (cls.first_kind[0], cls.second_kind[0])

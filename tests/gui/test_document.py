@@ -156,7 +156,9 @@ def test_points_keep_their_place_on_a_body_that_turns(document):
     system = mb.System("turning")
     body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(1.0, 2.0, 3.0)))
     hinge = system.add(mb.RevoluteJoint("hinge", system.ground, body, at=(2.0, 2.0, 3.0), axis=(1.0, 2.0, 2.0)))
-    spring = system.add(mb.SpringDamper("spring", system.ground, body, at_i=(0, 0, 0), at_j=(1, 3, 3), stiffness=1.0))
+    spring = system.add(
+        mb.SpringDamper("spring", system.ground, body, at_i=(0, 0, 0), at_j=(1, 3, 3), stiffness=1.0, free_length=0.0)
+    )
     document.open_system(system)
     local = hinge.j.local_point, hinge.j.local_axes, spring.j.local_point
     turn = mb.RigidBody("r", mass=1.0, inertia=(1, 1, 1), rotation=(np.cos(0.3), 0.0, np.sin(0.3), 0.0)).rotation

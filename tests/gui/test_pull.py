@@ -44,6 +44,26 @@ def test_a_pulled_state_describes_the_same_mechanism(name):
     assert violation(system) < 1e-6 * puller.size
 
 
+def test_a_kept_state_keeps_lengths_and_shafts():
+    """A spring without a free length has that of the first description; shafts in line are described bent then."""
+    system = mb.System("kept", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0)))
+    free = system.add(mb.RigidBody("free", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(0, 0, 2)))
+    system.add(mb.ConstantVelocityJoint("cv", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mb.SpringDamper("spring", body, free, stiffness=1.0))
+    turn = np.array([[np.cos(0.3), 0.0, np.sin(0.3)], [0.0, 1.0, 0.0], [-np.sin(0.3), 0.0, np.cos(0.3)]])
+    motions = dict(described(system).motions)
+    motions["body"] = replace(motions["body"], rotation=turn)
+    motions["free"] = replace(motions["free"], position=np.array([0.0, 0.0, 3.0]))
+    for element, values in keep(system, mb.State(0.0, motions, {}, 3)):
+        element.update(**values)
+    assert system["spring"].rest_length == 2.0
+    assert np.allclose(system["cv"].shaft_i, (0, 0, 1))
+    assert np.allclose(system["cv"].shaft_j, turn[:, 2])
+    assert np.allclose(system["cv"].j.axes, turn @ system["cv"].i.axes)
+    assert violation(system) < 1e-15
+
+
 def test_kept_numbers_are_free_of_rounding():
     """A slider that was pulled along its line is still on it, not 1e-17 m beside, which the inspector would show."""
     system = mb.examples.slider_crank()

@@ -36,7 +36,11 @@ def test_steps_are_lines_that_do_them(document, panel):
     start = document.model_text()
     system = document.system
     document.set(system["bar 1"], mass=7.5)
-    document.add(mb.SpringDamper("second spring", system.ground, system["bar 3"], at_i=(1.0, 0.5), stiffness=12.0))
+    document.add(
+        mb.SpringDamper(
+            "second spring", system.ground, system["bar 3"], at_i=(1.0, 0.5), stiffness=12.0, free_length=0.0
+        )
+    )
     document.rename(system["bar 2"], 'the "coupler"')
     document.duplicate(system["bar 3"])
     document.set(system, gravity=(0.0, -1.62))

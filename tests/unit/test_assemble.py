@@ -58,7 +58,7 @@ def four_bar() -> mb.System:
         bodies.append(system.add(plate(f"bar {k + 1}", mass, (points[k] + points[k + 1]) / 2, rotation=frame)))
     bodies.append(system.ground)
     for name, i, j, at in zip("ABCD", bodies, bodies[1:], points, strict=False):
-        system.add(mb.RevoluteJoint(name, i, j, at=at))
+        system.add(mb.RevoluteJoint(name, i, j, at=at, axis=(0.0, 0.0, 1.0)))
     return system
 
 

@@ -115,7 +115,7 @@ def test_duplicate_names():
 @pytest.mark.parametrize("kind", [mb.RevoluteJoint, mb.SphericalJoint, mb.Coincident, mb.Perpendicular])
 def test_a_joint_of_a_body_with_itself(kind):
     bar = body()
-    element, field, message = only_problem(lambda: kind("knot", bar, bar, at=(0, 0, 0)))
+    element, field, message = only_problem(lambda: kind("knot", bar, bar, at=(0, 0, 0), axis=(0, 0, 1)))
     assert (element, field) == (f"{kind.__name__} 'knot'", "body_j")
     assert message == "connects 'bar' with itself; choose two different bodies"
 
@@ -160,9 +160,9 @@ def test_a_system_is_no_body():
         ({"at": (0, 0, 0), "axis": (0, 0, 0)}, "axis", "an axis needs a length other than zero: give its direction"),
         ({"at": (0, 0, 0), "axis": (0, np.nan, 1)}, "axis", "give finite numbers"),
         ({"at": (0, 0, 0), "axis": (0, 1)}, "axis", "give 3 numbers"),
-        ({"at": (0, 0)}, "at", "give 3 numbers"),
-        ({}, "at", "add at=... to the call"),
-        ({"at": (0, 0, 0), "axes": (0, 0, 1)}, "axes", "did you mean 'axis'?"),
+        ({"at": (0, 0), "axis": (0, 0, 1)}, "at", "give 3 numbers"),
+        ({"axis": (0, 0, 1)}, "at", "add at=... to the call"),
+        ({"at": (0, 0, 0), "axis": (0, 0, 1), "axes": (0, 0, 1)}, "axes", "did you mean 'axis'?"),
     ],
 )
 def test_wrong_values_of_a_joint(values, field, remedy):

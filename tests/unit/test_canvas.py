@@ -184,7 +184,9 @@ def test_springs_and_transparent_parts_stay_alone():
     system = mb.System("one")
     shapes = [mb.Box(size=(1.0, 1.0, 1.0)), mb.Sphere(radius=1.0, opacity=0.4), mb.Sphere(radius=0.1)]
     body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0), shapes=shapes))
-    system.add(mb.SpringDamper("spring", system.ground, body, at_i=(0, 0, 3), at_j=(0, 0, 0), stiffness=1.0))
+    system.add(
+        mb.SpringDamper("spring", system.ground, body, at_i=(0, 0, 3), at_j=(0, 0, 0), stiffness=1.0, free_length=0.0)
+    )
     fewer = merged(drawing(system))
     (together,) = [part for part in fewer if isinstance(part, MergedPart) and part.body == "body"]
     assert all(part.opacity == 1.0 for part in fewer if isinstance(part, MergedPart))

@@ -291,7 +291,7 @@ def test_rails_are_on_the_ground_and_cover_the_motion(turned: bool):
 
 def test_bodies_that_meet_in_the_plane_lie_in_different_layers():
     system, one, two = two_bodies()
-    system.add(mb.RevoluteJoint("A", one, two, at=(0.5, 0, 0)))
+    system.add(mb.RevoluteJoint("A", one, two, at=(0.5, 0, 0), axis=(0.0, 0.0, 1.0)))
     assert Sketch(system).layers == {}
     planar = Sketch(system)
     planar.__dict__["planar"] = True

@@ -35,7 +35,7 @@ def hinged(**values: object) -> tuple[mb.System, mb.RigidBody, mb.Joint]:
 )
 def test_a_joint_without_that_freedom(kind: type[mb.Joint], driven: str, said: str) -> None:
     system, body, _ = hinged()
-    joint = kind("joint", system.ground, body, at=(0.0, 0.0, 0.0))
+    joint = kind("joint", system.ground, body, at=(0.0, 0.0, 0.0), axis=Z)
     with pytest.raises(mb.ModelError, match=f"Driver 'motor', {driven}: {said}"):
         mb.Driver("motor", joint, **{driven: "t"})
 
@@ -44,7 +44,7 @@ def test_every_joint_that_says_so_can_be_driven() -> None:
     system, body, _ = hinged()
     for kind in (mb.RevoluteJoint, mb.CylindricalJoint, mb.TranslationalJoint, mb.PlanarJoint, mb.ScrewJoint):
         values = {"pitch": 0.1} if kind is mb.ScrewJoint else {}
-        joint = kind("joint", system.ground, body, at=(0.0, 0.0, 0.0), **values)
+        joint = kind("joint", system.ground, body, at=(0.0, 0.0, 0.0), axis=Z, **values)
         for freedom in joint.freedoms:
             assert mb.Driver("motor", joint, **{freedom: "t"}).joint is joint
 

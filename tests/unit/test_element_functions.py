@@ -67,7 +67,7 @@ def test_optional_functions():
     """In rows of our own types: of a user's, what is not given is left out, so that `is None` means what it says."""
     system = mb.System("spring")
     body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(1.0, 0.0, 0.0)))
-    spring = system.add(mb.SpringDamper("spring", system.ground, body, force="x"))
+    spring = system.add(mb.SpringDamper("spring", system.ground, body, force="x", free_length=0.0))
     (table,) = Tables(system, None).force_tables
     assert has_law(spring) == jitted(has_law)(table.rows[0]) == (True, False)
 

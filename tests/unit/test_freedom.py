@@ -52,7 +52,7 @@ def linkage(points, kinds=None, masses=(1.0, 2.0, 1.5), scale: float = 1.0) -> m
         bodies.append(system.add(body(f"bar {k}", (corners[k - 1] + corners[k]) / 2.0, mass, scale)))
     bodies.append(system.ground)
     for name, kind, i, j, at in zip("ABCD", kinds or [mb.RevoluteJoint] * 4, bodies, bodies[1:], corners, strict=False):
-        system.add(kind(name, i, j, at=at))
+        system.add(kind(name, i, j, at=at, axis=(0.0, 0.0, 1.0)))
     return system
 
 
@@ -90,7 +90,10 @@ def test_a_joint_takes_as_many_freedoms_as_it_has_equations(kind: type[mb.Joint]
 def test_gears_couple_joints() -> None:
     system = mb.System("gears")
     one, other = system.add(body("one")), system.add(body("other", (1.0, 0.0, 0.0)))
-    hinges = [system.add(mb.RevoluteJoint(b.name + " hinge", system.ground, b, at=b.position)) for b in (one, other)]
+    hinges = [
+        system.add(mb.RevoluteJoint(b.name + " hinge", system.ground, b, at=b.position, axis=(0.0, 0.0, 1.0)))
+        for b in (one, other)
+    ]
     assert mb.degrees_of_freedom(system).count == 2
     system.add(mb.GearJoint("gears", *hinges, ratio=-2.0))
     freedom = mb.degrees_of_freedom(system)
@@ -176,7 +179,7 @@ def test_a_dependency_within_a_joint_leaves_its_reaction_unique() -> None:
 def test_equations_without_effect_are_redundant() -> None:
     system = mb.System("point")
     point = system.add(mb.PointMass("point", mass=2.0))
-    system.add(mb.RevoluteJoint("hinge", system.ground, point, at=(0.0, 0.0, 0.0)))
+    system.add(mb.RevoluteJoint("hinge", system.ground, point, at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)))
     freedom = mb.degrees_of_freedom(system)
     assert (freedom.count, freedom.redundant, freedom.rank) == (0, 2, 3)
 

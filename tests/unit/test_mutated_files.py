@@ -106,7 +106,9 @@ def model() -> mb.System:
     """Something of everything."""
     system = mb.examples.spatial_slider_crank()
     crank, rod, slider = system.bodies
-    system.add(mb.SpringDamper("spring", crank, rod, stiffness=10.0, force="3*x**2", damping_force=0.5))
+    system.add(
+        mb.SpringDamper("spring", crank, rod, stiffness=10.0, force="3*x**2", damping_force=0.5, free_length=0.0)
+    )
     system.add(mb.PointForce("push", rod, force=(1.0, "sin(t)", mb.Function.table([0.0, 1.0, 2.0], [0.0, 1.0, 0.0]))))
     system.add(mb.Torque("twist", slider, torque=(0, 0, mb.Function.polynomial([1.0, 2.0]))))
     system.add(mb.Bushing("bushing", system.ground, slider, at=(0, 0, 0), stiffness=(1, 2, 3, 4, 5, 6)))

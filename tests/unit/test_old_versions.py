@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import mbframe as mb
+from mbframe.files.old_versions import DEFAULTS
+from mbframe.files.reader import VERSION
 
 ROOT = Path(__file__).parents[2]
 FILES = Path(__file__).parent / "old_files"
@@ -54,7 +56,11 @@ def slider() -> mb.System:
     system = mb.System("slider", dimension=2, gravity=(0.0, -9.81))
     block = system.add(mb.PlanarBody("block", mass=2.0, inertia=0.3, position=(1.0, 0.0), angle=0.25))
     system.add(mb.TranslationalJoint("rail", system.ground, block, at=(1.0, 0.0), axis=(1.0, 0.0)))
-    system.add(mb.SpringDamper("spring", system.ground, block, at_i=(0, 0), at_j=(1, 0), stiffness=50.0, damping=1.0))
+    system.add(
+        mb.SpringDamper(
+            "spring", system.ground, block, at_i=(0, 0), at_j=(1, 0), stiffness=50.0, damping=1.0, free_length=0.0
+        )
+    )
     system.add(mb.Torque("twist", block, torque="t**2"))
     return system
 
@@ -87,21 +93,29 @@ def test_results_of_version_1() -> None:
     assert result.system.gravity[2] == -10.0
 
 
-def test_parameters_of_version_1() -> None:
+@pytest.mark.parametrize("version", range(1, VERSION + 1))
+def test_parameters_of_every_version(version: int) -> None:
     """Files leave out what is the default, so names and defaults of parameters are part of the format.
 
-    `parameters_1.json` has them by class, as [default] or []. A default that has to change needs a new version of the
-    format, whose reader gives files of version 1 the old one.
+    `parameters_1.json` has those of version 1 by class, as [default] or []. A default that has to change needs a new
+    version of the format, whose reader gives older files the old one: `DEFAULTS` has exactly those.
     """
-    kept = json.loads((FILES / "parameters_1.json").read_text())
+    kept = json.loads((FILES / f"parameters_{version}.json").read_text())
     today = json.loads((ROOT / "assets" / "model.schema.json").read_text())["$defs"]
-    changed = [
-        f"{name}.{key}"
+    given = {
+        (name, key): default
+        for name in kept
+        for since in range(version, VERSION)
+        for owner, key, default in DEFAULTS[since]
+        if isinstance(cls := getattr(mb, name, None), type) and issubclass(cls, owner)
+    }
+    changed = {
+        (name, key): default[0]
         for name, parameters in kept.items()
         for key, default in parameters.items()
         if key not in today[name]["properties"] or listed(today[name]["properties"][key]) != default
-    ]
-    assert changed == []
+    }
+    assert changed == given
     required = {name: set(today[name].get("required", ())) - {"type", *parameters} for name, parameters in kept.items()}
     assert {name: keys for name, keys in required.items() if keys} == {}  # what is new is optional
 

@@ -291,7 +291,7 @@ def test_same_class_in_the_plane_and_in_space() -> None:
     plane.add(Magnet("magnet", plane.ground, body, at_i=(0, 2), at_j=(1, 0), strength=3.0))
     space = mb.System("space", gravity=(0, -9.81, 0))
     bar = space.add(mb.RigidBody("bar", mass=2.0, inertia=(0.15, 0.15, 0.3), position=(1, 0, 0)))
-    space.add(mb.RevoluteJoint("A", space.ground, bar, at=(0, 0, 0)))
+    space.add(mb.RevoluteJoint("A", space.ground, bar, at=(0, 0, 0), axis=(0.0, 0.0, 1.0)))
     space.add(Magnet("magnet", space.ground, bar, at_i=(0, 2, 0), at_j=(1, 0, 0), strength=3.0))
     for _ in range(2):
         flat, full = mb.evaluate(plane), mb.evaluate(space)

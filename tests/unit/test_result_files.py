@@ -34,7 +34,9 @@ def pendulum(name: str = "bar") -> mb.System:
     bar = system.add(mb.RigidBody(name, mass=2.0, inertia=(0.053, 2.693, 2.693), position=(2, 0, 0)))
     system.add(mb.SphericalJoint("A", system.ground, bar, at=(0, 0, 0)))
     system.add(
-        mb.SpringDamper("spring", system.ground, bar, at_i=(4, 0, 3), at_j=(4, 0, 0), stiffness=200.0, damping=15.0)
+        mb.SpringDamper(
+            "spring", system.ground, bar, at_i=(4, 0, 3), at_j=(4, 0, 0), stiffness=200.0, damping=15.0, free_length=0.0
+        )
     )
     system.add(mb.PIDActuator("motor", system.ground, bar, at=(0, 0, 0), proportional=3.0, integral=2.0))
     system.add(mb.Distance("stroke", system.ground, bar, at_i=(4, 0, 3), at_j=(4, 0, 0)))

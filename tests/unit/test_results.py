@@ -366,7 +366,9 @@ def watched() -> mb.System:
     system = mb.System("watched")
     bar = system.add(mb.RigidBody("bar", mass=2.0, inertia=(0.1, 0.5, 0.5), position=(1, 0, 0)))
     system.add(mb.RevoluteJoint("hinge", system.ground, bar, at=(0, 0, 0), axis=(0, 1, 0)))
-    spring = mb.SpringDamper("spring", system.ground, bar, at_i=(2, 0, 2), at_j=(2, 0, 0), stiffness=20.0, damping=1.0)
+    spring = mb.SpringDamper(
+        "spring", system.ground, bar, at_i=(2, 0, 2), at_j=(2, 0, 0), stiffness=20.0, damping=1.0, free_length=0.0
+    )
     system.add(spring)
     motor = mb.PIDActuator("motor", system.ground, bar, at=(0, 0, 0), axis=(0, 1, 0), proportional=10.0, integral=1.0)
     system.add(motor)

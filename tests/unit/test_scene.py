@@ -135,7 +135,9 @@ def test_showing_a_state_moves_matrices_and_builds_nothing(pendulum: Scene):
 def test_a_spring_stretches_between_its_points():
     system = ball((0, 0, 1), 0.05)
     body = system["ball"]
-    system.add(mb.SpringDamper("spring", system.ground, body, at_i=(0, 0, 0), at_j=(0, 0, 1), stiffness=1.0))
+    system.add(
+        mb.SpringDamper("spring", system.ground, body, at_i=(0, 0, 0), at_j=(0, 0, 1), stiffness=1.0, free_length=0.0)
+    )
     with Scene(system, **PLAIN) as scene:
         index = next(k for k, part in enumerate(scene.parts) if part.name == "spring/coil")
         for height in (0.3, 1.7):

@@ -37,7 +37,7 @@ def orbit() -> mb.System:
     """A mass on a spring of no free length, without gravity: x = cos(w t), y = 2 sin(w t)/w with w = 3."""
     system = mb.System("orbit", gravity=(0, 0, 0))
     mass = system.add(mb.RigidBody("mass", mass=2.0, inertia=(1, 1, 1), position=(1, 0, 0), velocity=(0, 2, 0)))
-    system.add(mb.SpringDamper("spring", system.ground, mass, stiffness=18.0))
+    system.add(mb.SpringDamper("spring", system.ground, mass, stiffness=18.0, free_length=0.0))
     return system
 
 

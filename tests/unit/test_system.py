@@ -51,7 +51,9 @@ def pendulum(gravity=(0.0, 0.0, -9.81)) -> mb.System:
     system.add(mb.RevoluteJoint("hinge", system.ground, upper, at=(0, 0, 0), axis=(0, 0, 1)))
     system.add(mb.SphericalJoint("ball", upper, lower, at=(1, 0, 0)))
     system.add(Orthogonal("square", upper, lower, at=(1, 0, 0), axis=(1, 1, 3)))
-    system.add(mb.SpringDamper("spring", system.ground, lower, at_i=(0, 1, 0), stiffness=30.0, damping=2.0))
+    system.add(
+        mb.SpringDamper("spring", system.ground, lower, at_i=(0, 1, 0), stiffness=30.0, damping=2.0, free_length=0.0)
+    )
     system.add(Mount("mount", upper, lower, at_i=(1, 0, -0.5)))
     system.add(mb.Displacement("stroke", upper, lower, at_i=(0, 0, 0), axis=(1, 2, 3)))
     return system
@@ -315,7 +317,7 @@ def test_a_senseless_pose_is_refused(values, message):
 def test_dependents_are_found_over_several_steps_nearest_first():
     system = mb.System("pair")
     first, second = system.add(bar("first")), system.add(bar("second"))
-    hinge = system.add(mb.RevoluteJoint("hinge", first, second, at=(0, 0, 0)))
+    hinge = system.add(mb.RevoluteJoint("hinge", first, second, at=(0, 0, 0), axis=(0.0, 0.0, 1.0)))
     driver = system.add(mb.Driver("motor", joint=hinge, angle="t"))
     assert system.dependents(first) == [hinge, driver]
     assert system.dependents(hinge) == [driver]

@@ -68,7 +68,11 @@ def mechanism(rng: np.random.Generator) -> mb.System:
         if len(choice) > 1:
             i, j = rng.choice(len(choice), 2, replace=False)
             ends = {"at_i": rng.uniform(-2.0, -1.2, 3), "at_j": rng.uniform(1.2, 2.0, 3)}
-            system.add(mb.SpringDamper(f"spring {k}", choice[i], choice[j], **ends, stiffness=rng.uniform(1.0, 50.0)))
+            system.add(
+                mb.SpringDamper(
+                    f"spring {k}", choice[i], choice[j], **ends, stiffness=rng.uniform(1.0, 50.0), free_length=0.0
+                )
+            )
     return system
 
 

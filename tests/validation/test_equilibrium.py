@@ -127,7 +127,7 @@ def test_buckled_toggle_has_two_stable_sides() -> None:
     system.add(mb.RevoluteJoint("A", system.ground, one, at=(0.0, 0.0, 0.0), axis=Z))
     system.add(mb.RevoluteJoint("B", one, two, at=(middle.real, middle.imag, 0.0), axis=Z))
     system.add(mb.PointOnLineJoint("C", system.ground, two, at=(2 * middle.real, 0.0, 0.0), axis=(1.0, 0.0, 0.0)))
-    spring = {"at_i": (0.0, 0.0, 0.0), "at_j": (2 * middle.real, 0.0, 0.0), "stiffness": 20.0}
+    spring = {"at_i": (0.0, 0.0, 0.0), "at_j": (2 * middle.real, 0.0, 0.0), "stiffness": 20.0, "free_length": 0.0}
     system.add(mb.SpringDamper("spring", system.ground, two, **spring))
     found = mb.equilibrium(system)
     assert found.kind == "maximum"

@@ -132,7 +132,7 @@ def test_friction_is_refused_where_the_reaction_is_not_unique(hinge: str, formul
 def test_friction_asks_for_a_joint_that_it_knows(kind: type[mb.Joint]) -> None:
     system = mb.System("refused")
     body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0)))
-    joint = system.add(kind("joint", system.ground, body, at=(0.0, 0.0, 0.0)))
+    joint = system.add(kind("joint", system.ground, body, at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)))
     with pytest.raises(mb.ModelError, match=r"Friction 'friction', joint: .* RevoluteJoint or a TranslationalJoint"):
         mb.Friction("friction", joint)
 
@@ -140,7 +140,7 @@ def test_friction_asks_for_a_joint_that_it_knows(kind: type[mb.Joint]) -> None:
 def test_friction_in_a_hinge_asks_for_the_radius_of_its_pin() -> None:
     system = mb.System("refused")
     body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0)))
-    hinge = system.add(mb.RevoluteJoint("hinge", system.ground, body, at=(0.0, 0.0, 0.0)))
+    hinge = system.add(mb.RevoluteJoint("hinge", system.ground, body, at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)))
     with pytest.raises(mb.ModelError, match="Friction 'friction', radius"):
         system.add(mb.Friction("friction", hinge))
 

@@ -457,7 +457,7 @@ def test_couplings_ask_for_two_joints_of_their_kinds() -> None:
 
 def test_couplings_ask_for_joints_of_the_system() -> None:
     system = parallel_gears(1.0, -1.0)
-    loose = mb.RevoluteJoint("loose", system.ground, system["first"], at=ORIGIN)
+    loose = mb.RevoluteJoint("loose", system.ground, system["first"], at=ORIGIN, axis=(0.0, 0.0, 1.0))
     with pytest.raises(mb.ModelError, match="GearJoint 'other', first: found RevoluteJoint 'loose', which is not in"):
         system.add(mb.GearJoint("other", loose, system["second bearing"], ratio=1.0))
 

@@ -335,7 +335,7 @@ def test_nut_on_a_screw_with_a_spring(formulation: mb.Formulation) -> None:
     )
     system.add(nut)
     system.add(mb.ScrewJoint("thread", system.ground, nut, at=(0, 0, 0), axis=axis, pitch=pitch))
-    spring = mb.SpringDamper("spring", system.ground, nut, at_i=2 * axis, at_j=(0, 0, 0))
+    spring = mb.SpringDamper("spring", system.ground, nut, at_i=2 * axis, at_j=(0, 0, 0), free_length=0.0)
     spring.update(stiffness=stiffness, damping=damping, free_length=2.0 - mass * GRAVITY / stiffness)
     system.add(spring)
     found = mb.linearize(system, formulation=formulation).eigenvalues
