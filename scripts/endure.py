@@ -2,7 +2,8 @@
 
 A model file that is being replaced is the old or the new one, whole. A result that is being written opens and holds the
 beginning of the run it comes from. The application loses no edit that is older than ten seconds. Random mechanisms keep
-energy and momenta (`tests/validation/random_mechanisms.py`).
+energy and momenta (`tests/validation/random_mechanisms.py`). Random systems that spin and roll have the roots of a
+dense reference (`tests/validation/random_spinning.py`).
 """
 
 from __future__ import annotations
@@ -184,19 +185,28 @@ def simulate_mechanisms(count: int, seed: int) -> list[str]:
         return [problem for block in pool.map(checked, blocks) for problem in block]
 
 
+def linearize_spinning(count: int, seed: int) -> list[str]:
+    from tests.validation.random_spinning import problems_of
+
+    return [f"system {seed}, {k}: {problem}" for k in range(count) for problem in problems_of(seed, k)]
+
+
 PARTS = {
     "saving": (kill_savers, 200),
     "streaming": (kill_streams, 200),
     "application": (kill_applications, 50),
     "mechanisms": (simulate_mechanisms, 10_000),
+    "spinning": (linearize_spinning, 500),
 }
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (default: all)")
-    parser.add_argument("--count", type=int, help="how many (default: 200 or 50 kills, 10,000 mechanisms)")
-    parser.add_argument("--seed", type=int, default=0, help="of the moments of kills; number of the first mechanism")
+    parser.add_argument("--count", type=int, help="how many (default: 200 or 50 kills, 10,000 mechanisms, 500 systems)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of moments of kills and of spinning systems; number of the first mechanism"
+    )
     parser.add_argument("--most-lost", type=float, default=MOST_LOST, help="s of edits an application may lose (10)")
     options = parser.parse_args()
     if unknown := [part for part in options.parts if part not in PARTS]:

@@ -25,7 +25,7 @@ from .reuse import borrowed
 from .roots import Root, reduced_roots, residuals, rounding
 from .shift_invert import nearest_roots, sparse_pencil
 from .state_space import StateSpace, state_space
-from .steadiness import admissible, check_closed, check_constant, check_steady, until_turned
+from .steadiness import admissible, check_closed, check_constant, check_steady, inexact, until_turned
 from .symmetry import symmetries
 
 Array = NDArray[np.float64]
@@ -185,7 +185,8 @@ def _linearized(
     basis = admissible(equations)
     check_constant(point, turning, equations, basis)
     reduction = reduce(equations, basis)
-    roots = reduced_roots(equations, reduction, symmetries(point, turning, equations, reduction), turning)
+    inexactness = inexact(point, turning)
+    roots = reduced_roots(equations, reduction, symmetries(point, turning, equations, reduction, inexactness))
     space = state_space(
         reduction,
         equations,

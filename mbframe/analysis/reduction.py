@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,10 +50,30 @@ class Reduction:
         own = len(self.A) - self.n_x - self.n_u
         return self.V @ np.hstack([-self.S, self.N, np.zeros((self.n_x, own))])
 
+    @cached_property
+    def units(self) -> Array:
+        """Units of the states in which the blocks of the state matrix are of one size, a rate: see `balanced`.
+
+        Without them a stiffness, which is the square of a rate, would hide what happens to slow motions.
+        """
+        x, u, z = self.A[: self.n_x], self.A[self.n_x : self.n_x + self.n_u], self.A[self.n_x + self.n_u :]
+        parts = [slice(self.n_x), slice(self.n_x, self.n_x + self.n_u), slice(self.n_x + self.n_u, None)]
+        size = np.linalg.norm
+        rate = max(np.sqrt(size(u[:, parts[0]])), size(u[:, parts[1]]), size(x[:, parts[0]])) or 1.0
+        out, into = size(u[:, parts[2]]), size(z[:, parts[0]]) / rate + size(z[:, parts[1]])
+        own = np.sqrt(out / into) if out and into else 1.0
+        return np.concatenate([np.full(len(x), 1.0 / rate), np.ones(len(u)), np.full(len(z), 1.0 / own)])
+
+    @cached_property
+    def balanced(self) -> Array:
+        """The state matrix of y/units."""
+        return self.A * self.units / self.units[:, None]
+
     def state(self, motion: Array, velocity: Array) -> Array:
-        """The state y of admissible small motions and their velocities (columns)."""
+        """The state y/units of admissible small motions and their velocities (columns)."""
         x, u = self.weights @ motion, self.N.T @ self.weights @ velocity
-        return np.concatenate([x, u, np.zeros((len(self.A) - len(x) - len(u), *x.shape[1:]))])
+        y = np.concatenate([x, u, np.zeros((len(self.A) - len(x) - len(u), *x.shape[1:]))])
+        return y / self.units[:, None]
 
 
 def reduce(e: LinearEquations, basis: Array) -> Reduction:

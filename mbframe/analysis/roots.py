@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .linear_equations import LinearEquations, TurningFrame
+from .linear_equations import LinearEquations
 from .reduction import Reduction
-from .symmetry import Symmetry
+from .symmetry import Symmetry, measured
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 EPSILON = float(np.finfo(float).eps)
-NEUTRAL = 1e-7  # size of a root, relative to the state matrix, up to which it belongs to a family of steady motions
+SNAPPED = 1e-3  # part of its matrix by which a root of a symmetry, which is defective, may be off before it is exact
 NEIGHBOURS = "speed: a neighbouring steady motion"
 CARRIED = "path: displacement of the whole, which turns against the frame"
+TURNED = "which turns against the frame or with its body"
 
 
 @dataclass(frozen=True)
@@ -55,43 +56,83 @@ class Root:
         return complex(self.motion[np.argmax(np.abs(self.motion))]) or 1.0
 
 
-def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry, frame: TurningFrame) -> list[Root]:
+def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry) -> list[Root]:
     """All roots of the state matrix, sorted by real, then imaginary part.
 
-    With Q = [Q_1 Q_2] orthogonal and Q_1 spanning the symmetries, Q^T A Q is block triangular: the roots of its first
-    block are 0, or +-i Omega for displacements seen from a turning frame, and the rest is a smaller, clean problem.
+    With Q = [Q_1 Q_2 Q_3] orthogonal, Q_1 spanning the symmetries and Q_2 the changes to neighbouring steady motions,
+    Q^T A Q is block triangular: the roots of its first block are known, those of the second are 0, and the rest is a
+    smaller, clean problem.
     """
-    A = r.A
+    A = r.balanced
     size = float(np.linalg.norm(A)) or 1.0
     Y = r.state(found.motion, found.velocity)
+    Q = np.linalg.qr(Y, mode="complete")[0] if Y.shape[1] else np.eye(len(A))
     k = Y.shape[1]
-    Q = np.linalg.qr(Y, mode="complete")[0] if k else np.eye(len(A))
     T = Q.T @ A @ Q
-    roots = _symmetric_roots(T[:k, :k], r.motion @ Q[:, :k], found, frame, float(np.linalg.norm(T[k:, :k])) / size)
-
-    values, vectors = np.linalg.eig(T[k:, k:])
-    values, vectors = values.astype(complex), vectors.astype(complex)
-    conditions = _conditions(vectors)
+    known = _known_roots(T[:k, :k], found.rates, size)
+    if known is None:  # symmetries cannot have such roots: these are roots like others
+        k, known, Q, T = 0, [], np.eye(len(A)), A
     # As many neighbouring steady motions as there are velocities along symmetries that do not slip.
     family = k - np.linalg.matrix_rank(e.nonholonomic @ found.motion, 1e-9) if k else 0
-    nearest = np.argsort(np.abs(values), kind="stable")[:family]
-    neutral = {int(j) for j in nearest if abs(values[j]) <= NEUTRAL * size}
-    rest = [j for j in range(len(values)) if j not in neutral]
-    for j in neutral:
-        motion = r.velocity @ Q[:, k:] @ vectors[:, j]
-        roots.append(Root(0j, motion, conditions[j], NEIGHBOURS, residual=abs(values[j]) / size))
-    # At a critical value a root comes to lie on that of a symmetry, of which its motion then has infinitely much.
-    apart = np.where(np.abs(values) > EPSILON * size, values, EPSILON * size)[rest]
-    among = (T[:k, k:] @ vectors[:, rest]).T[:, :, None]
-    above = np.linalg.solve(apart[:, None, None] * np.eye(k) - T[:k, :k], among)[:, :, 0].T
-    states = Q[:, :k] @ above + Q[:, k:] @ vectors[:, rest]
+    rest = Q[:, k:]
+    turned, count = _neighbours(T[k:, k:], np.abs(rest.T) @ np.abs(A) @ np.abs(rest), family, found.tolerance)
+    Q[:, k:] = rest @ turned
+    T = Q.T @ A @ Q
+    n = k + count
+    left = np.linalg.norm(T[k:, :k]) / size
+    units = r.units[:, None]
+    roots = _symmetric_roots(known, T[:k, :k], r.motion @ (units * Q[:, :k]), found, float(left))
+    for j in range(k, n):
+        motion = (r.velocity @ (r.units * Q[:, j])).astype(complex)
+        roots.append(Root(0j, motion, np.inf, NEIGHBOURS, residual=float(np.linalg.norm(T[k:, j]) / size)))
+
+    # LAPACK balances what it is given, and would blow up rounding in the place of a zero.
+    values, vectors = np.linalg.eig(np.where(np.abs(T[n:, n:]) > EPSILON * size, T[n:, n:], 0.0))
+    values, vectors = values.astype(complex), vectors.astype(complex)
+    conditions = _conditions(vectors)
+    # A root may lie on one that was split off, of whose motion its own then has infinitely much.
+    taken = np.array([*known, *[0j] * count], complex)
+    gaps = np.abs(values[:, None] - taken).min(axis=1, initial=np.inf)
+    apart = np.where(gaps > EPSILON * size, values, values + EPSILON * size)
+    among = (T[:n, n:] @ vectors).T[:, :, None]
+    above = np.linalg.solve(apart[:, None, None] * np.eye(n) - T[:n, :n], among)[:, :, 0].T
+    states = units * (Q[:, :n] @ above + Q[:, n:] @ vectors)
     motions = r.motion @ states
     own = states[r.n_x + r.n_u :]
     roots += [
-        Root(complex(values[j]), motions[:, p], float(conditions[j]), size=size, own=own[:, p])
-        for p, j in enumerate(rest)
+        Root(complex(value), motions[:, p], float(conditions[p]), size=size, own=own[:, p])
+        for p, value in enumerate(values)
     ]
     return ordered(roots)
+
+
+def _known_roots(own: Array, rates: list[float], whole: float) -> list[complex] | None:
+    """The roots on the symmetries, which are 0 or +-i times one of the rates; None if they are not.
+
+    They are computed first, with the error of defective roots, and the nearest possible ones are taken. `whole` is the
+    size of the state matrix, which rounding is measured by.
+    """
+    if not len(own):
+        return []
+    size = max(float(np.linalg.norm(own)), EPSILON / SNAPPED * whole)
+    possible = np.array([0j, *[sign * 1j * rate for rate in rates for sign in (1.0, -1.0)]])
+    values = np.linalg.eigvals(own)
+    distances = np.abs(values[:, None] - possible)
+    if distances.min(axis=1).max() > SNAPPED * size:
+        return None
+    return [complex(possible[j]) for j in np.argmin(distances, axis=1)]
+
+
+def _neighbours(rest: Array, terms: Array, family: int, tolerance: float) -> tuple[Array, int]:
+    """An orthogonal matrix whose first columns change a steady motion into a neighbouring one, and how many they are.
+
+    Such changes stand still but for symmetries: what is left of the state matrix without these takes them to zero.
+    """
+    if not family or not len(rest):
+        return np.eye(len(rest)), 0
+    _, left, right = np.linalg.svd(measured(rest, terms, terms))
+    count = min(family, int(np.sum(left <= tolerance * np.sqrt(len(rest)))))
+    return right[::-1].T, count
 
 
 def ordered(roots: list[Root]) -> list[Root]:
@@ -108,21 +149,24 @@ def rounding(root: Root) -> float:
     return 10.0 * EPSILON * root.size * root.condition
 
 
-def _symmetric_roots(own: Array, motions: Array, found: Symmetry, frame: TurningFrame, residual: float) -> list[Root]:
-    """The roots on the symmetries."""
-    names = list(found.names)
+def _symmetric_roots(known: list[complex], own: Array, motions: Array, found: Symmetry, residual: float) -> list[Root]:
+    """The roots on the symmetries, each explained by one of them."""
+    names = dict(enumerate(found.names if known else ()))
     roots = []
-    if frame.rate and len(own):
-        values, vectors = np.linalg.eig(own)
-        carried = np.flatnonzero(np.abs(values) > 0.5 * abs(frame.rate))
-        for j in carried:
-            value = 1j * np.copysign(frame.rate, values[j].imag)
-            roots.append(Root(complex(value), motions @ vectors[:, j], 1.0, CARRIED, residual=residual))
-        across = [name for name in names if name.startswith("path")]
-        for name in across[: len(carried)]:
-            names.remove(name)
-    for name in names:
-        motion = found.motion[:, found.names.index(name)]
+    if any(known):
+        vectors = np.linalg.eig(own)[1]
+        directions = np.linalg.lstsq(found.motion, motions @ vectors, rcond=1e-9)[0]
+        for j, value in enumerate(known):
+            if not value:
+                continue
+            main = max(names, key=lambda k: abs(directions[k, j]))
+            words = CARRIED if names[main].startswith("path") else f"{names[main]}, {TURNED}"
+            del names[main]
+            roots.append(Root(value, motions @ vectors[:, j], 1.0, words, residual=residual))
+    for k, name in names.items():
+        # Two symmetries with the same motion and different velocities differ by a velocity alone.
+        still = np.linalg.norm(found.motion[:, k]) <= 1e-9 * np.linalg.norm(found.velocity[:, k])
+        motion = (found.velocity if still else found.motion)[:, k]
         roots.append(Root(0j, motion.astype(complex), np.inf, name, residual=residual))
     return roots
 
@@ -153,8 +197,9 @@ def residuals(e: LinearEquations, roots: Sequence[Root]) -> Array:
 def pencil_residuals(e: LinearEquations, values: Complex, motions: Complex, own: Complex) -> Array:
     """Backward errors of eigenpairs (columns) in the pencil's equations, as they are before any reduction.
 
-    What is left of each group of equations is divided by the norms of its matrices times that of the motion; the
-    multipliers are those that leave least.
+    What is left of each group of equations is divided by the norms of its matrices times that of the motion, with
+    velocities as large as the root and the rates of the system make them: a zero root has hardly any terms of its own.
+    The multipliers are those that leave least.
     """
     if not len(values):
         return np.zeros(0)
@@ -164,7 +209,7 @@ def pencil_residuals(e: LinearEquations, values: Complex, motions: Complex, own:
     if len(rows):
         load = load + rows.T @ np.linalg.lstsq(rows.T, -load, rcond=1e-12)[0]
     rates = e.own_position @ motions + e.own_velocity @ velocities + e.own_feedback @ own
-    sizes = np.abs(values)
+    sizes = np.maximum(np.abs(values), _rate(e))
     left = [load, e.holonomic @ motions, e.nonholonomic @ velocities + e.drift @ motions, rates - own * values]
     full = [
         sizes**2 * _norm(e.mass) + sizes * _norm(e.damping) + _norm(e.stiffness),
@@ -179,6 +224,13 @@ def pencil_residuals(e: LinearEquations, values: Complex, motions: Complex, own:
         whole = by_motion * sizes_of[0] + by_own * sizes_of[1]
         found = np.maximum(found, np.linalg.norm(part, axis=0) / np.where(whole > 0.0, whole, 1.0))
     return found
+
+
+def _rate(e: LinearEquations) -> float:
+    """The largest rate that stiffness, damping and drift have with masses and constraints, 1/s."""
+    mass, slip = _norm(e.mass), _norm(e.nonholonomic)
+    found = max(np.sqrt(_norm(e.stiffness) / mass), _norm(e.damping) / mass) if mass else 0.0
+    return max(float(found), _norm(e.drift) / slip if slip else 0.0)
 
 
 def _norm(matrix: Array) -> float:

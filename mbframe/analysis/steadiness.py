@@ -81,6 +81,17 @@ def check_steady(point: OperatingPoint, frame: TurningFrame) -> None:
     )
 
 
+def inexact(point: OperatingPoint, frame: TurningFrame) -> float:
+    """How far a state is from meeting its constraints and from being steady, in relative terms."""
+    eq, state = point.eq, point.state
+    residual, rate = eq.violation(state.t, np.concatenate([point.q, point.v, point.z]))
+    speed = _largest(state, np.zeros(3))[0]
+    found = [np.linalg.norm(residual) / max(1.0, extent(eq, state)), np.linalg.norm(rate) / max(1.0, speed)]
+    for sizes, limit in zip(zip(*unsteadiness(point, frame).values(), strict=True), _limits(point, frame), strict=True):
+        found.append(max(sizes) / limit)
+    return float(max(found))
+
+
 def _limits(point: OperatingPoint, frame: TurningFrame) -> tuple[float, float]:
     """Sizes of acceleration and angular acceleration in which an unsteady part is measured."""
     gravity = float(np.linalg.norm(point.eq.system.gravity))
@@ -155,7 +166,8 @@ def check_constant(point: OperatingPoint, frame: TurningFrame, here: LinearEquat
     depend on how wheels and their markers have turned. `basis` spans the admissible motions of `here`.
     """
     duration = until_turned(point.eq, point.state, frame)
-    if duration == 0.0:
+    moving = duration > 0.0
+    if not moving:
         if not functions_of([*point.eq.system.forces, *point.eq.system.joints]):
             return
         duration = LATER  # at rest, but perhaps not for long: something may be a function of time
@@ -165,7 +177,8 @@ def check_constant(point: OperatingPoint, frame: TurningFrame, here: LinearEquat
     later = OperatingPoint.at(point.eq, state, y)
     check_steady(later, frame)
     there = linear_equations(later, frame, frame.turned(duration))
-    before, after = _invariants(here, basis), _invariants(there, admissible(there))
+    rate = max(TURN / duration, abs(frame.rate)) if moving else 0.0
+    before, after = _invariants(here, basis, rate), _invariants(there, admissible(there), rate)
     changed: dict[str, float] = {}
     for (a, size), (b, _) in zip(before, after, strict=True):
         # What a projection leaves of a matrix may be rounding alone, which is as large as the matrix was.
@@ -191,11 +204,17 @@ def admissible(equations: LinearEquations) -> Array:
     return null_space(equations.holonomic)
 
 
-def _invariants(e: LinearEquations, basis: Array) -> list[tuple[Array, float]]:
-    """What does not depend on the choice of markers and multipliers, and the sizes that rounding is measured by."""
+def _invariants(e: LinearEquations, basis: Array, rate: float) -> list[tuple[Array, float]]:
+    """What does not depend on the choice of markers and multipliers, and the sizes that rounding is measured by.
+
+    Damping and stiffness are sums of terms as large as the mass times `rate`, that of the motion, and its square; these
+    may cancel all but rounding.
+    """
     Pi = basis @ basis.T
     found = [(Pi, 1.0)]
-    found += [(Pi @ part @ Pi, float(np.abs(part).max(initial=0.0))) for part in (e.mass, e.damping, e.stiffness)]
+    inertia = float(np.abs(e.mass).max(initial=0.0))
+    for power, part in enumerate((e.mass, e.damping, e.stiffness)):
+        found.append((Pi @ part @ Pi, max(float(np.abs(part).max(initial=0.0)), inertia * rate**power)))
     if len(e.nonholonomic):
         rows = np.hstack([e.drift @ Pi, e.nonholonomic @ Pi])
         rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)

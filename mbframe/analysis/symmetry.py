@@ -3,6 +3,8 @@
 A bicycle may stand elsewhere, head elsewhere, have its wheels turned, and run a little faster: six of its ten roots
 are zero and say nothing about balance. They form Jordan blocks (who heads elsewhere moves away steadily) and would come
 out of an eigenvalue solver as a cloud of radius 1e-7, so they are recognized by what they are and split off exactly.
+What is split off is a subspace that the state matrix carries over into itself, and that is verified: whatever was
+overlooked or mistaken, all roots together are those of the state matrix.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from .reduction import Reduction
 
 Array = NDArray[np.float64]
 
-SYMMETRIC = 1e-8  # relative residual of the equations up to which a motion counts as a symmetry
+EXACT = 1e-11  # relative residual of the equations up to which a motion of an exact state counts as a symmetry
+WORST = 1e-8  # and of a state that is not so exact
+ROUNDED = 1e-3  # terms that small against those of other equations may be rounding of these: EXACT of it is 1e-14
 INDEPENDENT = 1e-9
 RECOGNIZED = 1e-4  # part of a motion from an iteration that may be something else than a symmetry
 MENTIONED = 4  # candidates named in an explanation
@@ -32,39 +36,90 @@ ROUND = 1e-6  # relative difference of two moments of inertia that makes a body 
 
 @dataclass(frozen=True)
 class Symmetry:
-    """Small motions (columns) that carry a motion of the system over into another one of its motions."""
+    """Small motions (columns) that carry a motion of the system over into another one of its motions.
+
+    rates
+        Sizes of the roots that these motions can have, apart from 0: displacements and turns of the whole are seen to
+        turn from a turning frame, and axes of a body that is round about all of them turn with it.
+    tolerance
+        How exactly these motions obey the equations, as far as the state itself does.
+    """
 
     motion: Array
     velocity: Array
     names: list[str]
+    rates: list[float]
+    tolerance: float
 
 
-def symmetries(point: OperatingPoint, frame: TurningFrame, e: LinearEquations, r: Reduction) -> Symmetry:
+def symmetries(
+    point: OperatingPoint, frame: TurningFrame, e: LinearEquations, r: Reduction, inexactness: float = 0.0
+) -> Symmetry:
     """The symmetries of the equations among displacements and turns of the whole and spins of round bodies.
 
     A turn of the whole is considered only about the direction of gravity: others may leave the linear equations alone
-    at a critical speed, but never the system.
+    at a critical speed, but never the system. A combination of candidates is a symmetry if it opens no joint, neither
+    by its motion nor by its velocity, does not slip, obeys the equations of motion, and if its further course is one of
+    such combinations too. Every equation is measured by the sizes of the terms that cancel in it, so that a weak spring
+    beside stiff ones is no rounding. `inexactness` tells how well the state itself meets its equations.
     """
     names, motion, velocity, acceleration = _candidates(point, frame, e)
+    spins = [np.linalg.norm(m.angular_velocity) for m in point.state.motions.values()]
+    fastest = float(max(spins) + abs(frame.rate))
+    x, faster = np.abs(motion), np.abs(velocity) + fastest * np.abs(motion)
     load = e.mass @ acceleration + e.damping @ velocity + e.stiffness @ motion
+    loads = np.abs(e.mass) @ (np.abs(acceleration) + fastest * faster) + np.abs(e.damping) @ faster
+    loads += np.abs(e.stiffness) @ x
     allowed = (r.V @ r.N).T
+    J, G, W, L, H = (np.abs(p) for p in (e.holonomic, e.nonholonomic, e.drift, e.own_position, e.own_velocity))
+    rate = 1.0 / float(r.units[0]) if r.n_x else 1.0  # what velocities of the system are measured by
+    inertia = np.abs(allowed) @ np.abs(e.mass)
     blocks = [
-        (e.holonomic @ motion, np.linalg.norm(e.holonomic)),
-        (e.nonholonomic @ velocity + e.drift @ motion, np.linalg.norm(e.nonholonomic) + np.linalg.norm(e.drift)),
-        (allowed @ load, np.linalg.norm(r.A)),
-        (e.own_position @ motion + e.own_velocity @ velocity, np.linalg.norm(r.A)),
+        (e.holonomic @ motion, J @ x, 0.0 * J @ x),
+        (e.holonomic @ velocity, J @ faster, rate * J @ x),
+        (e.nonholonomic @ velocity + e.drift @ motion, G @ faster + W @ x, rate * G @ x),
+        (allowed @ load, np.abs(allowed) @ loads, rate**2 * inertia @ x),
+        (e.own_position @ motion + e.own_velocity @ velocity, L @ x + H @ faster, rate * H @ x),
     ]
-    test = np.vstack([block / (scale or 1.0) for block, scale in blocks])
-    _, sizes, directions = np.linalg.svd(test, full_matrices=len(test) < test.shape[1])
-    rank = int(np.sum(sizes > SYMMETRIC))
-    found = readable(directions[rank:].T, SYMMETRIC).T  # each symmetry has a candidate of its own
+    test = np.vstack([measured(*block) for block in blocks])
+    tolerance = min(EXACT + inexactness, WORST)
+    found = _kept(test, tolerance)
+    while found.shape[1]:  # the largest part that the state matrix carries over into itself
+        Q, R = np.linalg.qr(r.state(motion @ found, velocity @ found))
+        carried = r.balanced @ Q
+        left = carried - Q @ (Q.T @ carried)
+        lasting = _kept(measured(left, np.abs(r.balanced) @ np.abs(Q), np.abs(r.balanced)), tolerance)
+        if lasting.shape[1] == found.shape[1]:
+            break
+        found = found @ np.linalg.lstsq(R, lasting, rcond=None)[0]
+    found = readable(found, WORST).T  # each symmetry has a candidate of its own
     parts = np.abs(found)
     order = np.argsort(-parts, axis=0, kind="stable")
     words = [
         " with ".join(names[k] for k in ranked if column[k] > 1e-6)
         for ranked, column in zip(order.T.tolist(), parts.T.tolist(), strict=True)
     ]
-    return Symmetry(motion @ found, velocity @ found, words)
+    turn = frame.angular_velocity
+    rates = [float(np.linalg.norm(m.angular_velocity - turn)) for m in point.state.motions.values()]
+    return Symmetry(motion @ found, velocity @ found, words, [abs(frame.rate), *rates], tolerance)
+
+
+def measured(rows: Array, terms: Array, others: Array) -> Array:
+    """What is left of equations, relative to the largest of the terms that they consist of.
+
+    Terms that are small against those of other equations, or against `others`, may be rounding of these.
+    """
+    sizes = terms.max(axis=1, initial=0.0, keepdims=True)
+    sizes = np.maximum(sizes, ROUNDED * max(sizes.max(initial=0.0), others.max(initial=0.0)))
+    return rows / np.where(sizes > 0.0, sizes, 1.0)
+
+
+def _kept(test: Array, tolerance: float) -> Array:
+    """Combinations (columns) that leave nothing of a test but rounding."""
+    if not test.shape[1]:
+        return np.zeros((0, 0))
+    _, sizes, directions = np.linalg.svd(test, full_matrices=len(test) < test.shape[1])
+    return directions[int(np.sum(sizes > tolerance * np.sqrt(len(test)))) :].T
 
 
 class Candidate(NamedTuple):
