@@ -23,6 +23,7 @@ class Connection(Element):
     uses_axes: ClassVar[bool] = True  # False lets markers that only such elements share leave out their axes
     planar: ClassVar[bool] = True  # whether it has a meaning in a planar system
     axis: Any = None
+    counts_turns: Any = False  # True: the angle between its markers (`measures.angle`) is counted over turns
     planar_axis: ClassVar[str] = ""  # "normal": its axis is the normal of a planar system; "in plane": it lies in it
 
     body_i = parameter(kind="reference", help="first body")

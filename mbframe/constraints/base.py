@@ -51,7 +51,6 @@ class BasicConstraint(PointConnection):
 
     equations: ClassVar[int]
     unit: ClassVar[str] = ""  # of the residual, that of a nonholonomic one times s; only for display
-    states: ClassVar[int] = 0  # own states, kept by the solver
     joins_points: ClassVar[bool] = False  # the residual is r_j - r_i, or its first components: nothing need be summed
     nonholonomic: ClassVar[bool] = False  # follows from whether there is a velocity_residual
     _markers: tuple[Marker, Marker] | None = None

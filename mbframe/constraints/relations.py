@@ -7,7 +7,7 @@ its own between two markers whose values are added up in a common row: a relatio
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -139,41 +139,20 @@ class DisplacementTerm(MeasureTerm):
 class AngleTerm(MeasureTerm):
     """c (theta - s_0 - f(t)) with the angle theta of the second marker about the first one's z axis, over turns.
 
-    theta = atan2(S, C) + 2 pi turns with S = e_x . d_y, C = e_x . d_x. The number of turns is chosen, in every
-    evaluation, so that theta is nearest to an own state of the element, which follows theta' and is set to theta itself
-    at accepted steps.
+    theta = atan2(S, C) + 2 pi turns with S = e_x . d_y, C = e_x . d_x. The solver counts the turns.
     """
 
     equations = 1
     unit = "rad"
     planar_axis = "normal"
-    states: ClassVar[int] = 1
-    turns = parameter(0.0, help="full turns; kept by the solver")
-
-    def angle(self, t, i, j):
-        """theta between -pi and pi."""
-        s = c = 0.0
-        for r in range(3):
-            s += j.axes[r, 0] * i.axes[r, 1]
-            c += j.axes[r, 0] * i.axes[r, 0]
-        return np.arctan2(s, c)
-
-    def angle_rate(self, t, i, j):
-        """theta'."""
-        s = c = ds = dc = 0.0
-        for r in range(3):
-            s += j.axes[r, 0] * i.axes[r, 1]
-            c += j.axes[r, 0] * i.axes[r, 0]
-            ds += j.axes_rate[r, 0] * i.axes[r, 1] + j.axes[r, 0] * i.axes_rate[r, 1]
-            dc += j.axes_rate[r, 0] * i.axes[r, 0] + j.axes[r, 0] * i.axes_rate[r, 0]
-        return (c * ds - s * dc) / (s * s + c * c)
+    counts_turns = True
 
     def residual(self, t, i, j):
         s = c = 0.0
         for r in range(3):
             s += j.axes[r, 0] * i.axes[r, 1]
             c += j.axes[r, 0] * i.axes[r, 0]
-        theta = np.arctan2(s, c) + 2.0 * np.pi * self.turns
+        theta = np.arctan2(s, c) + 2.0 * np.pi * j.turns
         return (self.coefficient * (theta - self.start - prescribed(self.motion, t)),)
 
     def gradient(self, t, i, j, g):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -61,6 +63,45 @@ class Strategy:
         return self.data.address if self.data is not None else 0
 
 
+class Following:
+    """Followers during a step of an integrator that knows q and v only.
+
+    Within the step they run on with the rates of its begin, which is enough to choose turns. At its end they are the
+    integral of their rates by Simpson's rule, with the state in the middle by cubic Hermite interpolation.
+    """
+
+    def __init__(self, eq: Equations, t: float, end: float) -> None:
+        self.eq, self.t, self.h = eq, t, end - t
+        self.y, self.start = eq.work.y.copy(), eq.work.followers.copy()
+        self.rates = self._rates(t, self.y) if eq.n_followers else np.zeros_like(self.y)
+
+    def predicted(self, t: float) -> Array:
+        """The followers at a time within the step."""
+        return self.start + (t - self.t) * self._of(self.rates)
+
+    def end(self, q: ArrayLike, v: ArrayLike) -> None:
+        """Make (q, v) the state at the end of the step."""
+        eq, h = self.eq, self.h
+        eq.set_state(q, v)
+        if not eq.n_followers:
+            return
+        eq.work.followers[:] = self.predicted(self.t + h)
+        y = eq.work.y.copy()
+        rates = self._rates(self.t + h, y)
+        middle = 0.5 * (self.y + y) + 0.125 * h * (self.rates - rates)
+        between = self._rates(self.t + 0.5 * h, middle)
+        eq.set_state(*eq.split(y))
+        eq.work.followers[:] = self.start + h / 6.0 * self._of(self.rates + 4.0 * between + rates)
+
+    def _rates(self, t: float, y: Array) -> Array:
+        self.eq.set_state(*self.eq.split(y))
+        self.eq.call("accelerate", t, codes.REACTIONS)
+        return self.eq.work.rates.copy()
+
+    def _of(self, rates: Array) -> Array:
+        return rates[len(rates) - self.eq.n_followers :]
+
+
 def strategy_error(strategy: Strategy, cause: BaseException, t: float) -> Exception:
     """The error that a strategy written in Python raised."""
     if not isinstance(cause, Exception) or isinstance(cause, SimulationError):
@@ -80,7 +121,8 @@ class Equations:
     formulation
         Replaces the formulations of the rigid bodies.
 
-    State vectors: q (coordinates), v (velocities), z (own states of elements), and y = (q, v, z) in one piece.
+    State vectors: q (coordinates), v (velocities), z (own states of elements), and y = (q, v, z) in one piece. The last
+    `n_followers` of z follow the motion (`tables.Follower`).
     """
 
     def __init__(self, system: System, formulation: Formulation | None = None) -> None:
@@ -91,10 +133,12 @@ class Equations:
         self.system, self.formulation = system, formulation
         self.tables = t = Tables(system, formulation)
         self.n_q, self.n_v, self.n_z, self.n_rows = t.n_q, t.n_v, t.n_z, t.n_rows
+        self.n_followers, self.n_own = t.n_followers, t.n_z - t.n_followers
         rows, columns, source = t.pattern()
         self.structure: Structure = analyze(t.blocks(), rows, columns, source, t.n_v)
         self.work = Workspace(
-            t.n_q, t.n_v, t.n_z, t.n_rows, t.n_holonomic, t.n_entries, t.markers, t.n_jacobians, t.n_scratch
+            *(t.n_q, t.n_v, t.n_z, t.n_followers, t.n_rows, t.n_holonomic, t.n_entries),
+            *(t.markers, t.n_jacobians, t.n_scratch),
         )
         self.factor_record = factor_record(self.structure)
         self.sharing_record = factor_record(self.structure)
@@ -103,6 +147,7 @@ class Equations:
         self.stages = Stages(t, self.work)
         self.notices = self.stages.notices
         self._strategies: dict[str, Strategy] = {}
+        self._following: Following | None = None
         self.work["evaluate"] = dynamics.evaluate.address
         self.work["settle"] = dynamics.settle_friction.address if self.stages.reactive else 0
         for stage in ("eliminate", "factorize", "solve"):
@@ -177,13 +222,18 @@ class Equations:
         self.work["evaluated"] = 0
         self.factor_record["valid"] = min(int(self.factor_record["valid"]), 0)
 
+    def _set_state(self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None) -> None:
+        self.set_state(q, v, z)
+        if z is None and self._following is not None:
+            self.work.followers[:] = self._following.predicted(t)
+
     # --- evaluation --------------------------------------------------------------------------------------------------
 
     def evaluate(
         self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None = None, *, dense: bool = False
     ) -> Evaluation:
         """Mass, forces and constraints at a state; gamma contains the feedback of the stabilization in use."""
-        self.set_state(q, v, z)
+        self._set_state(t, q, v, z)
         self.run(dynamics.evaluate.address, t, n=codes.DYNAMICS)
         mass, jacobian = self._matrices(dense)
         w = self.work
@@ -233,12 +283,21 @@ class Equations:
 
     def accelerate(self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None = None) -> tuple[Array, Array]:
         """v' and the multipliers, by the acceleration strategy in use."""
-        self.set_state(q, v, z)
+        self._set_state(t, q, v, z)
         self.call("accelerate", t, codes.REACTIONS)
         return self.work.v_rate.copy(), self.work.multipliers.copy()
 
+    @contextmanager
+    def following(self, t: float, end: float) -> Iterator[Following]:
+        """While a step is taken by someone who knows q and v only, let followers run along with it."""
+        self._following = Following(self, t, end)
+        try:
+            yield self._following
+        finally:
+            self._following = None
+
     def accept(self, t: float) -> None:
-        """Let elements with a memory (turns of angles) note the current state, as after a step."""
+        """Let followers (turns of angles) take up the current state, as after a step."""
         self.run(dynamics.evaluate.address, t, n=codes.POSITION)
         for stage in self.stages.accepts:
             assert stage.table is not None

@@ -10,10 +10,9 @@ import numpy as np
 
 from ..bodies.formulations import Formulation
 from ..constraints.axis import AxisConstraint
-from ..constraints.relations import AngleTerm
 from ..errors import MbframeError, ModelError, SimulationError
 from ..functions import Function
-from ..kernels import axes, bindings, loops, programs, user
+from ..kernels import axes, bindings, counters, loops, programs, user
 from ..kernels.compile import PythonStage, Stage, run_stage
 from ..kernels.planar import spatial_methods
 from .tables import (
@@ -24,6 +23,7 @@ from .tables import (
     given_with,
     has_derivatives,
     is_ours,
+    may_count,
     rate_gradient,
     users_methods,
 )
@@ -66,6 +66,7 @@ class Stages:
         self.energies: list[BoundStage] = []
         for table in tables.body_tables:
             self._bodies(table)
+        self._counters(tables)
         if tables.constraints:
             work["project"] = loops.project.address
         if tables.n_rows > tables.n_holonomic:
@@ -103,19 +104,23 @@ class Stages:
         self.evaluation.append(BoundStage(evaluate.address, table.rows, len(table.rows), table.elements))
         self.moves.append(move.address)
 
+    def _counters(self, tables: Tables) -> None:
+        """Turns of angles are counted before an element asks for them, and at accepted steps."""
+        rows = tables.counters
+        self.work["counters"], self.work["n_counters"] = rows, len(rows)
+        if len(rows) > 1:
+            self.evaluation.append(BoundStage(counters.counters.address, rows, len(rows)))
+            self.accepts.append(BoundStage(counters.accept_counters.address, rows, len(rows)))
+
     def _constraints(self, table: Table) -> None:
         kind, rows = table.type, table.rows
-        if issubclass(kind, AngleTerm):
-            count, accept = bindings.turn_stages(kind, rows.dtype)
-            self.evaluation.append(BoundStage(count.address, rows, len(rows)))
-            self.accepts.append(BoundStage(accept.address, rows, len(rows)))
         equations: int = kind.equations
         elements = [c.constraint for c in table.elements]
         if is_ours(kind) and has_derivatives(kind):
             self._sample(elements, rows)
             if issubclass(kind, AxisConstraint):  # rows of all such types begin alike
                 self.evaluation += [BoundStage(axes.follow.address, rows[k : k + 1], 1) for k in range(len(rows))]
-            stage = bindings.constraint_stage(kind, True, rows.dtype, equations)
+            stage = bindings.constraint_stage(kind, True, rows.dtype, equations, may_count(kind))
             self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, "residual"))
             if issubclass(kind, AxisConstraint):
                 bend = bindings.bend_stage(kind, rows.dtype, equations)
@@ -127,7 +132,7 @@ class Stages:
         make = bindings.given_stage if self.tables.gives_derivatives(kind) else bindings.residual_stage
         filling = make(self._kernels(kind), rows.dtype, equations)
         projection = bindings.projection_stage(kind, rows.dtype, equations)
-        interpreted = PythonConstraints(elements, rows, self.tables.markers)
+        interpreted = PythonConstraints(elements, rows, self.tables)
         self._filled_rows(table, interpreted, filling, projection, "residual")
 
     def _sample(self, elements: list[Any], rows: np.recarray) -> None:
@@ -162,7 +167,7 @@ class Stages:
             return
         filling = bindings.velocity_residual_stage(self._kernels(kind), rows.dtype, equations)
         projection = bindings.velocity_projection_stage(kind, rows.dtype, equations)
-        interpreted = PythonVelocityConstraints(elements, rows, self.tables.markers)
+        interpreted = PythonVelocityConstraints(elements, rows, self.tables)
         self._filled_rows(table, interpreted, filling, projection, method)
 
     def _filled_rows(
@@ -207,7 +212,7 @@ class Stages:
             self._sample_motion()
             for row, element in zip(rows, elements, strict=True):
                 check_shapes(element, self.tables.markers[row.i].copy(), self.tables.markers[row.j].copy())
-        stage = bindings.force_stage(self._kernels(kind), is_ours(kind), rows.dtype, states)
+        stage = bindings.force_stage(self._kernels(kind), is_ours(kind), rows.dtype, states, may_count(kind))
         reason = uncompiled_function(elements) or bindings.refusal(stage)
         if reason is None:
             self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, "wrench"))
@@ -216,7 +221,7 @@ class Stages:
         out = np.zeros(len(rows), user.FORCE_ROW).view(np.recarray)
         out.i, out.j = rows.i, rows.j
         work = self.work
-        forces = PythonForces(elements, rows, out, self.tables.markers, work.z, work.z_rate)
+        forces = PythonForces(elements, rows, out, self.tables, work.z, work.z_rate)
         self._python(lambda t, n: forces.fill(t) if work["level"] == 2 else None, forces, elements, "wrench")
         self.evaluation.append(BoundStage(user.applied_rows.address, out, len(out), elements))
 
@@ -225,17 +230,17 @@ class Stages:
         if not given_with(kind, "wrench", "energy"):
             return
         elements = [f.force for f in table.elements]
-        stage = bindings.energy_stage(self._kernels(kind), is_ours(kind), rows.dtype)
+        stage = bindings.energy_stage(self._kernels(kind), is_ours(kind), rows.dtype, may_count(kind))
         if (uncompiled_function(elements) or bindings.refusal(stage)) is None:
             self.energies.append(BoundStage(stage.address, rows, len(rows), elements, "energy"))
             return
-        work, markers = self.work, self.tables.markers
+        work, tables = self.work, self.tables
 
         caller = Caller(elements[0])
 
         def add(t: float, n: int) -> None:
             for caller.current, row in zip(elements, rows, strict=True):
-                i, j = markers[row.i].copy(), markers[row.j].copy()
+                i, j = tables.seen_by(row)
                 work["potential"] = work["potential"] + method_of(caller.current, "energy")(t, i, j)
 
         python = PythonStage(add)
@@ -313,7 +318,7 @@ class Stages:
         """What the interpreted methods of an element raise at the last evaluated state; the compiled ones failed."""
         assert stage.table is not None
         element, row = stage.elements[k], stage.table[k]
-        arguments = [t, self.tables.markers[row.i].copy(), self.tables.markers[row.j].copy()]
+        arguments = [t, *self.tables.seen_by(row)]
         if stage.method == "wrench" and element.states:
             arguments.append(self.work.z[row.z : row.z + element.states].copy())
         methods = ("residual", "time_rate", "curvature") if hasattr(element, "time_rate") else (stage.method,)

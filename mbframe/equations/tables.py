@@ -8,7 +8,7 @@ entries: the mass blocks, then the blocks of the constraint Jacobian.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from ..bodies.formulations import Formulation, NewtonEuler
 from ..connections import Connection
 from ..constraints.axis import AxisConstraint
 from ..constraints.base import BasicConstraint
-from ..constraints.relations import AngleTerm, MeasureRelation, MeasureTerm
+from ..constraints.relations import MeasureRelation, MeasureTerm
 from ..errors import ModelError
 from ..forces.base import ForceElement
 from ..functions import Function
@@ -30,7 +30,7 @@ from ..kernels import programs
 from ..kernels.axes import AXIS_FIELDS
 from ..kernels.loops import by_rate
 from ..kernels.user import constraint_fields, velocity_fields
-from ..kernels.workspace import LINK_FIELDS, MARKER, MOST_EQUATIONS, REACTIVE_FIELDS
+from ..kernels.workspace import COUNTER, LINK_FIELDS, MARKER, MOST_EQUATIONS, REACTIVE_FIELDS
 from ..markers import Marker
 from ..plane import lifted
 from ..state import Motion
@@ -101,7 +101,7 @@ class NumberedConstraint:
     j: int
     block_i: int = 0
     block_j: int = 0
-    z: int = 0
+    counter: int = 0
     parts_i: int = 0
     parts_j: int = 0
     record: Any = None  # its row of the table, which the solver keeps up to date
@@ -109,6 +109,26 @@ class NumberedConstraint:
     @property
     def rows(self) -> slice:
         return slice(self.row, self.row + self.constraint.equations)
+
+
+@dataclass(frozen=True)
+class Follower:
+    """A number that follows the motion, f' = g(t, q, v), integrated along with it and set anew at accepted steps.
+
+    It has a place in z behind the own states of elements, so that integrators, results, files and restarts keep it. But
+    no error is estimated for it, and analyses leave it alone: nothing depends on it but the choice of a turn.
+    """
+
+    owner: Any  # the element
+    owner_name: str  # as it was when it was numbered
+    label: str  # what it is, behind the name of its owner
+    z: int
+    start: float
+    unknown: float  # what stands for it in states and files that do not have it
+
+    @property
+    def place(self) -> slice:
+        return slice(self.z, self.z + 1)
 
 
 @dataclass
@@ -120,6 +140,7 @@ class NumberedForce:
     i: int
     j: int
     z: int
+    counter: int = 0
 
     @property
     def states(self) -> slice:
@@ -168,6 +189,11 @@ def users_methods(cls: type) -> frozenset[str]:
     names = ("residual", "velocity_residual", "wrench", "state_rate", "energy")
     owners = {name: next((c for c in cls.__mro__ if name in vars(c)), None) for name in names}
     return frozenset(name for name, owner in owners.items() if owner is not None and not is_ours(owner))
+
+
+def may_count(cls: Any) -> bool:
+    """Whether elements of a class may have angles that are counted over turns; each says for itself if it has."""
+    return cls.counts_turns is not False
 
 
 def is_ours(cls: type) -> bool:
@@ -261,24 +287,41 @@ class Tables:
         for force, (i, j) in zip(self.system.forces, numbers[len(constraints) :], strict=True):
             self.forces.append(NumberedForce(force, force.name, i, j, z))
             z += force.states
-        for c in self.constraints:
-            c.z = z
-            z += c.constraint.states
         self.n_z = z
+        self.followers: list[Follower] = []
+        counted = np.zeros(1, COUNTER)  # the first row belongs to no angle
+        for c in self.constraints:
+            if c.constraint.counts_turns:
+                label = f"{ANGLE_OF}{c.row}, angle {self.n_z}"
+                start = c.constraint.start if isinstance(c.constraint, MeasureTerm) else described_angle(c.constraint)
+                follower = self.follow(c.owner, c.owner_name, label, start)
+                c.counter = len(counted)
+                counted = np.append(counted, np.array([(c.i, c.j, follower.z, 0.0)], COUNTER))
+        self.counters = counted.view(np.recarray)
+
+    def follow(self, owner: Any, owner_name: str, label: str, start: float, unknown: float | None = None) -> Follower:
+        """A new follower, the last in z; what does not have it takes its start for it, or `unknown`."""
+        follower = Follower(owner, owner_name, label, self.n_z, start, start if unknown is None else unknown)
+        self.followers.append(follower)
+        self.n_z += 1
+        return follower
+
+    @property
+    def n_followers(self) -> int:
+        return len(self.followers)
 
     def own_states(self, numbered: bool = False) -> Iterator[tuple[str, slice, Sequence[float]]]:
-        """Name, place in z and start of the own states of elements; those of a joint are numbered by its equations.
+        """Name, place in z and start of the own states of elements and of followers.
 
-        Elements are called as they are now, or as they were when they were `numbered`.
+        Elements are called as they are now, or as they were when they were `numbered`. The angles of a joint have the
+        numbers of its equations.
         """
         for f in self.forces:
             if f.force.states:
                 yield f.name if numbered else f.force.name, f.states, f.force.initial_states()
-        for c in self.constraints:
-            if isinstance(c.constraint, AngleTerm):
-                place = slice(c.z, c.z + c.constraint.states)
-                owner = c.owner_name if numbered else c.owner.name
-                yield f"{owner}{ANGLE_OF}{c.row}, angle {c.z}", place, [c.constraint.start]
+        for follower in self.followers:
+            owner = follower.owner_name if numbered else follower.owner.name
+            yield f"{owner}{follower.label}", follower.place, [follower.start]
 
     def own_states_in(self, given: Mapping[str, Any]) -> Iterator[tuple[slice, Any]]:
         """Place in z and value of the own states of elements, from those of a state by name; what it lacks starts anew.
@@ -296,6 +339,16 @@ class Tables:
                 yield place, angles[owner].pop() if angles[owner] else start
             else:
                 yield place, given.get(name, start)
+
+    def seen_by(self, row: Any) -> tuple[Any, Any]:
+        """The states of both markers of an element, as its methods are to see them, from the row of the element."""
+        i, j = self.markers[row.i].copy(), self.markers[row.j].copy()
+        j.turns = self.counters.turns[row.counter]
+        return i, j
+
+    def turns_of(self, counter: int) -> Callable[[], float]:
+        """Tells the full turns of an angle at the last evaluation."""
+        return lambda: float(self.counters.turns[counter])
 
     def place(self, marker: Marker) -> int:
         """Number of a marker that belongs to an element."""
@@ -440,7 +493,7 @@ class Tables:
             given = AXIS_FIELDS if on_axis else LINK_FIELDS
             own = given if simple else fields(members[0].constraint.equations)
             links = [
-                {"i": c.i, "j": c.j, "row": c.row, "block_i": c.block_i, "block_j": c.block_j, "z": c.z}
+                {"i": c.i, "j": c.j, "row": c.row, "block_i": c.block_i, "block_j": c.block_j, "counter": c.counter}
                 | {"parts_i": c.parts_i, "parts_j": c.parts_j}
                 | (axis_fields(self, c) if on_axis else {})
                 for c in members
@@ -458,10 +511,10 @@ class Tables:
         for kind, members in groups.items():
             elements = [f.force for f in members]
             if kind.reactive:
-                links = [{"i": f.i, "j": f.j, "z": f.z} | self._reaction(f.force) for f in members]
+                links = [{"i": f.i, "j": f.j} | self._reaction(f.force) for f in members]
                 yield Table(kind, self._rows(kind, REACTIVE_FIELDS, elements, links), members)
                 continue
-            links = [{"i": f.i, "j": f.j, "z": f.z} for f in members]
+            links = [{"i": f.i, "j": f.j, "z": f.z, "counter": f.counter} for f in members]
             yield Table(kind, self._rows(kind, LINK_FIELDS, elements, links), members, functions_of(elements))
 
     def _reaction(self, force: Any) -> dict[str, Any]:
@@ -657,6 +710,12 @@ def _check_places(owner: Connection, markers: Iterable[Marker]) -> None:
             _ = marker.local_point
         except ModelError as error:
             raise ModelError([owner.problem("at", f"{marker.body}: {p.message}") for p in error.problems]) from None
+
+
+def described_angle(element: Connection) -> float:
+    """The angle between the markers of an element where it is described, between -pi and pi."""
+    axes, x = element.i.axes, element.j.axes[:, 0]
+    return float(np.arctan2(x @ axes[:, 1], x @ axes[:, 0]))
 
 
 def functions_of(elements: Iterable[Any]) -> list[Function]:

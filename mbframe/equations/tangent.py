@@ -17,7 +17,7 @@ from ..kernels import bindings, velocity_tangent
 from ..kernels import tangent as kernels
 from ..kernels.compile import PythonStage
 from ..kernels.workspace import MOST_EQUATIONS
-from .tables import NumberedConstraint, NumberedForce, Table, given_with, has_derivatives, is_ours
+from .tables import NumberedConstraint, NumberedForce, Table, given_with, has_derivatives, is_ours, may_count
 from .user import (
     Differentiated,
     configuration,
@@ -192,7 +192,7 @@ class TangentAssembly:
         self,
         table: Table,
         owner: list[int],
-        function_of: Callable[[Any], Callable[..., Any]],
+        function_of: Callable[[Any, Callable[[], float]], Callable[..., Any]],
         numbers_of: Callable[[Any], list[Array]],
         n_numbers: int,
     ) -> np.recarray:
@@ -202,7 +202,8 @@ class TangentAssembly:
         for name in ("i", "j", "row"):
             rows[name] = table.rows[name]
         self._locate(rows, owner)
-        functions = [Differentiated(function_of(c.constraint)) for c in table.elements]
+        turns = [self.eq.tables.turns_of(c.counter) for c in table.elements]
+        functions = [Differentiated(function_of(c.constraint, n)) for c, n in zip(table.elements, turns, strict=True)]
         markers = self.eq.tables.markers
 
         def fill(t: float) -> None:
@@ -220,18 +221,19 @@ class TangentAssembly:
         ours = is_ours(kind) and given_with(kind, "wrench", "wrench_gradient")
         if ours and uncompiled_function([f.force for f in table.elements]) is None:
             self._locate(table.rows, owner)
-            states: int = kind.states
-            self._add(bindings.force_tangent_stage(kind, True, table.rows.dtype, states), table.rows)
+            stage = bindings.force_tangent_stage(kind, True, table.rows.dtype, kind.states, may_count(kind))
+            self._add(stage, table.rows)
             return
         rows = np.zeros(len(table.rows), kernels.FORCE_ROW).view(np.recarray)
         rows.i, rows.j = table.rows.i, table.rows.j
         self._locate(rows, owner)
-        markers, work = self.eq.tables.markers, self.eq.work
+        tables, markers, work = self.eq.tables, self.eq.tables.markers, self.eq.work
 
         def fill(t: float) -> None:
             for row, numbered in zip(rows, table.elements, strict=True):
                 states = [work.z[numbered.states].copy()] if numbered.force.states else []
-                function = Differentiated(wrench_function(numbered.force, t, *states))
+                turns = float(tables.counters.turns[numbered.counter])
+                function = Differentiated(wrench_function(numbered.force, t, *states, turns=turns))
                 arrays = [*motion(markers[row.i]), *motion(markers[row.j])]
                 function.settle(arrays)
                 value, row.gradient[:] = function.gradient(arrays)
@@ -279,7 +281,7 @@ class TangentAssembly:
             if not f.force.states:
                 continue
             i, j = (eq.tables.markers[m] for m in (f.i, f.j))
-            function = Differentiated(own_state_function(f.force, t))
+            function = Differentiated(own_state_function(f.force, t, float(eq.tables.counters.turns[f.counter])))
             arrays = [eq.work.z[f.states].copy(), *motion(i), *motion(j)]
             function.settle(arrays)
             gradient = function.gradient(arrays)[1]

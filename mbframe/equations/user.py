@@ -21,7 +21,7 @@ from ..forces.base import ForceElement
 from ..functions import NO_ROW, Function
 from ..kernels import planar
 from ..kernels.planar import spatial_methods
-from .tables import users_methods
+from .tables import Tables, users_methods
 
 Array = NDArray[np.float64]
 AGREEMENT = 1e-8
@@ -93,29 +93,34 @@ def motion_by_axes(marker: Any) -> list[Array]:
     return [marker.position, marker.axes, marker.velocity, marker.axes_rate]
 
 
-def residual_function(constraint: BasicConstraint) -> Callable[..., Any]:
-    """The residual as a function of (t, position_i, axes_i, position_j, axes_j)."""
+def no_turns() -> float:
+    """Of an element that counts none."""
+    return 0.0
+
+
+def residual_function(constraint: BasicConstraint, turns: Callable[[], float] = no_turns) -> Callable[..., Any]:
+    """The residual as a function of (t, position_i, axes_i, position_j, axes_j); `turns` tells those of its angle."""
     residual = method_of(constraint, "residual")
 
     def function(t: Any, position_i: Any, axes_i: Any, position_j: Any, axes_j: Any) -> Any:
-        return residual(
-            t, SimpleNamespace(position=position_i, axes=axes_i), SimpleNamespace(position=position_j, axes=axes_j)
-        )
+        i, j = SimpleNamespace(position=position_i, axes=axes_i), SimpleNamespace(position=position_j, axes=axes_j)
+        i.turns, j.turns = 0.0, turns()
+        return residual(t, i, j)
 
     return function
 
 
-def velocity_function(constraint: Any) -> Callable[..., Any]:
+def velocity_function(constraint: Any, turns: Callable[[], float] = no_turns) -> Callable[..., Any]:
     """The residual of a nonholonomic constraint as a function of t and the motion of both markers."""
     residual = method_of(constraint, "velocity_residual")
 
     def function(t: Any, *values: Any) -> Any:
-        return residual(t, *moving(values))
+        return residual(t, *moving(values, turns()))
 
     return function
 
 
-def rate_function(constraint: Any) -> Callable[..., Any]:
+def rate_function(constraint: Any, turns: Callable[[], float] = no_turns) -> Callable[..., Any]:
     """The residual as a function of t and the positions, axes and their rates: omega = 1/2 sum d_k x d_k'."""
     residual = method_of(constraint, "velocity_residual")
 
@@ -124,33 +129,34 @@ def rate_function(constraint: Any) -> Callable[..., Any]:
         for position, axes, velocity, rate in (values[:4], values[4:]):
             omega = 0.5 * sum(np.cross(axes[:, k], rate[:, k]) for k in range(3))
             states += [position, axes, velocity, omega]
-        return residual(t, *moving(states))
+        return residual(t, *moving(states, turns()))
 
     return function
 
 
-def moving(values: Sequence[Any]) -> list[SimpleNamespace]:
-    """Two marker states from position, axes, velocity and angular velocity of each."""
-    names = ("position", "axes", "velocity", "angular_velocity")
-    return [SimpleNamespace(**dict(zip(names, part, strict=True))) for part in (values[:4], values[4:])]
+def moving(values: Sequence[Any], turns: float = 0.0) -> list[SimpleNamespace]:
+    """Two marker states from position, axes, velocity and angular velocity of each, and the turns of their angle."""
+    names = ("position", "axes", "velocity", "angular_velocity", "turns")
+    parts = ((*values[:4], 0.0), (*values[4:], turns))
+    return [SimpleNamespace(**dict(zip(names, part, strict=True))) for part in parts]
 
 
-def wrench_function(force: ForceElement, t: float, *states: Array) -> Callable[..., Any]:
+def wrench_function(force: ForceElement, t: float, *states: Array, turns: float = 0.0) -> Callable[..., Any]:
     """Force and torque, stacked, as a function of the motion of both markers."""
     wrench = method_of(force, "wrench")
 
     def function(*values: Any) -> Any:
-        push, turn = wrench(t, *moving(values), *states)
+        push, turn = wrench(t, *moving(values, turns), *states)
         return [*push, *turn]
 
     return function
 
 
-def own_state_function(force: Any, t: float) -> Callable[..., Any]:
+def own_state_function(force: Any, t: float, turns: float = 0.0) -> Callable[..., Any]:
     """Force, torque and the rates of own states, stacked, as a function of these states and both markers' motion."""
 
     def function(z: Any, *values: Any) -> Any:
-        markers = moving(values)
+        markers = moving(values, turns)
         push, turn = force.wrench(t, *markers, z)
         return [*push, *turn, *force.state_rate(t, *markers, z)]
 
@@ -182,10 +188,11 @@ class PythonConstraints(Caller):
     numbers: ClassVar = staticmethod(configuration)  # of a marker, on which the function depends besides t
     filled: ClassVar[tuple[str, ...]] = ("value", "drift", "gradient", "curvature")
 
-    def __init__(self, constraints: list[Any], rows: np.recarray, markers: np.recarray) -> None:
+    def __init__(self, constraints: list[Any], rows: np.recarray, tables: Tables) -> None:
         super().__init__(constraints[0])
-        self.constraints, self.rows, self.markers = constraints, rows, markers
-        self.functions = [Differentiated(self.function_of(c)) for c in constraints]
+        self.constraints, self.rows, self.tables, self.markers = constraints, rows, tables, tables.markers
+        turns = [tables.turns_of(row.counter) for row in rows]
+        self.functions = [Differentiated(self.function_of(c, n)) for c, n in zip(constraints, turns, strict=True)]
 
     def settle(self) -> list[str]:
         """Decide how derivatives are taken; returns notices."""
@@ -205,7 +212,7 @@ class PythonConstraints(Caller):
         """Values, and for level > 0 derivatives, of all rows."""
         for constraint, row, function in zip(self.constraints, self.rows, self.functions, strict=True):
             self.current = constraint
-            i, j = self.markers[row.i].copy(), self.markers[row.j].copy()
+            i, j = self.tables.seen_by(row)
             if level == 0:
                 row.value[:] = _checked(constraint, method_of(constraint, "residual")(t, i, j))
                 continue
@@ -243,7 +250,7 @@ class PythonVelocityConstraints(PythonConstraints):
             return
         for constraint, row, function in zip(self.constraints, self.rows, self.functions, strict=True):
             self.current = constraint
-            i, j = self.markers[row.i].copy(), self.markers[row.j].copy()
+            i, j = self.tables.seen_by(row)
             value, gradient = function.gradient(self.arguments(t, i, j))
             row.value[:] = _checked(constraint, value)
             row.drift[:], row.gradient[:] = gradient[:, 0], gradient[:, 1:]
@@ -303,19 +310,19 @@ class PythonForces(Caller):
         forces: Sequence[ForceElement],
         rows: np.recarray,
         out: np.recarray,
-        markers: np.recarray,
+        tables: Tables,
         z: Array,
         z_rate: Array,
     ) -> None:
         super().__init__(forces[0])
-        self.forces, self.rows, self.out, self.markers = forces, rows, out, markers
+        self.forces, self.rows, self.out, self.tables = forces, rows, out, tables
         self.z, self.z_rate = z, z_rate
 
     def fill(self, t: float) -> None:
         """Force and torque of all rows, and the rates of own states."""
         for force, row, out in zip(self.forces, self.rows, self.out, strict=True):
             self.current = force
-            i, j = self.markers[row.i].copy(), self.markers[row.j].copy()
+            i, j = self.tables.seen_by(row)
             if force.states:
                 own = slice(row.z, row.z + force.states)
                 z = self.z[own].copy()

@@ -76,6 +76,7 @@ class Workspace(Record):
         n_q: int,
         n_v: int,
         n_z: int,
+        n_followers: int,
         n_rows: int,
         n_holonomic: int,
         n_entries: int,
@@ -89,6 +90,7 @@ class Workspace(Record):
             "n_v": n_v,
             "n_z": n_z,
             "n_y": n_q + n_v + n_z,
+            "n_followers": n_followers,
             "n_rows": n_rows,
             "n_holonomic": n_holonomic,
         }
@@ -101,6 +103,7 @@ class Workspace(Record):
         self["markers"] = markers
         self.y, self.rates = np.zeros(n_q + n_v + n_z), np.zeros(n_q + n_v + n_z)
         self.q, self.v, self.z = np.split(self.y, [n_q, n_q + n_v])
+        self.followers = self.z[n_z - n_followers :]
         self.q_rate, self.v_rate, self.z_rate = np.split(self.rates, [n_q, n_q + n_v])
         self.multipliers, self.force = np.zeros(n_rows), np.zeros(n_v)
         self.jacobians, self.entries = np.zeros(n_jacobians), np.zeros(n_entries)

@@ -58,6 +58,7 @@ T = TypeVar("T")
 
 FORMAT: Final = "mbframe result"
 VERSION: Final = 2
+WITH_FOLLOWERS: Final = 2  # from this version on z has all followers
 BLOCK_NUMBERS: Final = 2**17  # about what is held in memory before it is written
 FEWEST_ROWS, MOST_ROWS = 256, 2**14  # of a block, which is one chunk of each column
 COMPRESSION: Final = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
@@ -141,7 +142,8 @@ class Content:
     @classmethod
     def of(cls, states: States) -> Content:
         if isinstance(states, ResultFile):
-            return replace(states.content, model=states.model)
+            columns = columns_of(states.tables) if len(states.added) else states.columns
+            return replace(states.content, model=states.model, columns=columns)
         try:
             model, lacks = document(states.snapshot.described, states.settings), ""
         except ModelError as error:  # the motion is worth keeping; its settings say in which coordinates it is
@@ -395,6 +397,7 @@ class ResultFile(NamedColumns):
         if file.attrs["version"] > VERSION:
             message = f"has version {file.attrs['version']}; this mbframe reads up to {VERSION}; install a newer one"
             raise refused(self.path, message)
+        self._version = int(file.attrs["version"])
         self.columns: Columns = {
             part: list(zip(_texts(file[f"names/{part}"]), _texts(file[f"units/{part}"]), strict=True)) for part in PARTS
         }
@@ -439,12 +442,32 @@ class ResultFile(NamedColumns):
         return first.item(), last.item()
 
     def part(self, name: str, columns: slice = slice(None)) -> Array:
-        first, last, _ = columns.indices(len(self.columns[name]))
-        return self._rows(name, slice(0, len(self)), slice(first, last))
+        if name == "z" and len(self.added):
+            return self._with_added(self._stored_part("z", slice(None)))[:, columns]
+        return self._stored_part(name, columns)
 
     def whole(self, rows: slice = slice(None)) -> Array:
         start, stop, _ = rows.indices(len(self))
-        return np.hstack([self._rows(part, slice(start, stop), slice(0, len(self.columns[part]))) for part in PARTS])
+        parts = [self._rows(part, slice(start, stop), slice(0, len(self.columns[part]))) for part in PARTS]
+        return self._with_added(np.hstack(parts))
+
+    def _stored_part(self, name: str, columns: slice) -> Array:
+        first, last, _ = columns.indices(len(self.columns[name]))
+        return self._rows(name, slice(0, len(self)), slice(first, last))
+
+    def _with_added(self, rows: Array) -> Array:
+        return np.hstack([rows, np.tile(self.added, (len(rows), 1))])
+
+    @cached_property
+    def added(self) -> Array:
+        """What stands for the followers that a file of an earlier version does not have."""
+        if self._version >= WITH_FOLLOWERS:
+            return np.zeros(0)
+        try:
+            followers, known = self.tables.followers, len(self.columns["z"])
+        except ModelError:  # a model that cannot be built here: the file has what it has
+            return np.zeros(0)
+        return np.array([follower.unknown for follower in followers if follower.z >= known])
 
     def _rows(self, name: str, rows: slice, columns: slice) -> Array:
         """Rows of columns of "t", "q", "v" or "z". While a run goes on they move from `tail` to their place."""
@@ -467,10 +490,13 @@ class ResultFile(NamedColumns):
                 return np.concatenate([values, tail])
 
     def stored(self, name: str) -> tuple[Array, str] | None:
-        if name not in self.extra:
-            return super().stored(name)
-        place, unit = self.extra[name]
-        return self._read(lambda file: file[place][:]), unit
+        if name in self.extra:
+            place, unit = self.extra[name]
+            return self._read(lambda file: file[place][:]), unit
+        if (column := self._places.get(name)) is None:
+            return None
+        part, k, unit = column
+        return self._stored_part(part, slice(k, k + 1))[:, 0], unit
 
     def stored_units(self) -> dict[str, str]:
         return super().stored_units() | {name: unit for name, (_, unit) in self.extra.items()}
@@ -501,7 +527,10 @@ class ResultFile(NamedColumns):
     @cached_property
     def tables(self) -> Tables:
         tables = Tables(self.snapshot.described, self.settings.get("formulation"))
-        if columns_of(tables) != self.columns:
+        expected, known = columns_of(tables), len(self.columns["z"])
+        if self._version < WITH_FOLLOWERS and known >= tables.n_z - tables.n_followers:
+            expected["z"] = expected["z"][:known]
+        if expected != self.columns:
             message = (
                 f"{self.system} has other coordinates than the result in the file; pass the system that was simulated"
             )

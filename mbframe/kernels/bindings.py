@@ -39,12 +39,12 @@ def coordinate_rate_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[S
     return there, _over_bodies(back, kernels, cached, row, "rates")
 
 
-def constraint_stage(kernels: Any, cached: bool, row: np.dtype, equations: int) -> Stage:
+def constraint_stage(kernels: Any, cached: bool, row: np.dtype, equations: int, counts: bool) -> Stage:
     """Constraints of a type that gives its derivatives."""
     if kernels.joins_points:
         return _bound(loops.coincidences, kernels, cached, row, EQUATIONS=equations)
     methods = ("residual", "gradient", "curvature")
-    return _bound(loops.constraints, kernels, cached, row, *methods, EQUATIONS=equations)
+    return _bound(loops.constraints, kernels, cached, row, *methods, EQUATIONS=equations, COUNTS=counts)
 
 
 def bend_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
@@ -60,15 +60,6 @@ def bend_tangent_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
 def clock_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Constraints of our own of a type that depends on time: its part of their rates."""
     return _bound(loops.clocks, kernels, True, row, "time_rate", EQUATIONS=equations)
-
-
-def turn_stages(kernels: Any, row: np.dtype) -> tuple[Stage, Stage]:
-    """Counting of turns for a type with an angle: in every evaluation, and at accepted steps."""
-    ours = kernels.__module__.startswith("mbframe.")
-    return (
-        _bound(loops.turns, kernels, ours, row, "angle", "angle_rate"),
-        _bound(loops.accept_turns, kernels, ours, row, "angle"),
-    )
 
 
 def residual_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
@@ -102,11 +93,12 @@ def velocity_projection_stage(kernels: Any, row: np.dtype, equations: int) -> St
     return _bound(user.projected_velocity_rows, kernels, False, row, EQUATIONS=equations)
 
 
-def force_stage(kernels: Any, cached: bool, row: np.dtype, states: int) -> Stage:
+def force_stage(kernels: Any, cached: bool, row: np.dtype, states: int, counts: bool) -> Stage:
     """Forces of a type; what is not ours may raise and is guarded."""
-    loop = loops.forces if cached else user.guarded_forces
     methods = ("wrench", "state_rate") if states else ("wrench",)
-    return _bound(loop, kernels, cached, row, *methods, STATES=states)
+    if cached:
+        return _bound(loops.forces, kernels, True, row, *methods, STATES=states, COUNTS=counts)
+    return _bound(user.guarded_forces, kernels, False, row, *methods, STATES=states)
 
 
 def reactive_stage(kernels: Any, row: np.dtype) -> Stage:
@@ -114,9 +106,11 @@ def reactive_stage(kernels: Any, row: np.dtype) -> Stage:
     return _bound(loops.reactive_forces, kernels, True, row, "reactive_wrench")
 
 
-def energy_stage(kernels: Any, cached: bool, row: np.dtype) -> Stage:
+def energy_stage(kernels: Any, cached: bool, row: np.dtype, counts: bool) -> Stage:
     """Potential energy of all elements of a type; what is not ours may raise and is guarded."""
-    return _bound(loops.energies if cached else user.guarded_energies, kernels, cached, row, "energy")
+    if cached:
+        return _bound(loops.energies, kernels, True, row, "energy", COUNTS=counts)
+    return _bound(user.guarded_energies, kernels, False, row, "energy")
 
 
 def body_tangent_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
@@ -148,9 +142,10 @@ def velocity_rows_stage(row: np.dtype, equations: int) -> Stage:
     return specialize(loop, str(equations), True, ROW=row, EQUATIONS=equations)
 
 
-def force_tangent_stage(kernels: Any, cached: bool, row: np.dtype, states: int) -> Stage:
+def force_tangent_stage(kernels: Any, cached: bool, row: np.dtype, states: int, counts: bool) -> Stage:
     """Tangent of forces of a type that gives its derivatives."""
-    return _bound(tangent.forces, kernels, cached, row, "wrench", "wrench_gradient", STATES=states)
+    methods = ("wrench", "wrench_gradient")
+    return _bound(tangent.forces, kernels, cached, row, *methods, STATES=states, COUNTS=counts)
 
 
 _refusals: dict[Stage, str] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage, call
+from .counters import farthest
 from .memory import clear, integers, part, record, records, vector
 from .pipeline import inner
 from .workspace import (
@@ -209,9 +210,12 @@ def norm(values, n):
 
 @inner
 def extent(w):
-    """The largest coordinate of a marker, global or on its body, at least 1: their difference is where the body is."""
+    """The largest coordinate of a marker, global or on its body, or counted angle, at least 1.
+
+    The difference of both coordinates is where the body is.
+    """
     markers = records(w.markers, w.n_markers, MARKER)
-    largest = 1.0
+    largest = max(1.0, farthest(w, vector(w.y, w.n_y)))
     for m in range(w.n_markers):
         for x in range(3):
             largest = max(largest, abs(markers[m].position[x]), abs(markers[m].point[x]))

@@ -76,7 +76,7 @@ def integrate_own_states(w, h, y0, z_rate):
     for k in range(w.n_z):
         value = y0[first + k] + 0.5 * h * (z_rate[k] + rate[k])
         if abs(value - z[k]) > ACCURACY * (abs(value) + h * (abs(rate[k]) + abs(z_rate[k])) + h):
-            settled = False
+            settled = settled and k >= w.n_z - w.n_followers
         z[k] = value
     return settled
 

@@ -72,7 +72,10 @@ def fixed_instant(w, r):
 
 @inner
 def error_norm(r, n, error, k, y0, y1, h):
-    """Root mean square of the weighted error; with two estimates their combination after Hairer, Norsett, Wanner."""
+    """Root mean square of the weighted error of the first n components.
+
+    With two estimates it is their combination after Hairer, Norsett, Wanner.
+    """
     main = auxiliary = 0.0
     for c in range(n):
         scale = r.atol + r.rtol * max(abs(y0[c]), abs(y1[c]))
@@ -90,7 +93,7 @@ def error_norm(r, n, error, k, y0, y1, h):
 @inner
 def first_step(w, r, work, y, y0, k):
     """Starting step size (Hairer, Norsett, Wanner, Solving ODE I, II.4): from the size of y' and of its change."""
-    n = w.n_y
+    n = w.n_y - w.n_followers
     d0 = d1 = 0.0
     for c in range(n):
         scale = r.atol + r.rtol * abs(y0[c])
@@ -99,7 +102,7 @@ def first_step(w, r, work, y, y0, k):
     d0, d1 = np.sqrt(d0 / n), np.sqrt(d1 / n)
     h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
     h0 = min(h0, r.t_end - r.t0)
-    for c in range(n):
+    for c in range(w.n_y):
         y[c] = y0[c] + h0 * k[0, c]
     state_changed(w)
     status = derivative(w, r.t0 + h0, work, k[1])
@@ -161,7 +164,7 @@ def runge_kutta(t, work, data, n):
         state_changed(w)
         if r.adaptive == 0:
             break
-        size = error_norm(r, w.n_y, error, k, y0, y, r.h) if status == OK else np.inf
+        size = error_norm(r, w.n_y - w.n_followers, error, k, y0, y, r.h) if status == OK else np.inf
         if size < 1.0:
             growth = GROW if size == 0.0 else min(GROW, SAFETY * size**r.exponent)
             if rejected:

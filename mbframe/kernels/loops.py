@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage, call
+from .counters import turns_of
 from .memory import address_of, block, clear, part, record, records, vector
 from .pipeline import inner
 from .workspace import (
@@ -31,7 +32,8 @@ from .workspace import (
 # formulation differ in size and N_Q is 0, what the row of the body says.
 ROW: np.dtype = np.dtype("f8")
 N_Q = N_V = N_FRAME = N_INTRINSIC = EQUATIONS = STATES = 0
-velocity_residual = velocity_gradient = time_rate = angle = angle_rate = reactive_wrench = None
+COUNTS = False
+velocity_residual = velocity_gradient = time_rate = reactive_wrench = None
 prepare = regular = place = inertia = rates = normalize = intrinsic = residual = gradient = curvature = wrench = (
     state_rate
 ) = energy = None
@@ -79,7 +81,7 @@ def bodies(t, work, table, n):
 def constraints(t, work, table, n):
     """All holonomic basic constraints of one type that give their derivatives.
 
-    Binds ROW, EQUATIONS and the methods residual, gradient, curvature. With g = dC/dx in the 24 numbers of both
+    Binds ROW, EQUATIONS, COUNTS and the methods residual, gradient, curvature. With g = dC/dx in the 24 numbers of both
     markers: J = g B, C' = g x', gamma = -(x'^T C_xx x' + g x''_bias).
     """
     w = workspace(work)
@@ -89,6 +91,8 @@ def constraints(t, work, table, n):
     for k in range(n):
         e = rows[k]
         i, j = markers[e.i], markers[e.j]
+        if COUNTS:
+            j.turns = turns_of(w, e)
         c = part(w.residual, e.row, EQUATIONS)
         value = residual(e, t, i, j)
         for r in range(EQUATIONS):
@@ -286,7 +290,7 @@ def combine(w, e, m, side, n):
 def forces(t, work, table, n):
     """All force elements of one type; own first-order states z change by z' = state_rate, and wrench may depend on z.
 
-    Binds ROW, STATES and the methods wrench and, for elements with states, state_rate.
+    Binds ROW, STATES, COUNTS and the methods wrench and, for elements with states, state_rate.
     """
     w = workspace(work)
     if w.level < DYNAMICS:
@@ -296,6 +300,8 @@ def forces(t, work, table, n):
     for k in range(n):
         e = rows[k]
         i, j = markers[e.i], markers[e.j]
+        if COUNTS:
+            j.turns = turns_of(w, e)
         if STATES == 0:
             force, torque = wrench(e, t, i, j)
         else:
@@ -481,51 +487,15 @@ def moves(t, work, table, n):
 
 
 @Stage
-def turns(t, work, table, n):
-    """Full turns of all angles of one type: those that bring it nearest to an own state of the element.
-
-    That state is integrated along with the motion, z' = theta', so that steps may be larger than a turn, and is set to
-    the angle itself at accepted steps. Binds ROW and the methods angle, angle_rate.
-    """
-    w = workspace(work)
-    rows = records(table, n, ROW)
-    markers = records(w.markers, w.n_markers, MARKER)
-    for k in range(n):
-        e = rows[k]
-        followed = part(w.y, w.n_q + w.n_v + e.z, 1)
-        e.turns = turns_between(angle(e, t, markers[e.i], markers[e.j]), followed[0])
-        if w.level == DYNAMICS:
-            part(w.rates, w.n_q + w.n_v + e.z, 1)[0] = angle_rate(e, t, markers[e.i], markers[e.j])
-    return OK
-
-
-@Stage
-def accept_turns(t, work, table, n):
-    """Keep the angles of an accepted step. Binds ROW and the method angle."""
-    w = workspace(work)
-    rows = records(table, n, ROW)
-    markers = records(w.markers, w.n_markers, MARKER)
-    for k in range(n):
-        e = rows[k]
-        accepted = part(w.y, w.n_q + w.n_v + e.z, 1)
-        now = angle(e, t, markers[e.i], markers[e.j])
-        accepted[0] = now + 2.0 * np.pi * turns_between(now, accepted[0])
-    return OK
-
-
-@inner
-def turns_between(angle, followed):
-    """The number of full turns that brings an angle nearest to `followed`."""
-    return np.floor((followed - angle) / (2.0 * np.pi) + 0.5)
-
-
-@Stage
 def energies(t, work, table, n):
-    """Potential energy of all elements of one type. Binds ROW and the method energy."""
+    """Potential energy of all elements of one type. Binds ROW, COUNTS and the method energy."""
     w = workspace(work)
     rows = records(table, n, ROW)
     markers = records(w.markers, w.n_markers, MARKER)
     for k in range(n):
         e = rows[k]
-        w.potential += energy(e, t, markers[e.i], markers[e.j])
+        i, j = markers[e.i], markers[e.j]
+        if COUNTS:
+            j.turns = turns_of(w, e)
+        w.potential += energy(e, t, i, j)
     return OK

@@ -13,20 +13,22 @@ from typing import Any
 
 from .compile import rebound
 
-PlanarPlace = namedtuple("PlanarPlace", ["position", "axes"])
-PlanarMarker = namedtuple("PlanarMarker", ["position", "axes", "velocity", "angular_velocity"])
+PlanarPlace = namedtuple("PlanarPlace", ["position", "axes", "turns"])
+PlanarMarker = namedtuple("PlanarMarker", ["position", "axes", "velocity", "angular_velocity", "turns"])
 
 method: Any = None
 
 
 def place(marker):
     """Where a marker is, in the plane."""
-    return PlanarPlace(marker.position[:2], marker.axes[:2, :2])
+    return PlanarPlace(marker.position[:2], marker.axes[:2, :2], marker.turns)
 
 
 def motion(marker):
     """Where a marker is and how it moves, in the plane."""
-    return PlanarMarker(marker.position[:2], marker.axes[:2, :2], marker.velocity[:2], marker.angular_velocity[2])
+    return PlanarMarker(
+        marker.position[:2], marker.axes[:2, :2], marker.velocity[:2], marker.angular_velocity[2], marker.turns
+    )
 
 
 def residual(e, t, i, j):

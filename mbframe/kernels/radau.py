@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage, call
+from .counters import farthest
 from .implicit import (
     add_mass,
     add_residual,
@@ -223,7 +224,7 @@ def project(w, r, h, work):
     inverse, e = matrix(r.inverse, STAGES, STAGES), matrix(r.e, STAGES, w.n_v)
     y0 = vector(r.y0, w.n_y)
     speed = largest(y0[w.n_q : w.n_q + w.n_v], w.n_v)
-    scale = ACCURACY * (r.atol + r.rtol * speed) + NOISE * (speed + largest(y0, w.n_q) / h)
+    scale = ACCURACY * (r.atol + r.rtol * speed) + NOISE * (speed + max(largest(y0, w.n_q), farthest(w, y0)) / h)
     largest_change = 0.0
     velocity, position = matrix(r.velocity, STAGES, w.n_rows), matrix(r.position, STAGES, w.n_holonomic)
     right, x = vector(w.right, w.n_v + w.n_rows), vector(w.solution, w.n_v + w.n_rows)
@@ -271,9 +272,10 @@ def change_stages(w, r, m, h):
             value = h * (a[i, 0] * z_rate[0, k] + a[i, 1] * z_rate[1, k] + a[i, 2] * z_rate[2, k])
             start = y0[w.n_q + n_v + k]
             scale = ACCURACY * (r.atol + r.rtol * abs(start + value)) + NOISE * (abs(start) + abs(value))
-            total += ((value - z[i, k]) / scale) ** 2
+            if k < w.n_z - w.n_followers:
+                total += ((value - z[i, k]) / scale) ** 2
             z[i, k] = value
-    return np.sqrt(total / (STAGES * max(1, n_v + w.n_z)))
+    return np.sqrt(total / (STAGES * max(1, n_v + w.n_z - w.n_followers)))
 
 
 @inner
@@ -385,7 +387,8 @@ def error_norm(w, r, m, t, h, work):
     if status != OK:
         return status, 0.0
     total = 0.0
-    for k in range(w.n_y):
+    n = w.n_y - w.n_followers
+    for k in range(n):
         if k < n_q:
             error = rates[k]
             y[k] = q[2, k]
@@ -398,7 +401,7 @@ def error_norm(w, r, m, t, h, work):
             error /= s
         scale = r.error_atol + r.error_rtol * max(abs(y0[k]), abs(y[k]))
         total += (error / scale) ** 2
-    return OK, np.sqrt(total / w.n_y)
+    return OK, np.sqrt(total / n)
 
 
 @Stage

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage, call
+from .counters import turns_of
 from .loops import hand_over
 from .memory import block, clear, copy, integers, part, record, records, vector
 from .pipeline import inner
@@ -41,6 +42,7 @@ TANGENT = np.dtype(
 
 ROW: np.dtype = np.dtype("f8")
 N_Q = N_V = N_FRAME = N_INTRINSIC = EQUATIONS = STATES = 0
+COUNTS = False
 prepare = inertia_tangent = place_tangent = load_tangent = intrinsic_tangent = None
 gradient = hessian = wrench = wrench_gradient = None
 
@@ -196,7 +198,7 @@ def add_product(w, pool, offset, left, right, h, first, second):
 
 @Stage
 def forces(t, work, table, n):
-    """Forces of a type that gives its derivatives. Binds ROW, STATES, wrench, wrench_gradient."""
+    """Forces of a type that gives its derivatives. Binds ROW, STATES, COUNTS, wrench, wrench_gradient."""
     w = workspace(work)
     a = tangent_record(w)
     rows = records(table, n, ROW)
@@ -205,6 +207,8 @@ def forces(t, work, table, n):
     for k in range(n):
         e = rows[k]
         i, j = markers[e.i], markers[e.j]
+        if COUNTS:
+            j.turns = turns_of(w, e)
         clear(g)
         if STATES == 0:
             force, torque = wrench(e, t, i, j)

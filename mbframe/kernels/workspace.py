@@ -48,6 +48,7 @@ def marker_dtype(scalar: str) -> np.dtype:
             ("axes_bias", scalar, (3, 3)),
             ("point", "f8", 3),  # where the marker sits in its body
             ("frame", "f8", (3, 3)),
+            ("turns", "f8"),  # of the angle between both markers of the element that just looks at this second one
             ("body", "i8"),
             ("n", "i8"),  # velocities of the body; 0 for the ground
             ("v", "i8"),  # where they start in v
@@ -73,12 +74,24 @@ LINK_FIELDS = [
     ("block_i", "i8"),  # where the blocks of its Jacobian start in the entries
     ("block_j", "i8"),
     ("z", "i8"),  # first own state
+    ("counter", "i8"),  # which row of the counters counts the turns of its angle; 0: none does
     ("tangent_ii", "i8"),  # where its blocks of the tangent start
     ("tangent_ij", "i8"),
     ("tangent_ji", "i8"),
     ("tangent_jj", "i8"),
 ]
 LINK = np.dtype(LINK_FIELDS, align=True)
+
+# An angle whose turns are counted.
+COUNTER = np.dtype(
+    [
+        ("i", "i8"),  # markers
+        ("j", "i8"),
+        ("z", "i8"),  # the follower
+        ("turns", "f8"),  # at the last evaluation
+    ],
+    align=True,
+)
 
 # Rows of forces that depend on the reaction of a joint: where its multipliers and the first columns of its blocks are.
 REACTIVE_FIELDS = [
@@ -130,6 +143,7 @@ WORK = np.dtype(
         ("n_v", "i8"),
         ("n_z", "i8"),
         ("n_y", "i8"),
+        ("n_followers", "i8"),  # the last of z: they follow the motion, and no error is estimated for them
         ("n_rows", "i8"),
         ("n_holonomic", "i8"),
         ("n_markers", "i8"),
@@ -159,6 +173,8 @@ WORK = np.dtype(
         ("reactive_counts", "i8"),
         ("n_reactive", "i8"),
         ("base_force", "i8"),  # Q without them
+        ("counters", "i8"),  # angles whose turns are counted; the first row belongs to none
+        ("n_counters", "i8"),
         ("accepts", "i8"),  # stages that note what an accepted step has reached
         ("accept_tables", "i8"),
         ("accept_counts", "i8"),

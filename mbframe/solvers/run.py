@@ -67,11 +67,13 @@ class Run:
             dense = self.integrator.interpolation(eq) or Strategy(interpolate_hermite.address, self.output.record)
             eq.bind("interpolate", dense)
         eq.set_state(*eq.split(y))
+        if eq.n_followers:
+            eq.accept(t)
         for counter in ("steps", "rejected", "evaluations", "factorizations"):
             work[counter] = 0
         work["t"] = t
         if instants is None:
-            self.output.append(t, y)
+            self.output.append(t, work.y)
         found: list[EventRecord] = []
         failure: SimulationError | None = None
         began = time.perf_counter()
@@ -175,6 +177,7 @@ class Run:
             if t < t1:
                 eq.call("interpolate", t)
                 eq.call("correct", t)
+                eq.accept(t)
             y = work.y.copy()
             eq.set_state(*eq.split(y1))
             work["t"] = t1

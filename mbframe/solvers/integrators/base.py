@@ -48,7 +48,7 @@ class Integrator(SolverStrategy):
         return None
 
     def callback(self, eq: Equations) -> Callable[[float, int], None]:
-        if eq.n_z:
+        if eq.n_own:
             raise ModelError(
                 f"{type(self).__name__} integrates q and v only, but elements of system {eq.system.name!r} have own "
                 "states; use a built-in integrator"
@@ -61,7 +61,9 @@ class Integrator(SolverStrategy):
             after = start + (int(work["steps"]) + 1) * dt
             if after > end - 1e-9 * dt:
                 after = end
-            eq.set_state(*self.step(eq, t, work.q.copy(), work.v.copy(), after - t))
+            q, v = work.q.copy(), work.v.copy()
+            with eq.following(t, after) as following:
+                following.end(*self.step(eq, t, q, v, after - t))
             work["t"] = after
             work["steps"] = work["steps"] + 1
 

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 RANK_LOST = 1e-9  # relative to the largest, size of what is left of a row of J that depends on others
 SMALLEST_SIZE = 1e-3  # of coordinates and velocities: smaller ones, as at rest, tell nothing about the motion
-UNCONTROLLED = 1e20  # absolute tolerance of multipliers: of index 2, they would fail every error test
+UNCONTROLLED = 1e20  # absolute tolerance of followers, and of multipliers: of index 2, they would fail every error test
 
 
 class BDF(Integrator):
@@ -100,8 +100,9 @@ class _Solution:
             multipliers[self.rows] = np.linalg.lstsq(jacobian[self.rows].T, load, rcond=None)[0]
         whole = np.concatenate([y, multipliers[self.rows], np.zeros(n_eta)])
         rates = np.concatenate([work.rates, np.zeros(n_lambda + n_eta)])
-        absolute = [np.full(len(part), self.absolute_tolerance(part)) for part in (q, v, z)]
-        tolerances = np.concatenate([*absolute, np.full(n_lambda + n_eta, UNCONTROLLED)])
+        controlled = (q, v, z[: eq.n_own])
+        absolute = [np.full(len(part), self.absolute_tolerance(part)) for part in controlled]
+        tolerances = np.concatenate([*absolute, np.full(eq.n_followers + n_lambda + n_eta, UNCONTROLLED)])
         options = {"first_step": self.dt} if self.dt else {}
         self.ida = self.solver(
             self.residual,
