@@ -18,8 +18,8 @@ from typing import Any, Final
 from PySide6.QtCore import QLockFile, QObject, QThreadPool, Signal
 
 import mbframe as mb
+from mbframe.disk.atomic import write_text
 from mbframe.files import model as model_files
-from mbframe.files.atomic import write_text
 from mbframe.files.json_text import dumps, parse
 
 from .document import Document

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from mbframe.files.atomic import write_text
+from mbframe.disk.atomic import write_text
 
 from .places import ASSETS
 

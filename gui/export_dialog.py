@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 import mbframe as mb
-from mbframe.files.atomic import write_text
+from mbframe.disk.atomic import write_text
 
 from . import icons
 from .document import Document

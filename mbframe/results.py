@@ -28,9 +28,9 @@ from .stored_states import States, StatesInMemory
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
+    from .disk.atomic import FilePath
     from .equations import Equations
     from .equations.tables import NumberedBody
-    from .files.atomic import FilePath
     from .plots import Plot
     from .quantities import Quantity
     from .system import System

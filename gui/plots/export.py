@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QTextDocument
 from PySide6.QtSvg import QSvgGenerator
 
 import mbframe as mb
-from mbframe.files.atomic import replacing, write_text
+from mbframe.disk.atomic import replacing, write_text
 
 from ..theme import current as current_theme
 from .plot import Plot

@@ -14,7 +14,7 @@ from ..errors import ModelError, Problem
 from .methods import AS_DESCRIBED, CHOICES, Method
 
 if TYPE_CHECKING:
-    from ..files.atomic import FilePath
+    from ..disk.atomic import FilePath
     from ..plots import Plot
 
 Array = NDArray[np.float64]

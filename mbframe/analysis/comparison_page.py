@@ -7,7 +7,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from ..files.atomic import FilePath, write_text
+from ..disk.atomic import FilePath, write_text
 from ..plots import Plot
 from .comparison import COLUMNS, Comparison, Table
 

@@ -7,8 +7,8 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from ..disk.atomic import writable
 from ..errors import ModelError, Problem
-from ..files.atomic import writable
 from ..files.reader import STRATEGY_SETTINGS
 from .models import add_method_options, add_model_argument, model, strategy
 from .outcome import FAILED, OK, add_output_options, shows_progress, tell

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from .. import examples
+from ..disk.atomic import write_text
 from ..errors import ModelError, Problem
-from ..files.atomic import write_text
 from ..files.model import save
 from ..files.python_writer import to_python
 from ..system import System

@@ -18,14 +18,14 @@ import numpy as np
 
 from ..bodies.base import Ground
 from ..constraints.base import BasicConstraint
+from ..disk.atomic import FilePath, refused, write_text
+from ..disk.inputs import contents
 from ..errors import ModelError, Problem, check_kinds
 from ..markers import Marker
 from ..parameters import Element
 from ..plane import lowered
 from ..system import System
-from .atomic import FilePath, refused, write_text
 from .catalogue import Catalogue, fields, name_of, takes_formulation
-from .inputs import contents
 from .json_text import dumps, faults, most_bytes, one_line, parse
 from .order import by_dependency
 from .reader import FORMAT, SETTINGS, STRATEGY_SETTINGS, VERSION, Reader

@@ -16,7 +16,6 @@ before the process was killed stays readable (`h5py.File(path, swmr=True)`).
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shutil
@@ -34,6 +33,8 @@ from numpy.typing import NDArray
 
 import mbframe
 
+from ..disk.atomic import FilePath, check_free, refused, replacing, replacing_as_owner, unwritten, writable
+from ..disk.room import give_back, take
 from ..equations.equations import Equations
 from ..equations.tables import Tables
 from ..errors import ModelError
@@ -42,7 +43,6 @@ from ..results import EventRecord, Info, Result
 from ..state import Motion, State
 from ..stored_states import PARTS, Columns, NamedColumns, Snapshot, States, columns_of
 from ..system import System
-from .atomic import FilePath, refused, replacing, unwritten, writable
 from .hdf5 import Closed, NewFile, Superblock
 from .json_text import parse
 from .model import document, settings_from, system_from, text_of
@@ -64,7 +64,7 @@ FEWEST_ROWS, MOST_ROWS = 256, 2**14  # of a block, which is one chunk of each co
 COMPRESSION: Final = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
 CHECKPOINT_SECONDS: Final = 1.0
 PAUSES: Final = (0.001, 0.003, 0.01, 0.03, 0.1)  # s, before a file is read again that a run writes
-RESERVE_BYTES: Final = 2**24  # of the disk that a run leaves free
+SLACK_BYTES: Final = 2**20  # of the disk, for indices of chunks, the log and closing the file
 UNFINISHED: Final = "the run that wrote the file still goes on, or was ended from outside"
 
 
@@ -285,12 +285,15 @@ class ResultStream:
     """A file that grows with a run. From its first moment it has its final name and can be read.
 
     At most a second of computing is lost when the process is killed. What goes wrong with the file is a `ModelError`
-    before the first row and an `OSError` or a `RuntimeError` afterwards. A disk that is nearly full is one of them:
-    HDF5 cannot close a file for which the disk has no room, so some is kept.
+    before the first row and an `OSError` or a `RuntimeError` afterwards. A full disk is one of them: room for the rows
+    in hand and for closing the file is taken beforehand, so that none of them is lost.
+
+    Nobody else writes the file meanwhile. If somebody takes its name all the same (by hand, or where there are no
+    locks), the rows are kept under a name of their own.
     """
 
     def __init__(self, path: FilePath, states: States, info: Info) -> None:
-        self.name = str(path)
+        self.name, self.moved = str(path), ""
         self._path = overwritable(path)
         self._snapshot = states.snapshot
         content = Content.of(states)
@@ -299,27 +302,39 @@ class ResultStream:
                 f"{str(path)!r} lacks the model, so that load_result needs it as system=...: {content.lacks}"
             )
         renames_open_files = os.name == "posix"
-        with replacing(path) as temporary, _errors_of(path):
+        with replacing_as_owner(path) as (temporary, lock), _errors_of(path):
             with _created(temporary, content) as file:
                 _reserve_tail(file, content)
                 _log(file, {"info": asdict(replace(info, completed=False, warnings=[*info.warnings, UNFINISHED]))})
             _read_back(temporary, path, content, states)
+            self._lock = lock.kept()
+            self._row_bytes = 8 * (content.width + 1)
+            self.block = block_rows(content)
+            self._take(2 * self.block)
             if renames_open_files:  # so that under its name the file can be read from the first moment
                 self._file = _growing(temporary)
         if not renames_open_files:
             with _errors_of(path):
                 self._file = _growing(self._path)
         self._rows = Rows(self._file, content)
-        self.block = self._rows.block
         self._looked = time.perf_counter()
         self._broken = False
 
     def append(self, t: Array, y: Array) -> None:
-        """Add rows."""
-        if shutil.disk_usage(self._path.parent).free < RESERVE_BYTES + t.nbytes + y.nbytes:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        """Add rows. If there is no room for more than those in hand, these are added, and an `OSError` says so."""
+        try:
+            self._take(len(t) + 3 * self.block)
+        except OSError:
+            with self._watched():
+                self._rows.append(t[: self.block], y[: self.block])
+            raise
         with self._watched():
             self._rows.append(t, y)
+
+    def _take(self, rows: int) -> None:
+        """Take room on the disk for so many rows beyond those in the file, and for all that goes with them."""
+        end = os.fstat(self._lock.descriptor).st_size if self._lock.descriptor >= 0 else 0
+        take(self._lock.descriptor, self._path.parent, end, rows * self._row_bytes + SLACK_BYTES)
 
     @property
     def due(self) -> bool:
@@ -328,12 +343,15 @@ class ResultStream:
 
     def checkpoint(self) -> None:
         """Make sure that all rows so far are in the file."""
+        tail = self._file["tail"]
+        take(self._lock.descriptor, self._path.parent, tail.id.get_offset(), tail.nbytes)
         with self._watched():
             self._rows.save_tail()
         self._looked = time.perf_counter()
 
     def note(self, event: EventRecord) -> None:
         """Note an event."""
+        self._take(3 * self.block)
         with self._watched():
             _log(self._file, {"event": _event_record(event)})
 
@@ -347,6 +365,21 @@ class ResultStream:
         """Close the file."""
         with suppress(OSError, RuntimeError):
             self._file.close()
+        with suppress(OSError):
+            give_back(self._lock.descriptor)
+        if not self._broken and not self._lock.owns(self._path):
+            self._keep_rows()
+        self._lock.close()
+
+    def _keep_rows(self) -> None:
+        """Give the rows a name of their own, since somebody has taken theirs."""
+        own = self._path.with_name(f"{self._path.stem}-{uuid.uuid4().hex[:8]}{self._path.suffix}")
+        with replacing(own) as temporary, temporary.open("wb") as copied:
+            os.lseek(self._lock.descriptor, 0, os.SEEK_SET)
+            with open(os.dup(self._lock.descriptor), "rb") as file:
+                shutil.copyfileobj(file, copied)
+        self.moved = f"{self.name!r} was replaced by another file during the run, whose rows are now in {str(own)!r}"
+        self._path = own
 
     def result(self, equations: Equations, info: Info, events: list[EventRecord]) -> Result | None:
         """The result in the file, with the equations that made it.
@@ -355,6 +388,8 @@ class ResultStream:
         """
         if self._broken:
             return None
+        if self.moved:
+            info.warnings.append(self.moved)
         return Result.of(ResultFile(self._path, equations=equations, snapshot=self._snapshot), info, events)
 
     @contextmanager
@@ -616,6 +651,7 @@ def _errors_of(path: FilePath) -> Iterator[None]:
 def overwritable(path: FilePath) -> Path:
     """The place of a result to be written; a file there that is something else is left alone."""
     place = writable(path)
+    check_free(path)
     if place.exists() and place.stat().st_size:
         try:
             ResultFile(place)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ..disk.atomic import FilePath, refused, replacing
 from ..errors import MbframeError
 from ..quantities import Quantity, select
-from .atomic import FilePath, refused, replacing
 
 if TYPE_CHECKING:
     from ..results import Result

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies import Body, RigidBody
+from ..disk.atomic import FilePath
 from ..errors import ModelError, Problem
 from ..forces import AngleLimit, Bushing, DisplacementLimit, TorsionalSpringDamper
 from ..joints import FixedJoint, GearJoint, Joint, PlanarJoint, RevoluteJoint, TranslationalJoint
 from ..shapes import MESH_SUFFIXES, Box, Cylinder, Mesh, Shape, Sphere
 from ..system import System
-from .atomic import FilePath
 from .urdf import Frame, Inertial, Robot, RobotJoint, Visual, read_urdf
 
 Array = NDArray[np.float64]

@@ -16,8 +16,8 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
+from ..disk.atomic import FilePath, reason, refused
 from ..errors import ModelError, Problem
-from .atomic import FilePath, reason, refused
 
 Array = NDArray[np.float64]
 

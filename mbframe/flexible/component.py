@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..disk.atomic import FilePath
 from .beam_elements import BeamElements
 from .interface_points import InterfacePoint, node_motion
 from .mass_points import MassPoints, rigid_fields
@@ -17,7 +18,6 @@ from .matrices import check_semidefinite, checked_matrix
 from .problems import indices, points, wrong
 from .problems import point as checked_point
 from .storage import (
-    FilePath,
     Tree,
     array_of,
     beams_from,

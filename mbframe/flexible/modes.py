@@ -10,9 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from scipy import linalg
 
+from ..disk.atomic import FilePath
 from .component import Component, Place
 from .problems import wrong
-from .storage import FilePath, Tree, array_of, fields_of, plain, read_npz, write_npz
+from .storage import Tree, array_of, fields_of, plain, read_npz, write_npz
 from .supports import Floating, Support, settled, without_momentum
 
 DEPENDENT = 1e-10  # smallest eigenvalue of the normalized shapes' products below which they are dependent

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from scipy import io, sparse
 
+from ..disk.atomic import FilePath, replacing
 from ..packed import is_packed, unpacked
 from .beam_elements import BeamElements
 from .problems import usable, wrong
 
-FilePath = str | os.PathLike[str]
 Tree = dict[str, Any]
 
 _PER_ELEMENT = ("area", "second_moment_y", "second_moment_z", "torsion", "young", "shear", "density")
@@ -141,13 +141,8 @@ def write_npz(path: FilePath, tree: Tree) -> None:
     target = Path(path)
     if target.suffix != ".npz":
         raise wrong(f"file {str(path)!r}", "", "has another suffix than .npz; choose a name that ends so")
-    temporary = target.with_name(f".{target.name}.part.npz")
-    try:
+    with replacing(target) as temporary:
         np.savez_compressed(temporary, allow_pickle=False, **_flat(tree))
-        os.replace(temporary, target)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise wrong(f"file {str(path)!r}", "", f"could not be written: {error.strerror or error}") from error
 
 
 def read_npz(path: FilePath) -> Tree:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..disk.atomic import FilePath, refused, replacing
 from ..errors import MbframeError, ModelError, Problem
-from ..files.atomic import FilePath, refused, replacing
 
 try:
     from matplotlib.figure import Figure

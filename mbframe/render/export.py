@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
+from ..disk.atomic import FilePath, replacing, unwritten, writable
 from ..errors import ModelError, Problem
-from ..files.atomic import FilePath, replacing, unwritten, writable
 from ..results import Result
 from ..state import State
 from .availability import check_drawing

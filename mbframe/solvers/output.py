@@ -9,10 +9,10 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
+from ..disk.atomic import reason
 from ..equations.equations import Equations
 from ..equations.workspace import Record
 from ..errors import SimulationError
-from ..files.atomic import reason
 from ..files.result_files import ResultStream
 from ..kernels.march import MARCH
 from ..results import EventRecord, Info
@@ -79,6 +79,7 @@ class Output:
             self._taken.append((self._times[:k].copy(), self._states[:k].copy()))
         else:
             self._last = float(self._times[k - 1]) if k else self._last
+            self.record["stored"] = 0  # the stream keeps them, or nobody can
             with self._writing():
                 self._stream.append(self._times[:k], self._states[:k])
         self.record["stored"] = 0

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies.flexible import FlexibleBody
+from ..disk.atomic import FilePath
 from ..equations.equations import Equations, Strategy
 from ..errors import SimulationError
-from ..files.atomic import FilePath
 from ..files.result_files import ResultStream
 from ..kernels.march import interpolate_hermite, march
 from ..kernels.workspace import DONE, FULL

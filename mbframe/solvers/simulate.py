@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..bodies.formulations import Formulation
+from ..disk.atomic import FilePath
 from ..equations.equations import Equations
 from ..errors import ModelError, Problem, check_kinds
-from ..files.atomic import FilePath
 from ..files.result_files import overwritable
 from ..joints.driven import Drive
 from ..parameters import Element

@@ -2,11 +2,14 @@
 
 import os
 import stat
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import mbframe as mb
-from mbframe.files.atomic import replacing, write_text
+from mbframe.disk.atomic import replacing, replacing_as_owner, write_text
+from mbframe.disk.locks import Lock
 
 
 def test_the_file_appears_with_its_content_and_nothing_else_remains(tmp_path):
@@ -80,3 +83,46 @@ def test_permissions_and_links_are_kept(tmp_path):
     assert (tmp_path / "link.txt").is_symlink()
     assert (tmp_path / "a.txt").read_text() == "2"
     assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs locks of open file descriptions")
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
+    """Temporary files of this name whose owner is gone; others, and those that are being written, stay."""
+    names = [".model-0123456789ab.json", ".model-0123456789ac.json", ".other-0123456789ab.json", ".model-short.json"]
+    for name in names:
+        (tmp_path / name).write_text("half")
+    with Lock(tmp_path / names[1]) as lock:
+        assert lock.held
+        write_text(tmp_path / "model.json", "new")
+        assert sorted(os.listdir(tmp_path)) == sorted(["model.json", *names[1:]])
+    write_text(tmp_path / "model.json", "newer")
+    assert sorted(os.listdir(tmp_path)) == sorted(["model.json", *names[2:]])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs locks of open file descriptions")
+def test_a_kept_lock_outlasts_the_writing(tmp_path):
+    path = tmp_path / "a.txt"
+    with replacing_as_owner(path) as (temporary, lock):
+        temporary.write_text("mine")
+        kept = lock.kept()
+    assert kept.owns(path)
+    with pytest.raises(mb.ModelError, match="is being written by a run"):
+        write_text(path, "other")
+    assert path.read_text() == "mine"
+    kept.close()
+    write_text(path, "other")
+    assert path.read_text() == "other"
+
+
+def test_many_writers_of_one_name(tmp_path):
+    """One after the other gets the name, at first and when it is there; each file is whole, and nothing is left."""
+    path, texts = tmp_path / "a.txt", [str(k) * 50_000 for k in range(8)]
+
+    def write(text: str) -> None:
+        for _ in range(10):
+            write_text(path, text)
+            assert path.read_text() in texts
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(write, texts)) == [None] * 8
+    assert os.listdir(tmp_path) == ["a.txt"]

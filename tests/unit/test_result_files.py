@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import mbframe as mb
+from mbframe.disk import room
 from mbframe.files import result_files
 from mbframe.files.hdf5 import checksum
 
@@ -323,31 +324,90 @@ def test_a_killed_run_keeps_what_it_had(tmp_path, blocks):
     assert np.array_equal(rescued.state(-1).position("stone"), loaded.state(-1).position("stone"))
 
 
-def test_a_disk_that_fills_up_ends_the_run_with_what_was_written(tmp_path, monkeypatch):
-    """A block has 16384 rows of 7 numbers, 917,504 bytes: three times there is room for it and the reserve."""
-    free_bytes = iter(range(2**24 + 3_000_000, 0, -1_000_000))
+def test_a_disk_that_fills_up_ends_the_run_with_all_that_was_computed(tmp_path, monkeypatch):
+    """A block has 16384 rows of 7 numbers, 917,504 bytes: there is room for three, those in hand and the reserve."""
+    monkeypatch.setattr(room, "_fallocate", lambda: None)
+    free_bytes = iter(range(room.SPARE + 7_000_000, 0, -1_000_000))
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage._replace(free=next(free_bytes)))
     with pytest.raises(mb.SimulationError, match=r"output .*run\.h5.* could not be written: No space left") as caught:
-        mb.simulate(free(), 1e6, dt=1e-4, output=tmp_path / "run.h5")
+        mb.simulate(free(), 1e4, dt=1e-4, output=tmp_path / "run.h5")
     loaded = mb.load_result(tmp_path / "run.h5")
-    assert len(loaded) == len(caught.value.result) == 3 * result_files.MOST_ROWS
+    assert len(loaded) == len(caught.value.result) > 2 * result_files.MOST_ROWS
+    assert loaded.t[-1] == caught.value.time  # nothing that was computed is lost
     assert np.allclose(loaded.position("stone")[:, 0], loaded.t)
     assert not loaded.info.completed
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of file sizes")
-def test_a_disk_that_refuses_to_write_leaves_a_readable_file(tmp_path):
+@pytest.mark.parametrize("megabytes", [7, 12])
+def test_a_disk_that_refuses_to_write_leaves_a_readable_file(tmp_path, megabytes):
+    """Whoever computed the rows says which was the last; the process ends as it should."""
     code = (
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))\n"
-        "try:\n    mb.simulate(system, 1e6, dt=1e-4, output=sys.argv[1])\n"
-        "except mb.SimulationError as error:\n    print(error, error.result)\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({megabytes}_000_000, {megabytes}_000_000))\n"
+        "try:\n    mb.simulate(system, 1e4, dt=1e-4, output=sys.argv[1])\n"
+        "except mb.SimulationError as error:\n    print(error, error.result); print(repr(error.time))\n"
     )
-    out, errors = child(code, tmp_path / "run.h5").communicate(timeout=150)
+    process = child(code, tmp_path / "run.h5")
+    out, errors = process.communicate(timeout=150)
     assert "could not be written: File too large" in out, errors
+    assert process.returncode == 0, errors
     loaded = mb.load_result(tmp_path / "run.h5")
     assert len(loaded) > 10_000
+    assert repr(float(loaded.t[-1])) == out.splitlines()[-1]
     assert np.allclose(loaded.position("stone")[:, 0], loaded.t)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of file sizes")
+def test_a_disk_without_room_for_a_run_is_refused_before_it(tmp_path):
+    code = (
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))\n"
+        "try:\n    mb.simulate(system, 1e9, dt=1e-4, output=sys.argv[1])\n"
+        "except mb.ModelError as error:\n    print(error)\n"
+    )
+    process = child(code, tmp_path / "run.h5")
+    out, errors = process.communicate(timeout=150)
+    assert "could not be written: File too large" in out, errors
+    assert process.returncode == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs locks of open file descriptions")
+def test_a_file_that_a_run_writes_is_nobody_elses(tmp_path):
+    """The second run is refused before it begins, and so is saving; what the first returns is its own."""
+    path, met = tmp_path / "run.h5", []
+    other = mb.simulate(free(), 0.1)
+
+    def meddle(t: float) -> None:
+        if not met:
+            for attempt in (lambda: mb.simulate(free(), 9.0, dt=1.0, output=path), lambda: other.save(path)):
+                with pytest.raises(mb.ModelError, match=r"run\.h5.*is being written by a run that goes on") as caught:
+                    attempt()
+                met.append(caught.value)
+
+    result = mb.simulate(free(), 0.5, dt=1e-3, output=path, progress=meddle)
+    assert len(met) == 2
+    assert result.t[-1] == mb.load_result(path).t[-1] == pytest.approx(0.5)
+    assert [file.name for file in tmp_path.iterdir()] == ["run.h5"]
+    other.save(path)  # the run has ended
+
+
+def test_rows_whose_name_was_taken_get_another(tmp_path):
+    path = tmp_path / "run.h5"
+    mb.simulate(free(), 0.1).save(tmp_path / "other.h5")
+
+    def take_its_name(t: float) -> None:
+        if (tmp_path / "other.h5").exists():
+            os.replace(tmp_path / "other.h5", path)
+
+    if os.name != "posix":
+        pytest.skip("an open file cannot be replaced")
+    result = mb.simulate(free(), 0.5, dt=1e-3, output=path, progress=take_its_name)
+    assert result.t[-1] == pytest.approx(0.5)
+    assert "was replaced by another file" in result.info.warnings[-1]
+    (own,) = set(tmp_path.iterdir()) - {path}
+    assert np.array_equal(mb.load_result(own).q, result.q)
+    assert mb.load_result(path).t[-1] == pytest.approx(0.1)
 
 
 def test_a_file_without_its_end_keeps_what_is_there(tmp_path):
