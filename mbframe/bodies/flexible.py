@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 NEAR_AXIS = 1e-6  # of the body's extent: nodes this near to a line are on it
+TOO_FAR = 10.0  # of the body's extent: no body that deforms a little is deformed by as much
 NEAR = 0.5  # of the first frequency: a rotation this fast lowers the stiffness by a quarter
 
 
@@ -123,6 +124,22 @@ class FlexibleBody(Body):
             return float(np.sqrt(max(square, 0.0)))
 
         return self._kept(f"frequency {node}", (self.modes,), lowest)
+
+    def unbounded(self, modal_coordinates: Array) -> str:
+        """Why a run cannot go on if a shape displaces the body by far more than its own size; else nothing."""
+
+        def sizes() -> Array:
+            return np.linalg.norm(self.shapes_in_frame.translations, axis=1).max(axis=0, initial=0.0)
+
+        moved = np.abs(modal_coordinates) * self._kept("sizes", (self.modes, self.frame), sizes)
+        extent = self.modes.component.extent
+        if not moved.max(initial=0.0) > TOO_FAR * extent:
+            return ""
+        remedy = "set geometric_stiffening=True" if not self.geometric_stiffening else "reduce the loads"
+        return (
+            f"its shape {int(moved.argmax())} displaces it by {moved.max():.3g} m, and it is {extent:.3g} m large: it "
+            f"bends without bound, which small deformations cannot describe; {remedy}, or use smaller bodies"
+        )
 
     def remarks(self, markers: Sequence[Marker], angular_velocity: Array) -> list[str]:
         """A warning if it turned nearly as fast as it bends, held at one of its markers, without stiffening.

@@ -35,7 +35,10 @@ class BeamElements:
         (e,): Pa, Pa, kg/m³.
     shear_area_y, shear_area_z
         (e,): effective areas against shear along y and z, m²; infinite where sections stay normal to the axis
-        (Euler-Bernoulli). Rotary inertia of bending belongs to finite ones only (Timoshenko).
+        (Euler-Bernoulli).
+    rotary
+        (e,): whether sections resist turning about local y and z with ρ Iy and ρ Iz: always with shear (Timoshenko),
+        by choice without it (Rayleigh).
     """
 
     edges: np.ndarray
@@ -50,6 +53,7 @@ class BeamElements:
     density: np.ndarray
     shear_area_y: np.ndarray
     shear_area_z: np.ndarray
+    rotary: np.ndarray
 
     def __post_init__(self) -> None:
         for declared in fields(self):
@@ -161,15 +165,14 @@ class BeamElements:
     def mass_points(self, nodes: np.ndarray) -> MassPoints:
         """Four Gauss points in each element, which give the consistent mass matrix exactly.
 
-        A point has the mass of its part of the beam, its polar inertia ρ (Iy + Iz) about the axis and, with shear, the
-        rotary inertia ρ Iy and ρ Iz about the others.
+        A point has the mass of its part of the beam, its polar inertia ρ (Iy + Iz) about the axis and, where `rotary`
+        says so, ρ Iy and ρ Iz about the others.
         """
         positions, masses, inertias, maps = [], [], [], []
-        rotary = np.isfinite(self.shear_area_y)
         local = np.zeros((len(self.edges), 3, 3))
         local[:, 0, 0] = self.second_moment_y + self.second_moment_z
-        local[:, 1, 1] = np.where(rotary, self.second_moment_y, 0.0)
-        local[:, 2, 2] = np.where(rotary, self.second_moment_z, 0.0)
+        local[:, 1, 1] = np.where(self.rotary, self.second_moment_y, 0.0)
+        local[:, 2, 2] = np.where(self.rotary, self.second_moment_z, 0.0)
         section = self.axes.transpose(0, 2, 1) @ local @ self.axes * self.density[:, None, None]
         start, end = nodes[self.edges[:, 0]], nodes[self.edges[:, 1]]
         for place, weight in self._instants():

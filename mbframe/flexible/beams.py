@@ -26,13 +26,18 @@ def beam(
     shear: float,
     density: float,
     shear_factors: Sequence[float] | None = None,
+    rotary_inertia: bool = False,
 ) -> Component:
     """A straight beam along local x, with the first node at the origin; ``elements + 1`` nodes of six freedoms.
 
     E A u'' in tension, G J in torsion (polar inertia ρ (Iy + Iz)), E I in bending. Euler-Bernoulli without
-    `shear_factors`: sections stay normal to the axis and have no rotary inertia. Timoshenko with them. Consistent mass;
+    `shear_factors`: sections stay normal to the axis and do not resist tilting. Timoshenko with them. Consistent mass;
     static deflections under loads at nodes are exact, errors of frequencies fall with the fourth power of the elements'
     length, with shear with the second.
+
+    An Euler-Bernoulli beam has no diametral inertia of its sections, so it is no model of a shaft whose whirl splits by
+    its own gyroscopic moments: of these it has only what the polar inertia of its twist gives when it spins. Take
+    ``rotary_inertia=True`` (Rayleigh's beam) or `shear_factors` for that.
 
     Parameters
     ----------
@@ -52,15 +57,16 @@ def beam(
         kg/m³.
     shear_factors
         (κy, κz): κ A is the area that carries shear along y and z; 5/6 for rectangles, 0.9 for circles.
+    rotary_inertia
+        Whether sections resist tilting with ρ Iy and ρ Iz: Rayleigh's beam. Timoshenko's always does.
     """
     positive("beam", length=length)
     count = counted("beam", "elements", elements, 1)
     nodes = np.zeros((count + 1, 3))
     nodes[:, 0] = np.linspace(0.0, float(length), count + 1)
     edges = np.column_stack([np.arange(count), np.arange(1, count + 1)])
-    return _component(
-        "beam", nodes, edges, (0.0, 1.0, 0.0), area, second_moments, torsion, young, shear, density, shear_factors
-    )
+    section = (area, second_moments, torsion, young, shear, density, shear_factors)
+    return _component("beam", nodes, edges, (0.0, 1.0, 0.0), *section, rotary_inertia)
 
 
 def frame(
@@ -74,6 +80,7 @@ def frame(
     shear: Any,
     density: Any,
     shear_factors: Any = None,
+    rotary_inertia: Any = False,
     y_axis: Any = None,
     subdivisions: int = 1,
 ) -> Component:
@@ -85,7 +92,7 @@ def frame(
         (n, 3): positions, m.
     edges
         (k, 2): numbers of the nodes that a beam connects.
-    area, second_moments, torsion, young, shear, density, shear_factors
+    area, second_moments, torsion, young, shear, density, shear_factors, rotary_inertia
         As for `beam`: one value for all edges, or a list with one for each.
     y_axis
         A vector (or one for each edge) that says where local y of the section points; its part along the edge does not
@@ -136,6 +143,7 @@ def frame(
         spread("shear", shear),
         spread("density", density),
         spread("shear_factors", shear_factors, 2),
+        spread("rotary_inertia", rotary_inertia),
     )
 
 
@@ -158,6 +166,7 @@ def _component(
     shear: Any,
     density: Any,
     shear_factors: Any,
+    rotary_inertia: Any,
 ) -> Component:
     """The component of beam elements between neighbouring nodes."""
     count = len(edges)
@@ -183,6 +192,9 @@ def _component(
     }
     moments = each("second_moments", second_moments, 2)
     factors = np.full((count, 2), np.inf) if shear_factors is None else each("shear_factors", shear_factors, 2)
+    rotary = _numbers(element, "rotary_inertia", rotary_inertia)
+    if rotary.shape not in ((), (count,)) or not np.all((rotary == 0.0) | (rotary == 1.0)):
+        problems.append(Problem(element, "rotary_inertia", f"found {rotary_inertia!r}; give True or False"))
     if problems:
         raise ModelError(problems)
     along = nodes[edges[:, 1]] - nodes[edges[:, 0]]
@@ -198,6 +210,7 @@ def _component(
         second_moment_z=np.array(moments[:, 1]),
         shear_area_y=factors[:, 0] * sections["area"],
         shear_area_z=factors[:, 1] * sections["area"],
+        rotary=np.broadcast_to(rotary != 0.0, (count,)) | (shear_factors is not None),
         **sections,
     )
     return Component.of_beams(nodes, structure)

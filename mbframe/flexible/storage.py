@@ -105,12 +105,14 @@ def beams_tree(beams: BeamElements) -> Tree:
     for name in ("axes", *names):
         array = getattr(beams, name)
         tree[name] = array[0] if np.all(array == array[0]) else array
+    if np.any(beams.rotary & ~np.isfinite(beams.shear_area_y)):
+        tree["rotary"] = beams.rotary[0] if np.all(beams.rotary == beams.rotary[0]) else beams.rotary
     return tree
 
 
 def beams_from(tree: Any, nodes: np.ndarray) -> BeamElements:
     """The elements between `nodes`."""
-    values = fields_of("Component.beams", tree, ("edges", "axes", *_PER_ELEMENT), _SHEAR_AREAS)
+    values = fields_of("Component.beams", tree, ("edges", "axes", *_PER_ELEMENT), (*_SHEAR_AREAS, "rotary"))
     edges = array_of("Component.beams", "edges", values["edges"], int)
     if edges.ndim != 2 or edges.shape[1] != 2 or not edges.size or edges.min() < 0 or edges.max() >= len(nodes):
         raise wrong("Component.beams", "edges", f"needed are pairs of node numbers from 0 to {len(nodes) - 1}")
@@ -130,7 +132,11 @@ def beams_from(tree: Any, nodes: np.ndarray) -> BeamElements:
     along = np.einsum("ei,e,ei->e", arrays["axes"][:, 0], 1.0 / length, nodes[edges[:, 1]] - nodes[edges[:, 0]])
     if not (np.allclose(products, np.eye(3), atol=1e-9) and np.allclose(along, 1.0, atol=1e-9)):
         raise wrong("Component.beams", "axes", "must be unit vectors at right angles, the first along the element")
-    return BeamElements(edges=edges, length=length, **arrays)
+    rotary = array_of("Component.beams", "rotary", values.get("rotary", False))
+    if rotary.shape not in ((), (len(edges),)) or not np.all((rotary == 0.0) | (rotary == 1.0)):
+        raise wrong("Component.beams", "rotary", f"needed is true or false, or one for each of {len(edges)} elements")
+    rotary = (rotary != 0.0) | np.isfinite(arrays["shear_area_y"])
+    return BeamElements(edges=edges, length=length, rotary=rotary, **arrays)
 
 
 # ---- files

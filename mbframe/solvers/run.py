@@ -135,7 +135,13 @@ class Run:
             steps = max(1, min(wanted, 1_000_000))
 
     def _advance(self, steps: int) -> int:
-        return self.eq.run(march.address, float(self.eq.work["t"]), self.output.record.address, steps)
+        status = self.eq.run(march.address, float(self.eq.work["t"]), self.output.record.address, steps)
+        for b in self.eq.tables.bodies:
+            if isinstance(b.body, FlexibleBody):
+                modal, _ = b.formulation.deformations(self.eq.work.q[None, b.q_slice], self.eq.work.v[None, b.v_slice])
+                if message := b.body.unbounded(modal[0]):
+                    raise SimulationError(message, float(self.eq.work["t"]), str(b.body))
+        return status
 
     def _march_with_events(self, events: list[Event], found: list[EventRecord], progress: Progress) -> None:
         eq, work = self.eq, self.eq.work

@@ -574,3 +574,19 @@ def test_bad_files_of_modes(beam, tmp_path):
     np.savez(tmp_path / "objects.npz", shapes=np.array([{}], dtype=object))
     with refused("cannot be read as .npz"):
         flexible.Modes.load(tmp_path / "objects.npz")
+
+
+# ---- rotary inertia
+
+
+def test_rayleigh_sections_resist_tilting(beam, tmp_path):
+    """ρ I of the sections belongs to the inertia about y and z; files keep the choice."""
+    part = flexible.beam(**BEAM, rotary_inertia=True)
+    beams = part.beams
+    extra = float(np.sum(beams.density * beams.second_moment_y * beams.length))
+    assert part.inertia[1, 1] - beam.inertia[1, 1] == pytest.approx(extra, rel=1e-9)
+    part.save(tmp_path / "part.npz")
+    for again in (flexible.Component.load(tmp_path / "part.npz"), flexible.Component.from_values(part.to_values())):
+        assert abs(again.mass_matrix - part.mass_matrix).max() == 0.0
+    with refused("rotary_inertia: found 'yes'"):
+        flexible.beam(**BEAM, rotary_inertia="yes")

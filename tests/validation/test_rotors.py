@@ -1,0 +1,99 @@
+"""Whirl of rotors inside a component: gyroscopic moments of sections and disks, in all frames and kinds of modes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import mbframe as mb
+
+from .random_rotors import disagreements, modes_of, rotor
+from .rotor_model import Disk, Rotor
+
+YOUNG, SHEAR, DENSITY = 2.1e11, 8.1e10, 7850.0
+LENGTH, ELEMENTS = 1.0, 8
+
+
+def shaft(diameter: float, kind: str = "rayleigh", elements: int = ELEMENTS) -> mb.flexible.Component:
+    moment = np.pi * diameter**4 / 64
+    return mb.flexible.beam(
+        length=LENGTH,
+        elements=elements,
+        area=np.pi * diameter**2 / 4,
+        second_moments=(moment, moment),
+        torsion=2 * moment,
+        young=YOUNG,
+        shear=SHEAR,
+        density=DENSITY,
+        shear_factors=(0.9, 0.9) if kind == "timoshenko" else None,
+        rotary_inertia=kind == "rayleigh",
+    )
+
+
+def reference(
+    diameter: float, kind: str = "rayleigh", disks: tuple[Disk, ...] = (), pinned: tuple[int, ...] = (0, ELEMENTS)
+) -> Rotor:
+    moment, area = np.pi * diameter**4 / 64, np.pi * diameter**2 / 4
+    return Rotor(
+        LENGTH,
+        ELEMENTS,
+        YOUNG * moment,
+        DENSITY * area,
+        0.0 if kind == "euler" else DENSITY * moment,
+        2 * DENSITY * moment,
+        0.9 * SHEAR * area if kind == "timoshenko" else np.inf,
+        disks,
+        pinned,
+    )
+
+
+def with_disks(part: mb.flexible.Component, disks: tuple[Disk, ...]) -> mb.flexible.Component:
+    mass = sparse.lil_matrix(part.mass_matrix)
+    for node, m, polar, diametral in disks:
+        for k, value in enumerate((m, m, m, polar, diametral, diametral)):
+            mass[6 * node + k, 6 * node + k] += value
+    return mb.flexible.Component(part.nodes, sparse.csr_array(mass), part.stiffness_matrix)
+
+
+def roots(system: mb.System, speed: float) -> np.ndarray:
+    """Frequencies in axes that turn with the shaft, rad/s, in order."""
+    found = mb.linearize(system, frame=mb.TurningFrame(axis=(1, 0, 0), rate=speed)).eigenvalues
+    assert np.abs(found.real).max() < 1e-4 * np.abs(found).max(), "nothing dissipates"
+    return np.sort(found.imag[found.imag > 0.0])
+
+
+def assert_whirls(found: np.ndarray, expected: np.ndarray, speed: float, tolerance: float) -> None:
+    """A whirl ω in fixed axes is |ω - Ω| in turning ones."""
+    for omega in expected:
+        assert np.abs(found - abs(omega - speed)).min() < tolerance * abs(omega), (omega, found)
+
+
+CASES = {
+    "Jeffcott": (0.03, "rayleigh", ((4, 20.0, 0.4, 0.2),), (0, 8)),
+    "overhung": (0.03, "rayleigh", ((8, 12.0, 0.5, 0.26),), (0, 5)),
+    "two disks": (0.04, "rayleigh", ((2, 15.0, 0.6, 0.3), (6, 25.0, 0.4, 0.3)), (0, 8)),
+    "Rayleigh shaft": (0.12, "rayleigh", (), (0, 8)),
+    "Timoshenko shaft": (0.12, "timoshenko", (), (0, 8)),
+    "Euler-Bernoulli shaft": (0.12, "euler", (), (0, 8)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("kind", ["craig_bampton", "free", "clamped"])
+@pytest.mark.parametrize("frame", ["node", "mean"])
+def test_whirl_is_that_of_a_rotor_model(case: str, kind: str, frame: str) -> None:
+    diameter, theory, disks, pinned = CASES[case]
+    part = shaft(diameter, theory)
+    if disks:
+        part = with_disks(part, disks)
+    modes = modes_of(part, kind, sorted({*pinned, *(disk[0] for disk in disks)}))
+    model = reference(diameter, theory, disks, pinned)
+    slowest = abs(model.whirl(0.0)[0])
+    for speed in np.linspace(0.1, 2.5, 10) * slowest:
+        assert_whirls(roots(rotor(modes, frame, speed, pinned), speed), model.whirl(speed)[:4], speed, 1e-4)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_rotors_do_not_depend_on_the_frame_and_equal_rigid_disks(seed: int) -> None:
+    assert max(disagreements(seed)) < 1e-6
