@@ -31,7 +31,11 @@ PARTS: Final = 2000
 """Into which an interval is cut to look for jumps."""
 STEEPEST: Final = 20
 """How many of these parts are looked at."""
-NO_ROW: Final = (0, 0, 0, 0, 0, 0.0, 0.0, 0.0)
+SAME: Final = 1e-14
+"""Part of an interval by which rounding may split a place where a function switches."""
+INTERPOLATIONS: Final = ("monotone", "spline")
+"""How a table goes from point to point."""
+NO_ROW: Final = (0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
 """What the row holds where there is none."""
 
 _Scalar = Callable[[float], float]
@@ -49,6 +53,9 @@ class Function:
     derivatives
         Only for a callable of one variable: its first and second derivative. Without them, derivatives of a callable
         are extrapolated differences (about 1e-10 and 1e-8 relative for smooth functions).
+    breakpoints
+        Only for a callable or an expression of one variable: where its value or slope jumps. Adaptive integrators end a
+        step there. Expressions and tables know such places themselves; callables are sampled before a run.
 
     Notes
     -----
@@ -68,6 +75,9 @@ class Function:
     variables: tuple[str, ...]
     kind: str
     """``"constant"``, ``"expression"``, ``"table"``, ``"piecewise_linear"``, ``"polynomial"`` or ``"callable"``."""
+    _breakpoints: tuple[float, ...]
+    interpolation: str
+    """Of a table: ``"monotone"`` or ``"spline"``; otherwise empty."""
     program: Program | None
     """What the interpreter runs; None for a Python callable."""
 
@@ -76,6 +86,7 @@ class Function:
         definition: float | str | Callable[..., float],
         variables: Sequence[str] = ("t",),
         derivatives: tuple[_Scalar, _Scalar] | None = None,
+        breakpoints: ArrayLike = (),
     ) -> None:
         if isinstance(definition, str):
             self._set("expression", definition, variables)
@@ -89,32 +100,60 @@ class Function:
             refuse(
                 self._label, "derivatives= is for a callable of one variable; leave it out: others are differentiated"
             )
+        if np.size(breakpoints):
+            self._breakpoints = self._checked_breakpoints(breakpoints)
+
+    def _checked_breakpoints(self, places: ArrayLike) -> tuple[float, ...]:
+        if self.kind == "constant" or len(self.variables) != 1:
+            refuse(self._label, "breakpoints= is for a callable or an expression of one variable; leave it out")
+        problems: list[Problem] = []
+        numbers = _numbers(places, "breakpoints", self._label, 1, problems)
+        if problems:
+            raise ModelError(problems)
+        return tuple(sorted(set(numbers)))
 
     def _set(
-        self, kind: str, data: Any, variables: Sequence[str], derivatives: tuple[_Scalar, _Scalar] | None = None
+        self,
+        kind: str,
+        data: Any,
+        variables: Sequence[str],
+        derivatives: tuple[_Scalar, _Scalar] | None = None,
+        interpolation: str = "",
     ) -> None:
         self.kind = kind
         self._data = data
         self.variables = checked_variables(variables)
         self._derivatives = derivatives
-        self.program = None if kind == "callable" else _PROGRAMS[kind](data, self.variables)
+        self._breakpoints = ()
+        self.interpolation = interpolation
+        self.program = None if kind == "callable" else _PROGRAMS[interpolation or kind](data, self.variables)
         if self.program is not None and ops.VARIABLE not in self.program.code[::2]:
             # A constant is checked here and not first in the middle of a simulation.
             self._at((0.0,) * len(self.variables), -1, 0)
 
     @classmethod
-    def _from_data(cls, kind: str, data: Any, variables: Sequence[str]) -> Function:
+    def _from_data(cls, kind: str, data: Any, variables: Sequence[str], interpolation: str = "") -> Function:
         self = cls.__new__(cls)
-        self._set(kind, data, variables)
+        self._set(kind, data, variables, interpolation=interpolation)
         return self
 
     @classmethod
-    def table(cls, x: ArrayLike, y: ArrayLike, variable: str = "t") -> Function:
-        """Natural cubic spline through the points (x, y), continued by its end tangents.
+    def table(cls, x: ArrayLike, y: ArrayLike, variable: str = "t", interpolation: str = "monotone") -> Function:
+        """Smooth curve through the points (x, y), of cubics between them.
 
-        A natural spline has no curvature at its ends, so value, slope and curvature are continuous everywhere.
+        ``"monotone"`` keeps the shape of the points: between two of them it only rises or only falls, so that it never
+        leaves their range, and outside it holds the end values [FritschButland1984]. Its slope is continuous between
+        the points; its curvature jumps at them.
+
+        ``"spline"`` is the natural cubic spline, continued by its end tangents: value, slope and curvature are
+        continuous everywhere, as a `Driver` needs it, but it swings beyond the points beside a steep rise, and its
+        tangents leave their range.
         """
-        return cls._from_data("table", _points(x, y, "Function.table"), (variable,))
+        points = _points(x, y, "Function.table")
+        if interpolation not in INTERPOLATIONS:
+            allowed = f"allowed are {' and '.join(map(repr, INTERPOLATIONS))}; choose one of them"
+            raise ModelError([Problem("Function.table", "interpolation", f"found {interpolation!r}; {allowed}")])
+        return cls._from_data("table", points, (variable,), interpolation)
 
     @classmethod
     def piecewise_linear(cls, x: ArrayLike, y: ArrayLike, variable: str = "t") -> Function:
@@ -135,24 +174,33 @@ class Function:
 
     @classmethod
     def from_source(cls, source: Any) -> Function:
-        """The function that `source` describes."""
+        """The function that `source` describes; a table that does not say its interpolation is a spline."""
         if isinstance(source, dict):
             variables = source.get("variables", ["t"])
             data = {key: value for key, value in source.items() if key != "variables"}
+            interpolation, breakpoints = data.pop("interpolation", None), data.pop("breakpoints", None)
             if len(data) == 1 and isinstance(variables, list) and variables:
                 ((kind, content),) = data.items()
-                if kind in ("expression", "constant"):
-                    return cls(content, variables)
-                if kind == "polynomial":
-                    return cls.polynomial(content, variables[0])
-                if kind in ("table", "piecewise_linear") and isinstance(content, list) and len(content) == 2:
-                    return getattr(cls, kind)(*content, variables[0])
+                points = content if isinstance(content, list) and len(content) == 2 else []
+                if kind == "expression" and interpolation is None:
+                    return cls(content, variables, breakpoints=() if breakpoints is None else breakpoints)
+                if kind == "table" and points and breakpoints is None:
+                    chosen = "spline" if interpolation is None else interpolation
+                    return cls.table(points[0], points[1], variables[0], chosen)
+                if interpolation is None and breakpoints is None:
+                    if kind == "constant":
+                        return cls(content, variables)
+                    if kind == "polynomial":
+                        return cls.polynomial(content, variables[0])
+                    if kind == "piecewise_linear" and points:
+                        return cls.piecewise_linear(points[0], points[1], variables[0])
         elif isinstance(source, str | float | int):
             return cls(source)
         refuse(
             "Function",
             f"found the source {source!r}; allowed are a number, an expression, or one of expression, constant, table, "
-            "piecewise_linear, polynomial with its data and the list of variables",
+            "piecewise_linear, polynomial with its data and the list of variables, a table with its interpolation and "
+            "an expression with its breakpoints",
         )
 
     @property
@@ -160,13 +208,16 @@ class Function:
         """What `from_source` needs, in numbers, text, lists and dictionaries; None for a Python callable."""
         if self.kind == "callable":
             return None
-        if self.kind in ("constant", "expression") and self.variables == ("t",):
+        if self.kind in ("constant", "expression") and self.variables == ("t",) and not self._breakpoints:
             return self._data
         data = [list(part) for part in self._data] if self.kind in ("table", "piecewise_linear") else self._data
-        return {self.kind: list(data) if self.kind == "polynomial" else data, "variables": list(self.variables)}
+        more: dict[str, Any] = {"breakpoints": list(self._breakpoints)} if self._breakpoints else {}
+        if self.interpolation:
+            more["interpolation"] = self.interpolation
+        return {self.kind: list(data) if self.kind == "polynomial" else data, **more, "variables": list(self.variables)}
 
     @property
-    def row(self) -> tuple[int, int, int, int, int, float, float, float]:
+    def row(self) -> tuple[int, int, int, int, int, float, float, float, float]:
         """Content of a table row in `ROW_FORMAT`; valid while this function is kept.
 
         Who makes the table puts the address of the interpreter into the field `run`. Zeros for what has no place there:
@@ -175,7 +226,7 @@ class Function:
         if self.program is None or len(self.variables) > 1:
             return NO_ROW
         code, constants = self.program.code, self.program.constants
-        return (code.ctypes.data, code.size, constants.ctypes.data, constants.size, 0, 0.0, 0.0, 0.0)
+        return (code.ctypes.data, code.size, constants.ctypes.data, constants.size, 0, 0.0, 0.0, 0.0, 0.0)
 
     def __call__(self, *values: ArrayLike) -> Any:
         """The value: a number, or an array if an argument is an array."""
@@ -232,6 +283,48 @@ class Function:
         return _extrapolated_difference(line, point[which], order)
 
     @property
+    def python(self) -> Callable[..., float] | None:
+        """The Python callable, of a function that is one."""
+        return self._data if self.kind == "callable" else None
+
+    def breakpoints(self, low: float, high: float) -> NDArray[np.float64]:
+        """Where, from `low` to `high`, the value or the slope may jump: in order, each place once.
+
+        Expressions switch where what is compared is equal, and at zeros of what `abs` and `sign` are taken of; tables
+        at their points; a callable where `breakpoints=` says so. More may be there: those of other kinds are not known.
+        """
+        if len(self.variables) != 1:
+            raise ValueError(f"{self._label} has the variables {', '.join(self.variables)}; breakpoints need one")
+        places = np.array(self._breakpoints)
+        if self.kind in ("table", "piecewise_linear"):
+            places = np.array(self._data[0])
+        elif self.kind == "expression" and self.program is not None:
+            from .expression_trees import Search, tree
+
+            places = np.concatenate([places, Search(tree(self.program), float(low), float(high)).run()])
+        places = np.sort(places[(places >= low) & (places <= high)])
+        if len(places) < 2:
+            return places
+        # Of several that differ by roundings, the one of the fewest digits was meant.
+        groups = np.split(places, np.flatnonzero(np.diff(places) > SAME * (high - low)) + 1)
+        return np.array([min(group.tolist(), key=lambda x: len(repr(x))) for group in groups])
+
+    @property
+    def has_two_derivatives(self) -> bool:
+        """Of a table: whether its slope and its curvature are continuous everywhere, as those of a spline are."""
+        if self.interpolation != "monotone" or self.program is None:
+            return self.interpolation == "spline"
+        n = len(self._data[0])
+        pieces = self.program.constants[1 + n :].reshape(n + 1, 4)
+        back = np.concatenate([[0.0], np.diff(self._data[0])])  # a piece counts from where it begins
+        left, right = pieces[:-1], pieces[1:]
+        slopes = left[:, 1] + back * (2.0 * left[:, 2] + 3.0 * back * left[:, 3])
+        bends = left[:, 2] + 3.0 * back * left[:, 3]
+        gaps = np.abs(slopes - right[:, 1]).max(), np.abs(bends - right[:, 2]).max()
+        sizes = np.abs(pieces[:, 1]).max(), np.abs(pieces[:, 2]).max()
+        return bool(gaps[0] <= 1e-9 * sizes[0] and gaps[1] <= 1e-9 * sizes[1])
+
+    @property
     def bent(self) -> bool:
         """Whether its value or its slope may jump somewhere; of Python callables that is not known, and taken as no."""
         if self.kind == "expression":
@@ -252,24 +345,26 @@ class Function:
 
     def _identity(self) -> tuple[Any, ...]:
         if self.program is None:
-            return (self.variables, self._data, self._derivatives)
-        return (self.variables, self.program.code.tobytes(), self.program.constants.tobytes())
+            return (self.variables, self._data, self._derivatives, self._breakpoints)
+        return (self.variables, self.program.code.tobytes(), self.program.constants.tobytes(), self._breakpoints)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.program is None:
-            return Function, (self._data, self.variables, self._derivatives)
+            return Function, (self._data, self.variables, self._derivatives, self._breakpoints)
         return Function.from_source, (self.source,)
 
     def __repr__(self) -> str:
         variables = "" if self.variables == ("t",) else f", variables={self.variables!r}"
         if self.kind in ("constant", "expression", "callable"):
-            return f"Function({self._data!r}{variables})"
+            breakpoints = f", breakpoints={list(self._breakpoints)!r}" if self._breakpoints else ""
+            return f"Function({self._data!r}{variables}{breakpoints})"
         variable = "" if self.variables == ("t",) else f", {self.variables[0]!r}"
         if self.kind == "polynomial":
             return f"Function.polynomial({list(self._data)!r}{variable})"
         x, y = self._data
         points = f"{list(x)!r}, {list(y)!r}" if len(x) <= 8 else f"<{len(x)} points from {x[0]!r} to {x[-1]!r}>"
-        return f"Function.{self.kind}({points}{variable})"
+        interpolation = ", interpolation='spline'" if self.interpolation == "spline" else ""
+        return f"Function.{self.kind}({points}{variable}{interpolation})"
 
 
 # ---- Checks -------------------------------------------------------------------------------------------------------
@@ -321,7 +416,39 @@ def _of_polynomial(coefficients: tuple[float, ...], variables: tuple[str, ...]) 
     return Program.of([ops.VARIABLE, 0, ops.POLYNOMIAL, 0], [len(coefficients), *coefficients])
 
 
-def _of_table(points: tuple[tuple[float, ...], tuple[float, ...]], variables: tuple[str, ...]) -> Program:
+def _of_monotone(points: tuple[tuple[float, ...], tuple[float, ...]], variables: tuple[str, ...]) -> Program:
+    x, y = np.array(points)
+    h, rise = np.diff(x), np.diff(y) / np.diff(x)
+    d = _monotone_slopes(h, rise)
+    second = (3.0 * rise - 2.0 * d[:-1] - d[1:]) / h
+    third = (d[:-1] + d[1:] - 2.0 * rise) / h**2
+    return _piecewise(x, y, np.column_stack([y[:-1], d[:-1], second, third]), (0.0, 0.0))
+
+
+def _monotone_slopes(h: NDArray[Any], rise: NDArray[Any]) -> NDArray[Any]:
+    """Slopes at the points by which cubics keep the shape of the points: [FritschButland1984].
+
+    In between the weighted harmonic mean of the slopes of the lines on both sides, zero at a peak; at the ends that of
+    a parabola through three points, as far as it keeps the shape. Two points lie on a line.
+    """
+    if len(h) == 1:
+        return np.array([rise[0], rise[0]])
+    d = np.zeros(len(h) + 1)
+    before, after = 2.0 * h[1:] + h[:-1], h[1:] + 2.0 * h[:-1]
+    alike = rise[:-1] * rise[1:] > 0.0
+    weights = (before / np.where(alike, rise[:-1], 1.0) + after / np.where(alike, rise[1:], 1.0)) / (before + after)
+    d[1:-1] = np.where(alike, 1.0 / np.where(alike, weights, 1.0), 0.0)
+    for end, (h0, h1, m0, m1) in ((0, (h[0], h[1], rise[0], rise[1])), (-1, (h[-1], h[-2], rise[-1], rise[-2]))):
+        slope = ((2.0 * h0 + h1) * m0 - h0 * m1) / (h0 + h1)
+        if slope * m0 <= 0.0:
+            slope = 0.0
+        elif m0 * m1 <= 0.0 and abs(slope) > 3.0 * abs(m0):
+            slope = 3.0 * m0
+        d[end] = slope
+    return d
+
+
+def _of_spline(points: tuple[tuple[float, ...], tuple[float, ...]], variables: tuple[str, ...]) -> Program:
     from scipy.interpolate import CubicSpline
 
     x, y = np.array(points)
@@ -348,7 +475,8 @@ _PROGRAMS: Final[dict[str, Callable[[Any, tuple[str, ...]], Program]]] = {
     "constant": _of_constant,
     "expression": _of_expression,
     "polynomial": _of_polynomial,
-    "table": _of_table,
+    "monotone": _of_monotone,
+    "spline": _of_spline,
     "piecewise_linear": _of_piecewise_linear,
 }
 

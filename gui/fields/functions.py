@@ -19,6 +19,7 @@ from .texts import TextEdit
 KINDS: Final = {
     "expression": ("Formula", "such as 0.5*{0} + 0.1*sin(5*{0})"),
     "table": ("Curve", "x: y pairs, such as 0: 0, 1: 0.5, 2: 0.7"),
+    "spline": ("Spline", "x: y pairs, such as 0: 0, 1: 0.5, 2: 0.7"),
     "piecewise_linear": ("Lines", "x: y pairs, such as 0: 0, 1: 0.5, 2: 0.7"),
     "polynomial": ("Polynomial", "coefficients c0, c1, c2, such as 0, 1, 0.5"),
 }
@@ -44,8 +45,8 @@ class FunctionEdit(QWidget):
             if key == "expression" or len(variables) == 1:
                 self.kind.addItem(label, key)
         self.kind.setToolTip(
-            "How the function is written: as a formula, as a smooth curve or straight lines through points, or as a "
-            "polynomial"
+            "How the function is written: as a formula, through points as a curve that keeps their shape, a spline "
+            "(for drivers) or straight lines, or as a polynomial"
         )
         self.edit = TextEdit(self)
         self.edit.setObjectName(f"{name}_edit")
@@ -63,7 +64,7 @@ class FunctionEdit(QWidget):
     def set_function(self, function: mb.Function | None) -> None:
         """Show a function; None is an empty text."""
         self._function = function
-        kind = function.kind if function is not None and function.kind in KINDS else "expression"
+        kind = kind_of(function)
         with QSignalBlocker(self.kind):
             self.kind.setCurrentIndex(max(0, self.kind.findData(kind)))
         self.edit.show_text(text_of(function))
@@ -75,14 +76,15 @@ class FunctionEdit(QWidget):
         """The function of the text; the one that was shown as long as nothing is changed."""
         kind, text = self.kind.currentData(), self.edit.text().strip()
         shown = self._function
-        shown_kind = shown.kind if shown is not None and shown.kind in KINDS else "expression"
-        if kind == shown_kind and text == text_of(shown):
+        if kind == kind_of(shown) and text == text_of(shown):
             return shown
         if not text:
             return None
         try:
             if kind == "polynomial":
                 return mb.Function.polynomial([read_number(c) for c in text.split(",")], self._variables[0])
+            if kind == "spline":
+                return mb.Function.table(*points_of(text), self._variables[0], interpolation="spline")
             if kind != "expression":
                 return getattr(mb.Function, kind)(*points_of(text), self._variables[0])
         except mb.ModelError as error:
@@ -92,7 +94,7 @@ class FunctionEdit(QWidget):
     def _change_kind(self) -> None:
         self._hint()
         self.edit.setFocus()
-        if self._function is None or self.kind.currentData() != self._function.kind:
+        if self._function is None or self.kind.currentData() != kind_of(self._function):
             self.edit.clear()
             self.typed.emit()
         else:
@@ -108,6 +110,13 @@ class FunctionEdit(QWidget):
             f"Variables: {', '.join(self._variables)}. Numbers, pi, e, + - * / **, comparisons, if(condition, a, b), "
             "sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt abs sign min max, step(t, t0, h0, t1, h1)"
         )
+
+
+def kind_of(function: mb.Function | None) -> str:
+    """How a function is written: a key of `KINDS`."""
+    if function is None or function.kind not in KINDS:
+        return "expression"
+    return "spline" if function.interpolation == "spline" else function.kind
 
 
 def text_of(function: mb.Function | None) -> str:

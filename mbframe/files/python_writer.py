@@ -276,9 +276,14 @@ class _Writer:
         (kind,) = [key for key in value if key in FUNCTION_KINDS]
         own = tuple(value.get("variables", variables))
         if kind in ("constant", "expression"):
-            return _call("mb.Function", _literal(value[kind]), variables=_literal(list(own)))
+            given = {} if own == ("t",) and "breakpoints" in value else {"variables": _literal(list(own))}
+            if "breakpoints" in value:
+                given["breakpoints"] = _literal(value["breakpoints"])
+            return _call("mb.Function", _literal(value[kind]), **given)
         lists = [listed(one) for one in ([value[kind]] if kind == "polynomial" else value[kind])]
         variable = {} if own == ("t",) else {"variable": _text(own[0])}
+        if value.get("interpolation") == "spline":
+            variable["interpolation"] = _text("spline")
         return _call(f"mb.Function.{kind}", *(_list(one) for one in lists), **variable)
 
     def _shape(self, value: Mapping[str, Any]) -> Group:

@@ -24,7 +24,7 @@ from .catalogue import ADDED, Catalogue, arguments, fields, settings_of, strateg
 from .json_text import child
 from .old_versions import completed
 from .order import by_dependency
-from .values import FUNCTION_KINDS, MAX_POINTS, SEVERAL_FUNCTIONS
+from .values import FUNCTION_KEYS, FUNCTION_KINDS, MAX_POINTS, SEVERAL_FUNCTIONS
 
 FORMAT: Final = "mbframe model"
 VERSION: Final = 2
@@ -506,7 +506,7 @@ def _function(p: Parameter, value: Any) -> Any:
         if value is None and p.optional:
             return None
         raise p.refuse(value, "give a number, an expression, or an object of one of " + ", ".join(FUNCTION_KINDS))
-    kinds = [key for key in value if key != "variables"]
+    kinds = [key for key in value if key != "variables" and key not in FUNCTION_KEYS]
     variables = value.get("variables", list(p.variables))
     if len(kinds) != 1 or kinds[0] not in FUNCTION_KINDS:
         allowed = f"one of {', '.join(FUNCTION_KINDS)} with its data, and variables"
@@ -519,8 +519,14 @@ def _function(p: Parameter, value: Any) -> Any:
     elif isinstance(data, list):
         data = [_long_list(one) if _is_array(one) else one for one in data]
     _check_data(kind, data)
+    for key, owner in (("interpolation", "table"), ("breakpoints", "expression")):
+        if key in value and kind != owner:
+            raise ValueError(f"found {key} in a function of the kind {kind}; only {owner} has it; remove it")
+    if "breakpoints" in value:
+        _check_data("polynomial", value["breakpoints"])
     try:
-        function = Function.from_source({kind: data, "variables": variables})
+        more = {key: value[key] for key in FUNCTION_KEYS if key in value}
+        function = Function.from_source({kind: data, **more, "variables": variables})
     except ModelError as error:
         raise ValueError("; ".join(problem.message for problem in error.problems)) from None
     if function.program is None or not np.all(np.isfinite(function.program.constants)):

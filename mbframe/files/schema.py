@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ..constraints.base import BasicConstraint
+from ..functions import INTERPOLATIONS
 from ..packed import KEYS, TYPES
 from ..parameters import REQUIRED, Element, Parameter
 from ..shapes import Shape
@@ -229,12 +230,19 @@ _DATA: Final = {
     "table": _array(_NUMBERS, 2),
     "piecewise_linear": _array(_NUMBERS, 2),
 }
+_MORE: Final[dict[str, Any]] = {
+    "table": {"interpolation": {"enum": list(INTERPOLATIONS), "description": "left out: spline"}},
+    "expression": {"breakpoints": _array(NUMBER)},
+}
 _FUNCTION: Final = {
     "description": "a number, an expression such as 'sin(2*t)', or an object with other data or variables",
     "anyOf": [
         NUMBER,
         {"type": "string"},
-        *(_object({kind: data, "variables": _VARIABLES}, (kind,)) for kind, data in _DATA.items()),
+        *(
+            _object({kind: data, **_MORE.get(kind, {}), "variables": _VARIABLES}, (kind,))
+            for kind, data in _DATA.items()
+        ),
     ],
 }
 

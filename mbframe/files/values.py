@@ -20,6 +20,8 @@ from .catalogue import name_of, settings_of
 from .json_text import one_line, text_fault
 
 FUNCTION_KINDS: Final = ("constant", "expression", "polynomial", "table", "piecewise_linear")
+FUNCTION_KEYS: Final = ("interpolation", "breakpoints")
+"""What else a table and an expression may say."""
 """Kinds of functions that files hold. Python callables are code, which they do not."""
 SEVERAL_FUNCTIONS: Final = ("functions", "vector functions", "axial functions")
 """Kinds of parameters that are several functions; axial ones are a single function in a planar system."""
@@ -89,9 +91,10 @@ def _function(p: Parameter, f: Function) -> Any:
         raise ValueError(f"found a {f.kind} of more than {MAX_POINTS:,} points; thin it out")
     if any(len(one) >= PACKED_FROM for one in lists):
         data = packed(data) if f.kind == "polynomial" else [packed(one) for one in data]
+    more = {key: f.source[key] for key in FUNCTION_KEYS if isinstance(f.source, dict) and key in f.source}
     if f.variables != p.variables:
-        return {f.kind: data, "variables": list(f.variables)}
-    return data if f.kind in ("constant", "expression") else {f.kind: data}
+        return {f.kind: data, **more, "variables": list(f.variables)}
+    return data if f.kind in ("constant", "expression") and not more else {f.kind: data, **more}
 
 
 def _functions(p: Parameter, value: Function | tuple[Function, ...]) -> Any:

@@ -55,6 +55,10 @@ class ForceElement(TwoPointConnection):
         """Force and torque on the body of j, at j."""
         raise NotImplementedError(f"{type(self).__name__} does not define wrench(self, t, i, j)")
 
+    def way(self, name: str, start: float, end: float) -> tuple[float, float] | None:
+        """Where the argument of one of its functions may get to in a run; None if the element does not know."""
+        return None
+
     def remarks(self, start: float, end: float) -> Iterator[str]:
         """What is doubtful about this element in a run from one time to another; shown in the run's warnings."""
         yield from ()

@@ -105,6 +105,13 @@ class Tire(ForceElement):
             for a in range(3):
                 g[a, c] = df[a]
 
+    def way(self, name: str, start: float, end: float) -> tuple[float, float]:
+        x = float(self.i.axes[:, 0] @ (self.j.at - self.i.at))
+        ends = (x + self.speed * start, x + self.speed * end)
+        own = float(np.linalg.norm(self.body_j.velocity)) * (end - start)
+        around = AHEAD + 2.0 * own if self.speed == 0.0 else self.radius + 2.0 * own
+        return min(ends) - around, max(ends) + around
+
     def remarks(self, start: float, end: float) -> Iterator[str]:
         x = float(self.i.axes[:, 0] @ (self.j.at - self.i.at))
         way = [x - AHEAD, x + AHEAD] if self.speed == 0.0 else [x + self.speed * start, x + self.speed * end]

@@ -41,6 +41,16 @@ class Drive(Joint):
         """The functions that are given, by parameter, in the order of the equations."""
         return {name: value for name in self.drives if (value := getattr(self, name)) is not None}
 
+    def check(self) -> Iterator[Problem]:
+        yield from super().check()
+        for name, function in self.functions().items():
+            if function.kind == "table" and not function.has_two_derivatives:
+                yield self.problem(
+                    name,
+                    "found a table whose curvature jumps, which no force can follow; take the spline through the same "
+                    'points: mb.Function.table(x, y, interpolation="spline")',
+                )
+
     def remarks(self, start: float, end: float) -> Iterator[str]:
         """What is doubtful about its functions in a run from one time to another; shown in the run's warnings."""
         for name, function in self.functions().items():
@@ -85,6 +95,7 @@ class Driver(Drive):
         super().__init__(name, joint.body_i, joint.body_j, joint=joint, **values)
 
     def check(self) -> Iterator[Problem]:
+        yield from super().check()
         driven = self.functions()
         if len(driven) != 1:
             found = "both" if driven else "nothing"

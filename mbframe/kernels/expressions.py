@@ -22,6 +22,7 @@ PROGRAM_FIELDS: Final = [
     ("value", "f8"),  # its last results
     ("slope", "f8"),
     ("bend", "f8"),
+    ("argument", "f8"),  # where they were taken
 ]
 """How the row of an element's table holds a function of one variable."""
 

@@ -7,6 +7,7 @@ import numpy as np
 from .compile import Stage, call
 from .memory import matrix, record, vector
 from .pipeline import inner
+from .schedule import note_begin, passed, prepare, within
 from .workspace import MOTION, OK, STEP_TOO_SMALL, USER_METHOD, state_changed, workspace
 
 RUNGE_KUTTA = np.dtype(
@@ -28,6 +29,10 @@ RUNGE_KUTTA = np.dtype(
         ("dt", "f8"),  # of a fixed step
         ("h_next", "f8"),  # of an adaptive one
         ("h_max", "f8"),
+        ("schedule", "i8"),  # what an adaptive step must not pass; 0: there is nothing
+        ("stop", "f8"),  # where this step may lead at most, and where its stages may look
+        ("low", "f8"),
+        ("high", "f8"),
         ("adaptive", "i8"),
         ("exponent", "f8"),  # -1 / (order of the error estimate + 1)
         ("rtol", "f8"),
@@ -101,11 +106,11 @@ def first_step(w, r, work, y, y0, k):
         d1 += (k[0, c] / scale) ** 2
     d0, d1 = np.sqrt(d0 / n), np.sqrt(d1 / n)
     h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
-    h0 = min(h0, r.t_end - r.t0)
+    h0 = min(h0, r.stop - r.t0)
     for c in range(w.n_y):
         y[c] = y0[c] + h0 * k[0, c]
     state_changed(w)
-    status = derivative(w, r.t0 + h0, work, k[1])
+    status = derivative(w, within(r, r.t0 + h0), work, k[1])
     if status != OK:
         return status
     d2 = 0.0
@@ -134,29 +139,33 @@ def runge_kutta(t, work, data, n):
     r.dense_ready = 0
     for i in range(w.n_y):
         y0[i] = y[i]
-    status = derivative(w, t, work, k[0])
+    longest, restart = prepare(w, r, t)
+    status = derivative(w, within(r, t), work, k[0])
     if status != OK:
         return status
     if r.adaptive == 0:
         t1 = fixed_instant(w, r)
         r.h = t1 - t
-    elif r.h_next == 0.0:
-        status = first_step(w, r, work, y, y0, k)
-        if status != OK:
-            return status
+    else:
+        longest = note_begin(r, longest)
+        if r.h_next == 0.0 or restart:
+            status = first_step(w, r, work, y, y0, k)
+            if status != OK:
+                return status
     rejected = False
     while True:
         if r.adaptive != 0:
-            r.h = min(r.h_next, r.h_max, r.t_end - t)
-            if 2.0 * r.h > r.t_end - t > r.h * (1.0 + 1e-6):
-                r.h = 0.5 * (r.t_end - t)  # two equal steps to the end rather than a step and a splinter
-            if r.h <= SMALLEST * max(abs(t), SMALLEST) and r.h < r.t_end - t:
+            wanted = r.h_next
+            r.h = min(r.h_next, longest, r.stop - t)
+            if 2.0 * r.h > r.stop - t > r.h * (1.0 + 1e-6):
+                r.h = 0.5 * (r.stop - t)  # two equal steps to the end rather than a step and a splinter
+            if r.h <= SMALLEST * max(abs(t), SMALLEST) and r.h < r.stop - t:
                 return STEP_TOO_SMALL
-            t1 = r.t_end if r.h >= r.t_end - t else t + r.h
+            t1 = r.stop if r.h >= r.stop - t else t + r.h
         for s in range(1, r.stages):
             combine(y, y0, r.h, a[s], k, s, w.n_y)
             state_changed(w)
-            status = derivative(w, t + c[s] * r.h, work, k[s])
+            status = derivative(w, within(r, t + c[s] * r.h), work, k[s])
             if status != OK:
                 break
         if status == OK:
@@ -166,11 +175,17 @@ def runge_kutta(t, work, data, n):
             break
         size = error_norm(r, w.n_y - w.n_followers, error, k, y0, y, r.h) if status == OK else np.inf
         if size < 1.0:
-            growth = GROW if size == 0.0 else min(GROW, SAFETY * size**r.exponent)
-            if rejected:
-                growth = min(1.0, growth)
-            r.h_next = r.h * growth
-            break
+            status, share = passed(w, r, t1, r.h, work)
+            if status == OK and share <= 1.0:
+                growth = GROW if size == 0.0 else min(GROW, SAFETY * size**r.exponent)
+                if rejected:
+                    growth = min(1.0, growth)
+                r.h_next = r.h * growth
+                if t1 == r.stop and not rejected:
+                    r.h_next = max(r.h_next, wanted)  # it was a break that made this step short
+                break
+            # An argument that went too far shrinks the step in proportion.
+            size = share ** (-1.0 / r.exponent) if status == OK else np.inf
         if status < 0 or status == USER_METHOD:  # a user's code raised: not a matter of step size
             return status
         rejected = True
@@ -198,7 +213,7 @@ def interpolate_runge_kutta(t, work, data, n):
         for s in range(r.stages, total):
             combine(y, y0, r.h, a[s], k, s, w.n_y)
             state_changed(w)
-            status = derivative(w, r.t0 + c[s] * r.h, work, k[s])
+            status = derivative(w, within(r, r.t0 + c[s] * r.h), work, k[s])
             if status != OK:
                 return status
         r.dense_ready = 1

@@ -25,6 +25,7 @@ def run(x, work, program, n):
     A stage, called by address, because the interpreter is long: it is compiled once and not once per type of element.
     """
     p = record(program, PROGRAM)
+    p.argument = x
     p.value = p.slope = p.bend = np.nan
     if p.n_code == 0:
         return OK

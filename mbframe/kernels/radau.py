@@ -36,6 +36,7 @@ from .implicit import (
 from .integrators import SMALLEST, first_step
 from .memory import clear, matrices, matrix, record, vector
 from .pipeline import inner
+from .schedule import note_begin, passed, prepare, within
 from .stagewise import STAGES, add_stage, factor_stages, substitute_stages
 from .workspace import DYNAMICS, NO_STEP, OK, STEP_TOO_SMALL, USER_METHOD, state_changed, workspace
 
@@ -51,6 +52,10 @@ RADAU = np.dtype(
         ("t_end", "f8"),
         ("h_next", "f8"),
         ("h_max", "f8"),
+        ("schedule", "i8"),  # what a step must not pass; 0: there is nothing
+        ("stop", "f8"),  # where this step may lead at most, and where its stages may look
+        ("low", "f8"),
+        ("high", "f8"),
         ("rtol", "f8"),
         ("atol", "f8"),
         ("error_rtol", "f8"),  # what the estimate, of lower order than the step, is compared with
@@ -66,6 +71,8 @@ RADAU = np.dtype(
         ("q", "i8"),  # 3 x n_q
         ("q_rate", "i8"),
         ("last_v", "i8"),  # increments of the last accepted step
+        ("last_q", "i8"),  # and its coordinates and increments of own states
+        ("last_z", "i8"),
         ("last_h", "f8"),  # 0: it is not known
         ("dynamic", "i8"),  # residuals, a row per stage
         ("velocity", "i8"),
@@ -84,6 +91,7 @@ RADAU = np.dtype(
 LIMIT = 15
 SWEEPS = 12
 ACCURACY = 0.02  # of the iteration, in units of the tolerance
+SHORTEST = 1e-8  # part of a step that is long enough to be solved for
 SLOW = 0.3  # an iteration that leaves more than this of its change is linearized anew
 NOISE = 256 * np.finfo(np.float64).eps
 SAFETY, SHRINK, GROW = 0.9, 0.2, 3.0  # a step that grows further is not predicted well by the one before
@@ -157,7 +165,7 @@ def evaluate_stage(w, r, t, h, i, work):
     for k in range(w.n_z):
         y[w.n_q + w.n_v + k] = y0[w.n_q + w.n_v + k] + z[i, k]
     state_changed(w)
-    return call(w.evaluate, t + c[i] * h, work, 0, DYNAMICS)
+    return call(w.evaluate, within(r, t + c[i] * h), work, 0, DYNAMICS)
 
 
 @inner
@@ -186,7 +194,7 @@ def evaluate_stages(w, r, m, t, h, linearize, work):
         for k in range(w.n_z):
             z_rate[i, k] = rates[w.n_q + w.n_v + k]
         if linearize:
-            status = take_tangent(w, m, t + c[i] * h, work, v_rate, multipliers[i])
+            status = take_tangent(w, m, within(r, t + c[i] * h), work, v_rate, multipliers[i])
             if status != OK:
                 return status
             add_stage(w, m, blocks, i, h, a, inverse)
@@ -207,7 +215,7 @@ def factor_all(w, r, m, h):
 def linearize_begin(w, r, m, t, h, work):
     """The matrix with the tangent of the begin of the step in all stages, where these cannot be predicted."""
     v_rate, multipliers = vector(r.rates0, w.n_y)[w.n_q : w.n_q + w.n_v], vector(w.multipliers, w.n_rows)
-    status = take_tangent(w, m, t, work, v_rate, multipliers)
+    status = take_tangent(w, m, within(r, t), work, v_rate, multipliers)
     if status != OK:
         return status
     blocks = matrices(r.stages, m.n + 2 * m.n_lower, STAGES, STAGES)
@@ -285,7 +293,7 @@ def start(w, r, m, t, work):
     for k in range(w.n_y):
         y[k] = y0[k]
     state_changed(w)
-    status = begin(w, m, t, work)
+    status = begin(w, m, within(r, t), work)
     if status != OK:
         return status
     for k in range(w.n_y):
@@ -412,10 +420,15 @@ def radau(t, work, data, n):
     m = newton(r.newton)
     y, y0 = vector(w.y, w.n_y), vector(r.y0, w.n_y)
     v, last = matrix(r.v, STAGES, w.n_v), matrix(r.last_v, STAGES, w.n_v)
+    q, last_q = matrix(r.q, STAGES, w.n_q), matrix(r.last_q, STAGES, w.n_q)
+    z, last_z = matrix(r.z, STAGES, w.n_z), matrix(r.last_z, STAGES, w.n_z)
     r.t0 = t
     for k in range(w.n_y):
         y0[k] = y[k]
-    if r.h_next == 0.0:
+    longest, restart = prepare(w, r, t)
+    if restart:
+        r.last_h = 0.0  # the polynomial of the last step ends at the break
+    if r.h_next == 0.0 or restart:
         status = start(w, r, m, t, work)
         if status != OK:
             return status
@@ -428,25 +441,34 @@ def radau(t, work, data, n):
             return status
     rejected = False
     while True:
-        h = min(r.h_next, r.h_max, r.t_end - t)
-        if 2.0 * h > r.t_end - t:  # two equal steps to the end, or one, rather than a step and a splinter
-            h = (r.t_end - t) * (0.5 if r.t_end - t > h * (1.0 + 1e-6) else 1.0)
-        if h <= SMALLEST * max(abs(t), SMALLEST) and h < r.t_end - t:
-            return STEP_TOO_SMALL
-        t1 = r.t_end if h >= r.t_end - t else t + h
         status = start(w, r, m, t, work)
         if status != OK:
             return status
+        wanted = r.h_next
+        h = min(r.h_next, note_begin(r, longest), r.stop - t)
+        if 2.0 * h > r.stop - t:  # two equal steps to the end, or one, rather than a step and a splinter
+            h = (r.stop - t) * (0.5 if r.stop - t > h * (1.0 + 1e-6) else 1.0)
+        if h <= SMALLEST * max(abs(t), SMALLEST) and h < r.stop - t:
+            return STEP_TOO_SMALL
+        t1 = r.stop if h >= r.stop - t else t + h
         status = attempt(w, r, m, t, h, 1.0, work)
         size = np.inf
         if status == OK:
             status, size = error_norm(w, r, m, t, h, work)
+        if status == OK and size < 1.0:
+            status, share = passed(w, r, t1, h, work)
+            if status != OK:
+                size = np.inf
+            elif share > 1.0:
+                size = share ** (-1.0 / r.exponent)  # shrinks the step in proportion
         if status < 0 or status == USER_METHOD:
             return status
         if status == OK and size < 1.0:
             safety = SAFETY * (2 * LIMIT + 1) / (2 * LIMIT + r.iterations)
             growth = GROW if size == 0.0 else max(SHRINK, min(GROW, safety * size**r.exponent))
             r.h_next = h * (min(1.0, growth) if rejected else growth)
+            if t1 == r.stop and not rejected:
+                r.h_next = max(r.h_next, wanted)  # it was a break that made this step short
             break
         rejected = True
         w.rejected += 1
@@ -460,20 +482,51 @@ def radau(t, work, data, n):
     for i in range(STAGES):
         for k in range(w.n_v):
             last[i, k] = v[i, k]
+        for k in range(w.n_q):
+            last_q[i, k] = q[i, k]
+        for k in range(w.n_z):
+            last_z[i, k] = z[i, k]
     state_changed(w)
     w.t = t1
     w.steps += 1
     return OK
 
 
+@inner
+def follow(w, r, part):
+    """w.y on the polynomial of the last step, which passes through its stages."""
+    y, y0, c = vector(w.y, w.n_y), vector(r.y0, w.n_y), vector(r.c, STAGES)
+    v, q, z = matrix(r.last_v, STAGES, w.n_v), matrix(r.last_q, STAGES, w.n_q), matrix(r.last_z, STAGES, w.n_z)
+    for k in range(w.n_y):
+        y[k] = y0[k]
+    for j in range(STAGES):
+        weight = basis(c, j, part)
+        for k in range(w.n_q):
+            y[k] += weight * (q[j, k] - y0[k])
+        for k in range(w.n_v):
+            y[w.n_q + k] += weight * v[j, k]
+        for k in range(w.n_z):
+            y[w.n_q + w.n_v + k] += weight * z[j, k]
+    state_changed(w)
+
+
 @Stage
 def interpolate_radau(t, work, data, n):
-    """w.y at time t inside the last step, by a shorter step from its begin: as accurate as the step itself."""
+    """w.y at time t inside the last step, by a shorter step from its begin: as accurate as the step itself.
+
+    A step that is far shorter still is lost in rounding, and one into a contact or a jump may have no solution although
+    the whole step had: then the polynomial of the step is taken, whose correction follows.
+    """
     w = workspace(work)
     r = record(data, RADAU)
     m = newton(r.newton)
     status = start(w, r, m, r.t0, work)
     if status == OK and t > r.t0:
-        status = attempt(w, r, m, r.t0, t - r.t0, 0.0, work)
+        status = NO_STEP
+        if t - r.t0 > SHORTEST * r.last_h:
+            status = attempt(w, r, m, r.t0, t - r.t0, 0.0, work)
+        if status > 0 and status != USER_METHOD:
+            follow(w, r, (t - r.t0) / r.last_h)
+            status = OK
     w.t = t
     return status

@@ -22,6 +22,7 @@ from .events import Event
 from .integrators import Integrator
 from .output import Output
 from .progress import Progress
+from .schedule import Schedule
 from .stabilization import Stabilization
 
 Array = NDArray[np.float64]
@@ -33,9 +34,14 @@ class Run:
     """One simulation: the equations with their strategies, and the march through time in chunks."""
 
     def __init__(
-        self, eq: Equations, integrator: Integrator, acceleration: Acceleration, stabilization: Stabilization
+        self,
+        eq: Equations,
+        integrator: Integrator,
+        acceleration: Acceleration,
+        stabilization: Stabilization,
+        schedule: Schedule | None = None,
     ) -> None:
-        self.eq = eq
+        self.eq, self.schedule = eq, schedule
         self.integrator, self.acceleration, self.stabilization = integrator, acceleration, stabilization
 
     def strategies(self) -> dict[str, Any]:
@@ -56,7 +62,7 @@ class Run:
         """March from (t, y) to the end and return the result."""
         t_end, dt = settings["t_end"], settings["dt"]
         eq, work = self.eq, self.eq.work
-        self.integrator.begin(t, t_end, dt)
+        self.integrator.begin(t, t_end, dt, self.schedule)
         correction = self.stabilization.bound(eq)
         eq.bind("accelerate", self.stabilization.accelerating(self.acceleration.bound(eq), correction))
         eq.bind("correct", correction)

@@ -25,6 +25,7 @@ from .events import Event
 from .integrators import DormandPrince, Integrator, RungeKutta4
 from .progress import reporter
 from .run import Run
+from .schedule import scheduled
 from .stabilization import DirectCorrection, Stabilization
 from .starting import assembled, clamped_points, refuse_ambiguous_friction, refuse_conflicting_drivers
 
@@ -106,7 +107,11 @@ def simulate(
     info.warnings += clamped_points(system)
     refuse_ambiguous_friction(eq, start, y)
     refuse_conflicting_drivers(eq, start, float(t_end))
-    run = Run(eq, chosen, acceleration or AugmentedFormulation(), stabilization or DirectCorrection(tolerance=1e-10))
+    bounded = getattr(chosen, "max_step", None) is not None
+    schedule = scheduled(eq, start, float(t_end), None if chosen.adaptive else dt, bounded)
+    info.warnings += schedule.warnings
+    corrected = stabilization or DirectCorrection(tolerance=1e-10)
+    run = Run(eq, chosen, acceleration or AugmentedFormulation(), corrected, schedule)
     settings = {"t_end": float(t_end), "dt": dt, "formulation": formulation, **run.strategies()}
     info.settings = {name: repr(s) if isinstance(s, Element | Formulation) else s for name, s in settings.items()}
     looked_for = [Event.of(e) for e in events]

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.interpolate import PchipInterpolator
 
 from mbframe.errors import ModelError
+from mbframe.expression_trees import tree
 from mbframe.expressions import MAX_NESTING
 from mbframe.functions import NO_ROW, Function
 from mbframe.kernels import expressions as ops
@@ -154,7 +156,7 @@ def test_constant_and_polynomial():
 def test_table_is_the_natural_spline_with_its_tangents():
     # By hand: points (0, 0), (1, 1), (2, 0). Natural: M0 = M2 = 0 and M0 + 4 M1 + M2 = 6 (0 - 2 + 0), so M1 = -3 and
     # y = 1.5 x - 0.5 x³ on [0, 1], symmetric about x = 1, with slopes 1.5 and -1.5 at the ends.
-    f = Function.table([0, 1, 2], [0, 1, 0])
+    f = Function.table([0, 1, 2], [0, 1, 0], interpolation="spline")
     for x in (0.0, 0.25, 0.9):
         expected = (1.5 * x - 0.5 * x**3, 1.5 - 1.5 * x**2, -3 * x)
         assert all_three(f, x) == pytest.approx(expected, abs=1e-14)
@@ -163,12 +165,87 @@ def test_table_is_the_natural_spline_with_its_tangents():
     assert all_three(f, 4.0) == pytest.approx((-3.0, -1.5, 0.0), abs=1e-14)
     for x in (0.0, 1.0, 2.0):
         assert all_three(f, x - 1e-9) == pytest.approx(all_three(f, x + 1e-9), abs=1e-7)
-    assert all_three(Function.table([0, 2], [1, 5]), 3.0) == pytest.approx((7.0, 2.0, 0.0), abs=1e-14)
+    line = Function.table([0, 2], [1, 5], interpolation="spline")
+    assert all_three(line, 3.0) == pytest.approx((7.0, 2.0, 0.0), abs=1e-14)
+
+
+def test_a_monotone_table_keeps_the_shape_of_its_points():
+    # By hand: (0, 0), (1, 1), (2, 0). A peak has slope 0; at the ends the parabola through three points has slope 2,
+    # so y = 2 x - x² on [0, 1]. Outside the end values are held.
+    f = Function.table([0, 1, 2], [0, 1, 0])
+    assert f.interpolation == "monotone"
+    for x in (0.0, 0.25, 0.9):
+        assert all_three(f, x) == pytest.approx((2 * x - x * x, 2 - 2 * x, -2.0), abs=1e-14)
+        assert f(2.0 - x) == pytest.approx(2 * x - x * x, abs=1e-14)
+    assert all_three(f, -3.0) == all_three(f, 5.0) == (0.0, 0.0, 0.0)
+    assert all_three(Function.table([0, 2], [1, 5]), 0.5) == pytest.approx((2.0, 2.0, 0.0), abs=1e-14)
+    rng = np.random.default_rng(3)
+    for n in (3, 4, 9):
+        x, y = np.cumsum(rng.uniform(0.1, 2.0, n)), rng.normal(size=n)
+        where = np.linspace(x[0], x[-1], 203)
+        np.testing.assert_allclose(Function.table(x, y)(where), PchipInterpolator(x, y)(where), atol=1e-13)
+        rises = np.diff(Function.table(x, np.sort(y))(where))
+        assert rises.min() >= -1e-14
+
+
+def test_a_table_names_its_interpolations():
+    with pytest.raises(ModelError, match="interpolation: found 'cubic'; allowed are 'monotone' and 'spline'"):
+        Function.table([0, 1], [0, 1], interpolation="cubic")
+    assert Function.from_source({"table": [[0, 1, 2], [0, 1, 0]]}).interpolation == "spline"  # as files once meant it
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("if(t > 3, 100, 0)", [3.0]),
+        ("if(t >= 3, 100, 0)", [3.0]),
+        ("if(t > 7.3, if(t < 7.8, 100, 0), 0)", [7.3, 7.8]),
+        ("100*(t >= 0.1)*(t <= 0.30000000000000004)", [0.1, 0.30000000000000004]),
+        ("step(t, 1, 0, 2, 5) - step(t, 2, 0, 3, 5)", [1.0, 2.0, 3.0]),
+        ("max(0, 1 - abs(t - 2)/0.0001)", [1.9999, 2.0, 2.0001]),
+        ("min(t, 3, 10 - t)", [3.0, 7.0]),
+        ("(t - 3)**2 < 1e-10", [2.99999, 3.00001]),
+        ("sign(t - 4)", [4.0]),
+        ("if(t > 0, if(t < 10, 1, 0), 0)", [0.0, 10.0]),
+        ("sin(t) + t**2 - exp(-t)", []),
+        ("if(sin(50*t) > 0.3, 1, 0)", [(2 * k * pi + x) / 50 for k in range(80) for x in (asin(0.3), pi - asin(0.3))]),
+        ("sign(abs(sin(pi*t)) - 0.5)", [k + x for k in range(10) for x in (0.0, 1 / 6, 5 / 6)]),
+        ("asin(sin(pi*t))", [k + 0.5 for k in range(10)]),
+        ("if(t < 12, 0, 1)", []),
+    ],
+)
+def test_an_expression_knows_where_it_switches(text, places):
+    np.testing.assert_allclose(Function(text).breakpoints(0.0, 10.0), places, rtol=0, atol=2e-14)
+
+
+def test_tables_and_callables_have_breakpoints():
+    assert Function.piecewise_linear([0, 1, 3, 9], [0, 1, 0, 0]).breakpoints(0.5, 4.0).tolist() == [1.0, 3.0]
+    assert Function.table([0, 1, 3], [0, 1, 0]).breakpoints(0.0, 4.0).tolist() == [0.0, 1.0, 3.0]
+    assert Function(lambda t: t, breakpoints=[3.2, 3.0]).breakpoints(0.0, 10.0).tolist() == [3.0, 3.2]
+    assert Function("tanh(t)", breakpoints=[1.0]).breakpoints(0.0, 10.0).tolist() == [1.0]
+    assert not len(Function(lambda t: t).breakpoints(0.0, 10.0))
+    with pytest.raises(ModelError, match="breakpoints= is for a callable or an expression of one variable"):
+        Function(3.0, breakpoints=[1.0])
+    with pytest.raises(ModelError, match="found 'soon'; allowed is a sequence of 1 or more finite numbers"):
+        Function("t", breakpoints="soon")
+    with pytest.raises(ValueError, match="has the variables x, y; breakpoints need one"):
+        Function("x + y", ("x", "y")).breakpoints(0.0, 1.0)
+
+
+def test_a_tree_has_the_values_of_its_program():
+    x = np.linspace(-3.0, 4.0, 141)
+    text = (
+        "if(t < 0.3, sin(2*t)**2, max(cos(t), tan(t/9), 0.1)) + step(t, -1, 2, 1, 3)*abs(t) - atan2(t, 2) + "
+        "asin(t/9) + acos(t/9) + atan(t) + sinh(t/3)/cosh(t) + tanh(-t)*exp(-t*t) + log(t + 4) + sqrt(t + 3) + "
+        "sign(t)*(t >= 1) + (t != 2) + (t == 2) + (t <= 0.1)*(t > -2) + min(t, 2)"
+    )
+    for f in (Function(text), Function.table([-1, 0, 2], [1, -1, 3]), Function.polynomial([1, 2, -0.5])):
+        np.testing.assert_allclose(tree(f.program).values(x), f(x), rtol=1e-13, atol=1e-13)
 
 
 def test_table_converges_to_a_smooth_function():
     x = np.linspace(0.0, 2 * pi, 401)  # sin has no curvature at these ends, so the natural spline is of fourth order
-    f = Function.table(x, np.sin(x))
+    f = Function.table(x, np.sin(x), interpolation="spline")
     where = np.linspace(0.1, 6.0, 77)
     np.testing.assert_allclose(f(where), np.sin(where), atol=1e-9)
     np.testing.assert_allclose(f.derivative(where), np.cos(where), atol=1e-6)

@@ -42,7 +42,7 @@ def crane() -> mb.System:
     system.add(mb.Driver("motor", hinge, angle="0.5*sin(2*t)"))
     laws = {"force": "3*x**2", "damping_force": mb.Function.polynomial([0.0, 2.0], "v")}
     system.add(mb.SpringDamper("spring", system.ground, load, stiffness=10.0, free_length=0.3, **laws))
-    table = mb.Function.table([0.0, 1.0, 2.0], [0.0, 1.0, 0.0])
+    table = mb.Function.table([0.0, 1.0, 2.0], [0.0, 1.0, 0.0], interpolation="spline")
     system.add(mb.PointForce("wind", load, force=(1.0, "sin(t)", table)))
     system.add(mb.Bushing("mount", system.ground, boom, at=(0, 0, 2), stiffness=(1, 2, 3, 4, 5, 6)))
     system.add(mb.Friction("rub", hinge, coefficient=0.2, radius=0.05))

@@ -376,7 +376,8 @@ def test_rows_follow_from_the_declaration():
     )
     assert dtype["point"].shape == (3,)
     assert dtype["matrix"].shape == (2, 2)
-    assert dtype["law"].names == ("code", "n_code", "constants", "n_constants", "run", "value", "slope", "bend")
+    names = ("code", "n_code", "constants", "n_constants", "run", "value", "slope", "bend", "argument")
+    assert dtype["law"].names == names
     element = Everything("e", mass=2.0, mode="cubic", point=(1, 2, 3), law="x*v", active=False)
     row = np.zeros(1, dtype)
     for name, value in element.row_values().items():

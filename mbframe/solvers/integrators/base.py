@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...equations.equations import Equations, Strategy
 from ...errors import ModelError
+from ...parameters import parameter
+from ..schedule import Schedule
 from ..strategy import SolverStrategy
 
 Array = NDArray[np.float64]
+
+MAX_STEP: Final[Any] = parameter(
+    None, kind="number", unit="s", above=0.0, help="longest step; by default none but what loads and tolerance ask for"
+)
+"""Of every adaptive integrator."""
 
 
 class Integrator(SolverStrategy):
@@ -39,9 +46,10 @@ class Integrator(SolverStrategy):
         """q and v at t + h."""
         raise NotImplementedError(f"{type(self).__name__} does not define step(self, eq, t, q, v, h)")
 
-    def begin(self, t: float, t_end: float, dt: float | None) -> None:
-        """The interval of a run; called once before `stage`."""
+    def begin(self, t: float, t_end: float, dt: float | None, schedule: Schedule | None = None) -> None:
+        """The interval of a run, and what adaptive steps heed in it; called once before `stage`."""
         self._start, self._end, self._dt = t, t_end, dt
+        self._schedule = schedule
 
     def interpolation(self, eq: Equations) -> Strategy | None:
         """The stage that evaluates the last step in between; None: cubic Hermite interpolation."""

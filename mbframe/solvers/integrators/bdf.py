@@ -12,12 +12,14 @@ from ...equations.equations import Equations, Strategy
 from ...errors import ModelError, SimulationError
 from ...kernels.compile import PythonStage
 from ...parameters import parameter
-from .base import Integrator
+from ..schedule import Schedule
+from .base import MAX_STEP, Integrator
 
 Array = NDArray[np.float64]
 
 RANK_LOST = 1e-9  # relative to the largest, size of what is left of a row of J that depends on others
 SMALLEST_SIZE = 1e-3  # of coordinates and velocities: smaller ones, as at rest, tell nothing about the motion
+LOOK_AHEAD = 1e-6  # part of the time that is left, over which rates of arguments are taken
 UNCONTROLLED = 1e20  # absolute tolerance of followers, and of multipliers: of index 2, they would fail every error test
 
 
@@ -45,6 +47,8 @@ class BDF(Integrator):
         None, kind="number", above=0.0, help="absolute tolerance of a step; by default from rtol and the first state"
     )
 
+    max_step = MAX_STEP
+
     order = 5
     adaptive = True
     implicit = True
@@ -56,7 +60,9 @@ class BDF(Integrator):
                 "one such as DormandPrince()"
             )
         solver = _solver()
-        self._solution = solution = _Solution(eq, solver, self.rtol, self.atol, self._end, self._dt)
+        self._solution = solution = _Solution(
+            eq, solver, self.rtol, self.atol, self._end, self._dt, self.max_step, self._schedule
+        )
         python = PythonStage(solution.step)
         return Strategy(python.address, python=python, label=type(self).__name__)
 
@@ -77,9 +83,19 @@ class _Solution:
     """A run of IDA: its unknowns are (q, v, z, lambda, eta), the multipliers those of independent rows."""
 
     def __init__(
-        self, eq: Equations, solver: Callable[..., Any], rtol: float, atol: float | None, t_end: float, dt: float | None
+        self,
+        eq: Equations,
+        solver: Callable[..., Any],
+        rtol: float,
+        atol: float | None,
+        t_end: float,
+        dt: float | None,
+        max_step: float | None,
+        schedule: Schedule | None,
     ) -> None:
         self.eq, self.solver, self.t_end, self.dt = eq, solver, t_end, dt
+        self.max_step, self.schedule = max_step, schedule if schedule is not None and not schedule.empty else None
+        self.low, self.high = -np.inf, np.inf  # the times at which residuals may be evaluated
         self.rtol, self.atol = rtol, atol
         self.n_y = eq.n_q + eq.n_v + eq.n_z
         self.ida: Any = None
@@ -89,10 +105,11 @@ class _Solution:
         eq, work = self.eq, self.eq.work
         y = work.y.copy()
         q, v, z = eq.split(y)
-        jacobian = eq.evaluate(t, q, v, z, dense=True).jacobian
+        at = min(max(t, self.low), self.high)
+        jacobian = eq.evaluate(at, q, v, z, dense=True).jacobian
         holonomic = eq.tables.n_holonomic
         self.rows, self.closing = independent(jacobian), independent(jacobian[:holonomic])
-        _, multipliers = eq.accelerate(t, q, v, z)
+        _, multipliers = eq.accelerate(at, q, v, z)
         n_lambda, n_eta = len(self.rows), len(self.closing)
         if n_lambda < eq.n_rows:  # those that exert the same load without the rows left out
             load = jacobian.T @ multipliers
@@ -104,6 +121,8 @@ class _Solution:
         absolute = [np.full(len(part), self.absolute_tolerance(part)) for part in controlled]
         tolerances = np.concatenate([*absolute, np.full(eq.n_followers + n_lambda + n_eta, UNCONTROLLED)])
         options = {"first_step": self.dt} if self.dt else {}
+        if self.max_step is not None:
+            options["max_step"] = self.max_step
         self.ida = self.solver(
             self.residual,
             rtol=self.rtol,
@@ -125,7 +144,7 @@ class _Solution:
         n_q, n_v, n_y = eq.n_q, eq.n_v, self.n_y
         q, v, z = eq.split(y[:n_y])
         multipliers, closing = np.split(y[n_y:], [len(self.rows)])
-        e = eq.evaluate(t, q, v, z, dense=True)
+        e = eq.evaluate(min(max(t, self.low), self.high), q, v, z, dense=True)
         drift = v - e.jacobian[self.closing].T @ closing
         out[:n_q] = rates[:n_q] - eq.coordinate_rates(q, drift)
         out[n_q : n_q + n_v] = e.mass @ rates[n_q : n_q + n_v] - e.force + e.jacobian[self.rows].T @ multipliers
@@ -133,11 +152,31 @@ class _Solution:
         out[n_y:] = np.concatenate([e.constraint_rate[self.rows], e.residual[self.closing]])
 
     def step(self, t: float, n: int) -> None:
+        stop = self.t_end
+        if self.schedule is not None:
+            until, self.low, self.high, longest, behind = self.schedule.limits(t)
+            if self.schedule.watched:
+                longest = min(longest, self.longest(t))
+            stop = min(stop, until, t + longest)
+            if behind:
+                self.ida = None  # no formula reaches back over a break
         if self.ida is None:
             self.start(t)
         work = self.eq.work
-        self.take(self.ida.step(self.t_end, method="onestep", tstop=self.t_end), t)
+        self.take(self.ida.step(stop, method="onestep", tstop=stop), t)
         work["steps"] = work["steps"] + 1
+
+    def longest(self, t: float) -> float:
+        """How long a step may be for the arguments that are watched: half of what their rates now would allow."""
+        eq, schedule = self.eq, self.schedule
+        assert schedule is not None
+        y = eq.work.y.copy()
+        eq.accelerate(t, *eq.split(y))
+        now, ahead = schedule.arguments(), LOOK_AHEAD * max(1e-3, self.t_end - t)
+        eq.evaluate(t + ahead, *eq.split(y + ahead * eq.work.rates))
+        rates = (schedule.arguments() - now) / ahead
+        eq.set_state(*eq.split(y))
+        return 0.5 * schedule.longest(now, rates)
 
     def interpolate(self, t: float, n: int) -> None:
         """The state at an instant within the last step."""

@@ -12,7 +12,7 @@ from ...equations.workspace import Record
 from ...errors import Problem
 from ...kernels.radau import RADAU, interpolate_radau, radau
 from ...parameters import parameter
-from .base import Integrator
+from .base import MAX_STEP, Integrator
 
 ROOT = np.sqrt(6.0)
 C = np.array([(4.0 - ROOT) / 10.0, (4.0 + ROOT) / 10.0, 1.0])
@@ -42,11 +42,13 @@ class RadauIIA(Integrator):
     The error of a step is estimated by a method of order three. So that errors nevertheless are in proportion to the
     tolerance, the estimate is compared with atol + rtol |y| for rtol^(4/5) in the place of rtol. `dt` of `simulate`, if
     given, is the first step tried. Instants between steps are reached by a shorter step from the same begin: of order
-    five, on the constraints, and stiff forces do no harm there.
+    five, on the constraints, and stiff forces do no harm there. Where that step has no solution, as just behind the
+    begin or in a contact, the polynomial of the whole step is taken, of order three.
     """
 
     rtol = parameter(1e-6, above=0.0, help="relative tolerance of a step")
     atol = parameter(None, kind="number", above=0.0, help="absolute tolerance of a step; rtol / 1000 by default")
+    max_step = MAX_STEP
 
     order = 5
     adaptive = True
@@ -67,13 +69,14 @@ class RadauIIA(Integrator):
         data["error_rtol"] = rtol ** ((ERROR_ORDER + 1) / self.order)
         data["error_atol"] = data["error_rtol"] * atol / rtol
         data["exponent"] = -1.0 / (ERROR_ORDER + 1)
-        data["t_end"], data["h_next"], data["h_max"] = self._end, self._dt or 0.0, np.inf
+        data["t_end"], data["h_next"], data["h_max"] = self._end, self._dt or 0.0, self.max_step or np.inf
+        data["schedule"] = self._schedule.record() if self._schedule is not None else 0
         n_y, n = eq.n_q + eq.n_v + eq.n_z, matrix.n
         sizes = {
             **dict.fromkeys(("y0", "rates0"), n_y),
             **dict.fromkeys(("v", "e", "last_v", "dynamic"), 3 * eq.n_v),
-            **dict.fromkeys(("q", "q_rate"), 3 * eq.n_q),
-            **dict.fromkeys(("z", "z_rate"), 3 * eq.n_z),
+            **dict.fromkeys(("q", "q_rate", "last_q"), 3 * eq.n_q),
+            **dict.fromkeys(("z", "z_rate", "last_z"), 3 * eq.n_z),
             **dict.fromkeys(("multipliers", "velocity", "position"), 3 * eq.n_rows),
             "k": 2 * n_y,
             "v_rate": eq.n_v,

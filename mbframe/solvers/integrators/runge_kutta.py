@@ -12,7 +12,7 @@ from ...equations.workspace import Record
 from ...errors import Problem
 from ...kernels.integrators import RUNGE_KUTTA, interpolate_runge_kutta, runge_kutta
 from ...parameters import parameter
-from .base import Integrator
+from .base import MAX_STEP, Integrator
 from .tableaus import CLASSICAL, DORMAND_PRINCE, Tableau
 
 Array = NDArray[np.float64]
@@ -26,6 +26,10 @@ class RungeKutta(Integrator):
     def tolerances(self) -> tuple[float, float]:
         """rtol and atol of an adaptive method."""
         return 0.0, 0.0
+
+    def longest(self) -> float:
+        """The longest step of an adaptive method."""
+        return np.inf
 
     def stage(self, eq: Equations) -> Strategy:
         t, data = self.tableau, Record(RUNGE_KUTTA)
@@ -41,6 +45,8 @@ class RungeKutta(Integrator):
             data["rtol"], data["atol"] = self.tolerances()
             data["exponent"] = -1.0 / (t.error_order + 1)
             data["h_next"] = self._dt or 0.0
+            data["h_max"] = self.longest()
+            data["schedule"] = self._schedule.record() if self._schedule is not None else 0
         else:
             data["dt"] = self._dt
         self._data = data
@@ -71,6 +77,7 @@ class DormandPrince(RungeKutta):
     rtol = parameter(1e-6, above=0.0, help="relative tolerance of a step")
     atol = parameter(None, kind="number", above=0.0, help="absolute tolerance of a step; rtol / 1000 by default")
 
+    max_step = MAX_STEP
     adaptive = True
 
     @property
@@ -85,3 +92,6 @@ class DormandPrince(RungeKutta):
 
     def tolerances(self) -> tuple[float, float]:
         return self.rtol, self.atol if self.atol is not None else 1e-3 * self.rtol
+
+    def longest(self) -> float:
+        return self.max_step if self.max_step is not None else np.inf

@@ -1,0 +1,303 @@
+"""Expressions as trees: values at many points at once, where they switch, and whether they can hide something short.
+
+The interpreter runs a program point by point. Before a run its functions are looked at as a whole, at tens of thousands
+of points; a tree of array operations does that in a fraction of a millisecond.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .expressions import Program
+from .kernels import expressions as ops
+
+Array = NDArray[np.float64]
+
+PLAIN_DEGREE: Final = 8
+"""Polynomials up to this degree, and products of as many factors, change everywhere alike."""
+SAMPLES: Final = 20480
+"""Points at which a function is looked at: features of 1e-4 of the interval hold two of them."""
+PER_PERIOD: Final = 16
+MOST_SAMPLES: Final = 1_000_000
+HALVINGS: Final = 80
+MOST_DIPS: Final = 4000
+
+_COMPARED: Final = {
+    ops.LESS: np.less,
+    ops.LESS_EQUAL: np.less_equal,
+    ops.GREATER: np.greater,
+    ops.GREATER_EQUAL: np.greater_equal,
+    ops.EQUAL: np.equal,
+    ops.NOT_EQUAL: np.not_equal,
+}
+_ONE: Final[dict[int, Callable[[Array], Array]]] = {
+    ops.NEGATE: np.negative,
+    ops.SIN: np.sin,
+    ops.COS: np.cos,
+    ops.TAN: np.tan,
+    ops.ASIN: np.arcsin,
+    ops.ACOS: np.arccos,
+    ops.ATAN: np.arctan,
+    ops.SINH: np.sinh,
+    ops.COSH: np.cosh,
+    ops.TANH: np.tanh,
+    ops.EXP: np.exp,
+    ops.LOG: np.log,
+    ops.SQRT: np.sqrt,
+    ops.ABS: np.abs,
+    ops.SIGN: np.sign,
+}
+_TWO: Final[dict[int, Callable[[Array, Array], Array]]] = {
+    ops.ADD: np.add,
+    ops.SUBTRACT: np.subtract,
+    ops.MULTIPLY: np.multiply,
+    ops.DIVIDE: np.divide,
+    ops.POWER: np.power,
+    ops.ATAN2: np.arctan2,
+    ops.MINIMUM: np.minimum,
+    ops.MAXIMUM: np.maximum,
+}
+IF: Final = ops.JUMP_IF_ZERO
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """An operation on the values of others; `data` are the numbers of constants, polynomials and tables."""
+
+    opcode: int
+    parts: tuple[Node, ...] = ()
+    data: Any = None
+
+    def values(self, x: Array, memory: dict[Node, Array] | None = None) -> Array:
+        """Values at the points x; NaN where there is none. `memory` keeps those of all parts."""
+        memory = {} if memory is None else memory
+        if self not in memory:
+            memory[self] = self._values(x, [part.values(x, memory) for part in self.parts])
+        return memory[self]
+
+    def _values(self, x: Array, given: list[Array]) -> Array:
+        code = self.opcode
+        if code == ops.CONSTANT:
+            return np.full_like(x, self.data)
+        if code == ops.VARIABLE:
+            return x
+        if code in _ONE:
+            return _ONE[code](given[0])
+        if code in _TWO:
+            if code == ops.POWER and self.parts[1].opcode == ops.CONSTANT:
+                return np.power(given[0], self.parts[1].data)  # NumPy knows squares and roots
+            return _TWO[code](*given)
+        if code in _COMPARED:
+            return _COMPARED[code](*given).astype(float)
+        if code == IF:
+            return np.where(given[0] != 0.0, given[1], given[2])
+        if code == ops.STEP:
+            t, t0, h0, t1, h1 = given
+            s = np.clip((t - t0) / (t1 - t0), 0.0, 1.0)
+            return h0 + (h1 - h0) * s * s * (3.0 - 2.0 * s)
+        if code == ops.POLYNOMIAL:
+            return np.polynomial.polynomial.polyval(given[0], self.data)
+        breaks, pieces = self.data
+        piece = np.searchsorted(breaks, given[0], side="right")
+        u = given[0] - breaks[np.maximum(piece - 1, 0)]
+        c = pieces[piece].T
+        return c[0] + u * (c[1] + u * (c[2] + u * c[3]))
+
+    def shape(self) -> tuple[float, bool]:
+        """Degree of a polynomial, or number of factors of a product with sines; and whether it has no sines.
+
+        Pieces count as what they are in between. Infinite for what may hide something short.
+        """
+        code, shapes = self.opcode, [part.shape() for part in self.parts]
+        degrees, plain = [d for d, _ in shapes], all(p for _, p in shapes)
+        if code == ops.VARIABLE:
+            return 1.0, True
+        if code in (ops.CONSTANT, ops.SIGN) or code in _COMPARED:
+            return 0.0, True
+        if code == IF:
+            return max(degrees[1:]), shapes[1][1] and shapes[2][1]
+        if code in (ops.NEGATE, ops.ABS, ops.ADD, ops.SUBTRACT, ops.MINIMUM, ops.MAXIMUM):
+            return max(degrees), plain
+        if not any(degrees):
+            return 0.0, True
+        if code == ops.MULTIPLY:
+            return sum(degrees), plain
+        if code == ops.DIVIDE and degrees[1] == 0.0:
+            return degrees[0], plain
+        if code == ops.POWER and self.parts[1].opcode == ops.CONSTANT:
+            exponent = float(self.parts[1].data)
+            if exponent >= 0.0 and exponent == int(exponent):
+                return degrees[0] * exponent, plain
+        if code in (ops.SIN, ops.COS) and plain and degrees[0] <= 1.0:
+            return 2.0, False
+        if code == ops.STEP and not any(degrees[1:]):
+            return 3.0 * degrees[0], plain
+        if code == ops.POLYNOMIAL:
+            return degrees[0] * (len(self.data) - 1), plain
+        return math.inf, False
+
+    def walk(self) -> Iterator[Node]:
+        """All nodes, parts first."""
+        for part in self.parts:
+            yield from part.walk()
+        yield self
+
+    def switches(self) -> Iterator[Node]:
+        """What changes sign where this node, apart from its parts, may jump or have a kink."""
+        code, parts = self.opcode, self.parts
+        if code in _COMPARED or code in (ops.MINIMUM, ops.MAXIMUM):
+            yield Node(ops.SUBTRACT, parts)
+        elif code in (ops.ABS, ops.SIGN, ops.ATAN2, ops.SQRT):
+            yield parts[0]
+        elif code in (ops.ASIN, ops.ACOS) and parts[0].opcode in (ops.SIN, ops.COS):  # a wave of straight lines
+            yield Node(ops.COS if parts[0].opcode == ops.SIN else ops.SIN, parts[0].parts)
+        elif code == ops.STEP:
+            yield Node(ops.SUBTRACT, (parts[0], parts[1]))
+            yield Node(ops.SUBTRACT, (parts[0], parts[3]))
+        elif code == IF and parts[0].opcode not in _COMPARED:
+            yield parts[0]
+
+    def rate(self) -> float:
+        """Largest factor of the variable in a linear argument of a sine, cosine or tangent."""
+        rates = [0.0]
+        for node in self.walk():
+            if node.opcode in (ops.SIN, ops.COS, ops.TAN) and node.parts[0].shape() == (1.0, True):
+                a, b = node.parts[0].values(np.array([0.0, 1.0]))
+                rates.append(abs(b - a))
+        return float(max(rates))
+
+
+def tree(program: Program) -> Node:
+    """The tree of a program of one variable."""
+    code, constants = program.lists
+    return _parsed(code, constants, 0, len(code) // 2)[-1]
+
+
+def _parsed(code: list[int], constants: list[float], first: int, end: int) -> list[Node]:
+    """The stack after the instructions from `first` to `end`."""
+    stack: list[Node] = []
+    k = first
+    while k < end:
+        opcode, operand = code[2 * k], code[2 * k + 1]
+        k += 1
+        if opcode == ops.JUMP_IF_ZERO:  # a jump to the end stands before the other branch
+            after = code[2 * operand - 1]
+            branches = (_parsed(code, constants, k, operand - 1)[-1], _parsed(code, constants, operand, after)[-1])
+            stack.append(Node(IF, (stack.pop(), *branches)))
+            k = after
+        elif opcode == ops.CONSTANT:
+            stack.append(Node(opcode, (), constants[operand]))
+        elif opcode == ops.VARIABLE:
+            stack.append(Node(opcode))
+        elif opcode in (ops.POLYNOMIAL, ops.PIECEWISE):
+            count, start = int(constants[operand]), operand + 1
+            data: Any = np.array(constants[start : start + count])
+            if opcode == ops.PIECEWISE:
+                pieces = np.array(constants[start + count : start + 5 * count + 4])
+                data = (data, pieces.reshape(count + 1, 4))
+            stack.append(Node(opcode, (stack.pop(),), data))
+        else:
+            arity = 1 if opcode in _ONE else 5 if opcode == ops.STEP else 2
+            stack, parts = stack[:-arity], stack[-arity:]
+            stack.append(Node(opcode, tuple(parts)))
+    return stack
+
+
+# ---- Where an expression switches ---------------------------------------------------------------------------------
+
+
+@dataclass
+class Search:
+    """Zeros, in an interval, of everything by which an expression switches."""
+
+    root: Node
+    low: float
+    high: float
+    found: list[float] = field(default_factory=list)
+
+    def run(self) -> Array:
+        """All of them, in order; a place may be there twice, a few roundings apart."""
+        with np.errstate(all="ignore"):
+            for node in self.root.walk():
+                for switch in node.switches():
+                    self.add(switch)
+        return np.unique([x for x in self.found if self.low <= x <= self.high])
+
+    def add(self, switch: Node) -> None:
+        degree, plain = switch.shape()
+        if degree == 1.0 and plain and not any(True for node in switch.walk() for _ in node.switches()):
+            self.add_linear(switch)
+            return
+        x = self.grid(switch)
+        sign = self.sign(switch, x)
+        x = self.with_dips(switch, x, sign)
+        sign = self.sign(switch, x)
+        change = np.flatnonzero(sign[1:] != sign[:-1])
+        self.found += self.halved(switch, x[change], x[change + 1], sign[change], sign[change + 1]).tolist()
+
+    def add_linear(self, switch: Node) -> None:
+        """The zero of a straight line, to the last digit."""
+        a, b = switch.values(np.array([self.low, self.high]))
+        if a == b:
+            return
+        at = self.low - a * (self.high - self.low) / (b - a)
+        slack = 1e-9 * (self.high - self.low) + 1e-12 * abs(at)
+        x = np.array([at - slack, at + slack])
+        sign = self.sign(switch, x)
+        if at >= self.low - slack and at <= self.high + slack and sign[0] != sign[1]:
+            self.found += self.halved(switch, x[:1], x[1:], sign[:1], sign[1:]).tolist()
+
+    def grid(self, switch: Node) -> Array:
+        """Points between which a switch has one zero at most: many, and all places where its parts switch."""
+        periods = switch.rate() * (self.high - self.low) / (2.0 * np.pi)
+        n = int(min(MOST_SAMPLES, max(SAMPLES, PER_PERIOD * periods)))
+        x = np.linspace(self.low, self.high, n + 1)
+        inner = np.array([place for place in self.found if self.low <= place <= self.high])
+        if not len(inner):
+            return x
+        return np.unique(np.concatenate([x, inner, np.nextafter(inner, -np.inf), np.nextafter(inner, np.inf)]))
+
+    @staticmethod
+    def sign(switch: Node, x: Array) -> Array:
+        return np.sign(np.nan_to_num(switch.values(x), nan=0.0))
+
+    def with_dips(self, switch: Node, x: Array, sign: Array) -> Array:
+        """The grid with those minima of |g| between its points where g may pass zero twice."""
+        g = np.abs(switch.values(x))
+        left, middle, right = g[:-2], g[1:-1], g[2:]
+        bend = left - 2.0 * middle + right
+        lowest = middle - (right - left) ** 2 / (8.0 * np.where(bend > 0.0, bend, np.inf))
+        same = (sign[:-2] == sign[1:-1]) & (sign[1:-1] == sign[2:])
+        dips = np.flatnonzero(same & (middle <= left) & (middle <= right) & (bend > 0.0) & (lowest < 0.1 * middle))
+        if not len(dips) or len(dips) > MOST_DIPS:
+            return x
+        a, b, side = x[dips], x[dips + 2], sign[dips + 1]
+        golden = 0.5 * (np.sqrt(5.0) - 1.0)
+        for _ in range(60):
+            one, other = b - golden * (b - a), a + golden * (b - a)
+            lower = side * switch.values(one) < side * switch.values(other)
+            a, b = np.where(lower, a, one), np.where(lower, other, b)
+        lows = 0.5 * (a + b)
+        return np.unique(np.concatenate([x, lows[self.sign(switch, lows) != side]]))
+
+    def halved(self, switch: Node, a: Array, b: Array, at_a: Array, at_b: Array) -> Array:
+        """Where the sign changes between a and b: the point at which it is zero, or the first after the change."""
+        if not len(a):
+            return a
+        for _ in range(HALVINGS):
+            middle = 0.5 * (a + b)
+            inside = (middle > a) & (middle < b)
+            if not inside.any():
+                break
+            sign = self.sign(switch, middle)
+            stays = inside & (sign == at_a)
+            a = np.where(stays, middle, a)
+            at_b = np.where(inside & ~stays, sign, at_b)
+            b = np.where(inside & ~stays, middle, b)
+        return np.where((at_a == 0.0) & (at_b != 0.0), a, b)

@@ -1,0 +1,210 @@
+"""What a run knows beforehand of the functions in its model: where steps end, and where they must be short."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..equations.equations import Equations
+from ..equations.workspace import Record
+from ..errors import ModelError
+from ..features import Bounds, Features, changing, features, margin, values_of
+from ..functions import Function
+from ..kernels.programs import PROGRAM
+from ..kernels.schedule import SCHEDULE, WATCHED
+from ..parameters import Element
+from ..system import System
+
+Array = NDArray[np.float64]
+
+SHORT: Final = 2.0
+"""Steps of a fixed size within which a load that comes and goes is not integrated."""
+SMALL: Final = 1e-3
+"""Part of a function's range by which it may differ from a straight line there."""
+MOST_PAIRS: Final = 200
+FAR: Final = 1e6
+"""How far off an argument of which nothing is known is looked for switches."""
+
+
+@dataclass
+class Schedule:
+    """Breaks (before, at, after, whether the step size is found anew), bounds in time, and arguments with bounds."""
+
+    breaks: Array
+    bounds: Bounds
+    watched: list[tuple[int, Bounds]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def empty(self) -> bool:
+        return not len(self.breaks) and not len(self.bounds.places) and not self.watched
+
+    def record(self) -> Record | int:
+        """What steps read; 0 if there is nothing to heed."""
+        if self.empty:
+            return 0
+        data = Record(SCHEDULE)
+        data["n_breaks"], data["breaks"] = len(self.breaks), self.breaks
+        data["n_bounds"], data["times"], data["bounds"] = len(self.bounds.places), *_arrays(self.bounds)
+        rows = np.zeros(len(self.watched), WATCHED)
+        self._arrays = [_arrays(bounds) for _, bounds in self.watched]
+        for row, (program, _), (places, limits) in zip(rows, self.watched, self._arrays, strict=True):
+            row["program"], row["n_bounds"] = program, len(places)
+            row["places"], row["bounds"] = places.ctypes.data, limits.ctypes.data
+        data["n_watched"], data["watched"] = len(rows), rows
+        return data
+
+    def limits(self, t: float) -> tuple[float, float, float, float, bool]:
+        """For a step from t: where it must end, the times between which it may look, its longest duration, and whether
+        a break is just behind. As `kernels.schedule.prepare`.
+        """
+        k = int(np.searchsorted(self.breaks[:, 1], t, side="right"))
+        low, behind = (float(self.breaks[k - 1, 2]), self.breaks[k - 1, 1] == t) if k else (-np.inf, False)
+        high, stop = (float(self.breaks[k, 0]), float(self.breaks[k, 1])) if k < len(self.breaks) else (np.inf, np.inf)
+        return stop, low, high, self.bounds.reach(t), bool(behind)
+
+    def arguments(self) -> Array:
+        """Those that are watched, where the functions were last evaluated."""
+        records = [ctypes.string_at(address, PROGRAM.itemsize) for address, _ in self.watched]
+        return np.array([np.frombuffer(record, PROGRAM)["argument"][0] for record in records])
+
+    def longest(self, arguments: Array, rates: Array) -> float:
+        """How long a step may be from there for arguments that change at these rates."""
+        known = zip(self.watched, arguments.tolist(), rates.tolist(), strict=True)
+        return min((bounds.reach(x, rate > 0.0) / abs(rate) for (_, bounds), x, rate in known if rate), default=np.inf)
+
+
+def _arrays(bounds: Bounds) -> tuple[Array, Array]:
+    return np.ascontiguousarray(bounds.places), np.ascontiguousarray(bounds.limits)
+
+
+def scheduled(eq: Equations, start: float, end: float, dt: float | None, told: bool) -> Schedule:
+    """The schedule of a run; `dt` is that of a fixed step, which heeds none but may be too long for a load.
+
+    `told` says that the user bounds the steps: then nothing needs to be said about callables that take too long.
+    """
+    jumps: list[float] = []
+    nodes: list[float] = []
+    bounds = Bounds.none()
+    schedule = Schedule(np.zeros((0, 4)), bounds)
+    known: dict[Function, Features] = {}
+    for element, name, function in time_functions(eq.system):
+        if function.kind in ("constant", "polynomial"):
+            continue
+        if function not in known:
+            known[function] = _features(function, start, end)
+        found = known[function]
+        if dt is None:
+            jumps += found.jumps.tolist()
+            nodes += found.nodes.tolist()
+            bounds = bounds.both(found.bounds)
+            if not found.seen and not told:
+                schedule.warnings.append(
+                    f"{element}, {name}: the Python function takes too long to be looked at before the run, so that "
+                    "something short in it may be stepped over; tell where it jumps with "
+                    "mb.Function(f, breakpoints=[...]), or bound the steps with max_step= of the integrator"
+                )
+        elif (short := _too_short(function, found, start, end, dt)) is not None:
+            width, at = short
+            schedule.warnings.append(
+                f"{element}, {name}: it comes and goes within {width:.3g} s at t = {at:.6g} s, where steps of "
+                f"{dt:g} s see little or nothing of it; reduce dt below {width / 10:.2g} s, or use an adaptive "
+                "integrator such as DormandPrince(), which heeds it"
+            )
+    if dt is None:
+        schedule.breaks, schedule.bounds = _breaks(jumps, nodes, end - start), bounds
+        schedule.watched = list(_watched(eq, start, end))
+    return schedule
+
+
+def time_functions(system: System) -> Iterator[tuple[Element, str, Function]]:
+    """All functions of time among the declared parameters of a system's elements."""
+    for element in system:
+        kind: Any = type(element)
+        for name, variables in _function_fields(kind):
+            value = getattr(element, name)
+            for part in value if isinstance(value, tuple) else (value,):
+                if isinstance(part, Function) and (variables or part.variables) == ("t",):
+                    yield element, name, part
+
+
+@cache
+def _function_fields(cls: Any) -> list[tuple[str, tuple[str, ...]]]:
+    """Parameters of a class that may hold functions, and the variables of these; none for a list of anything."""
+    parameters = cls.parameters().items()
+    several = [(name, ()) for name, p in parameters if p.kind == "list"]
+    return [(name, tuple(p.variables)) for name, p in parameters if "function" in p.kind] + several
+
+
+def _features(function: Function, start: float, end: float) -> Features:
+    try:
+        return features(function, start, end)
+    except ModelError:  # it has no value somewhere: the run says so if it gets there
+        return Features(np.zeros(0), np.zeros(0), Bounds.none())
+
+
+def _breaks(jumps: list[float], nodes: list[float], length: float) -> Array:
+    """Rows of the schedule; places that rounding cannot tell from each other are one break."""
+    rows: list[list[float]] = []
+    for at, anew in sorted([(t, 1.0) for t in jumps] + [(t, 0.0) for t in nodes]):
+        near = margin(at, length)
+        if rows and at - near <= rows[-1][2]:
+            rows[-1][1:] = [at, at + near, max(rows[-1][3], anew)]
+        else:
+            rows.append([at - near, at, at + near, anew])
+    return np.array(rows).reshape(-1, 4)
+
+
+def _watched(eq: Equations, start: float, end: float) -> Iterator[tuple[int, Bounds]]:
+    """Addresses of the programs of functions whose argument follows the motion, and how far it may go at once."""
+    for table in eq.tables.force_tables:
+        fields: Any = table.rows.dtype.fields
+        for k, f in enumerate(table.elements):
+            for name, variables in _function_fields(table.type):
+                function = getattr(f.force, name)
+                if not isinstance(function, Function) or (variables or function.variables) == ("t",):
+                    continue
+                way = f.force.way(name, start, end) or _way(function)
+                if name not in fields or way is None or not table.rows[name][k]["n_code"]:
+                    continue
+                bounds = changing(function, *way)
+                if len(bounds.places):
+                    yield table.rows.ctypes.data + k * table.rows.itemsize + fields[name][1], bounds
+
+
+def _way(function: Function) -> tuple[float, float] | None:
+    """Where the argument of a function may get to, by its table or by where it switches; None if nothing tells."""
+    if function.kind in ("constant", "polynomial", "callable"):
+        return None
+    places = function.breakpoints(-FAR, FAR)
+    if not len(places):
+        return None
+    room = float(np.ptp(places)) or max(1.0, float(np.abs(places).max()))
+    return float(places[0]) - room, float(places[-1]) + room
+
+
+def _too_short(function: Function, found: Features, start: float, end: float, dt: float) -> tuple[float, float] | None:
+    """Width and instant of what comes and goes within two steps; None if nothing does."""
+    width, at = found.bounds.narrowest
+    if width < dt:
+        return width, at
+    values: Any = values_of(function)
+    near = margin(end, end - start)
+    breaks = np.union1d(found.jumps, found.nodes)
+    edges = np.union1d(breaks, [start, end])
+    short = np.flatnonzero(np.diff(edges) < SHORT * dt)[:MOST_PAIRS]
+    if not len(breaks) or not len(short):
+        return None
+    size = float(np.ptp(values(np.concatenate([edges - near, edges + near, 0.5 * (edges[1:] + edges[:-1])]))))
+    for a, b in zip(edges[short].tolist(), edges[short + 1].tolist(), strict=True):
+        inside = values(np.linspace(a + near, b - near, 9))
+        before, after = values(np.array([a - near if a > start else b + near, b + near if b < end else a - near]))
+        if float(np.max(np.abs(inside - np.linspace(before, after, 9)))) > SMALL * size:
+            return b - a, a
+    return None

@@ -1,0 +1,233 @@
+"""Short loads are not stepped over: random ones against integrals and SciPy, and those that users would try first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mbframe as mb
+from mbframe.functions import evaluate
+
+from .random_pulses import TOLERANCE, allowed, cases
+
+SEED = 20261117
+ADAPTIVE = [mb.DormandPrince(), mb.DormandPrince(order=5), mb.RadauIIA(), mb.BDF()]
+
+
+def needed(integrator: mb.Integrator) -> None:
+    if isinstance(integrator, mb.BDF):
+        pytest.importorskip("sksundae", reason="needs the extra 'bdf'")
+
+
+def resting(force: Any) -> tuple[mb.System, mb.RigidBody]:
+    system = mb.System("mass", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("mass", mass=1.0, inertia=(1, 1, 1)))
+    system.add(mb.PointForce("hit", body, at=(0, 0, 0), force=(force, 0, 0)))
+    return system, body
+
+
+@pytest.mark.parametrize("case", cases(SEED, 24), ids=str)
+def test_random_pulses(case: Any) -> None:
+    error, warnings = case.error()
+    assert allowed(case, error, warnings), (error, warnings)
+
+
+@pytest.mark.parametrize("integrator", ADAPTIVE, ids=repr)
+@pytest.mark.parametrize("t_eval", [None, np.linspace(0.0, 10.0, 11)], ids=["steps", "instants"])
+def test_a_push_of_half_a_second_in_a_run_of_ten(integrator: mb.Integrator, t_eval: Any) -> None:
+    needed(integrator)
+    system, body = resting("if(t>7.3, if(t<7.8, 100, 0), 0)")
+    run = mb.simulate(system, 10, integrator=integrator, t_eval=t_eval)
+    np.testing.assert_allclose(run.velocity(body)[-1], (50.0, 0.0, 0.0), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(run.position(body)[-1, 0], 50.0 * (10.0 - 7.55), rtol=1e-9)
+    assert not run.info.warnings
+
+
+@pytest.mark.parametrize(("text", "side"), [("if(t > 3, 6*t, 0)", ">"), ("if(t >= 3, 6*t, 0)", ">=")])
+@pytest.mark.parametrize("integrator", ADAPTIVE[:3], ids=repr)
+def test_no_stage_sees_the_other_side(integrator: mb.Integrator, text: str, side: str) -> None:
+    """A polynomial on each side: a method of order five or more has no error but rounding, if it keeps them apart."""
+    system, body = resting(text)
+    run = mb.simulate(system, 4.0, integrator=integrator)
+    assert 3.0 in run.t
+    np.testing.assert_allclose(run.velocity(body)[-1, 0], 3.0 * (16.0 - 9.0), rtol=1e-13)
+    np.testing.assert_allclose(run.velocity(body)[run.t <= 3.0, 0], 0.0, atol=1e-300)
+
+
+def test_a_run_that_starts_or_ends_at_a_jump() -> None:
+    system, body = resting("if(t > 3, if(t < 4, 100, 0), 0)")
+    before = mb.simulate(system, 3.0)
+    assert before.velocity(body)[-1, 0] == 0.0
+    during = mb.simulate(system, 4.0, initial=before.state(-1))
+    np.testing.assert_allclose(during.velocity(body)[-1, 0], 100.0, rtol=1e-12)
+    after = mb.simulate(system, 40.0, initial=during.state(-1))
+    np.testing.assert_allclose(after.velocity(body)[-1, 0], 100.0, rtol=1e-12)
+
+
+def test_an_event_within_a_pulse() -> None:
+    system, body = resting("100*exp(-((t - 7.3)/0.01)**2)")
+    speed = 50.0 * 0.01 * math.sqrt(math.pi)  # half of the impulse
+
+    def half(t: float, state: mb.State) -> float:
+        return float(state.motion(body).velocity[0]) - speed
+
+    run = mb.simulate(system, 10.0, events=[half])
+    assert [round(event.t, 6) for event in run.events] == [7.3]
+
+
+@pytest.mark.parametrize("integrator", ADAPTIVE[:3], ids=repr)
+def test_a_hammer_blow_on_a_swinging_pendulum(integrator: mb.Integrator) -> None:
+    """20 ms at the lowest point of a small swing: x'' = -w² x + f/m, so that f t adds f/m sin(w t)/w to the speed."""
+    length, mass, w, speed = 1.0, 1.0, math.sqrt(9.81), 0.05
+    at, blow = 3.0 * 2.0 * math.pi / w, 0.02
+    system = mb.System("pendulum")
+    bob = system.add(mb.PointMass("bob", mass=mass, position=(0, 0, -length), velocity=(speed, 0, 0)))
+    system.add(mb.DistanceJoint("rope", system.ground, bob, at_i=(0, 0, 0), at_j=(0, 0, -length)))
+    system.add(mb.PointForce("blow", bob, force=(f"if(t > {at!r}, if(t < {at + blow!r}, 50, 0), 0)", 0, 0)))
+    run = mb.simulate(system, at + blow, integrator=integrator)
+    expected = speed * math.cos(w * blow) + 50.0 / mass * math.sin(w * blow) / w
+    np.testing.assert_allclose(run.velocity(bob)[-1, 0], expected, rtol=1e-4)  # the swing is 0.01 rad wide by then
+
+
+def test_a_setpoint_that_goes_and_returns() -> None:
+    """A controller on a mass, critically damped: its answer to a step and back by hand."""
+    system = mb.System("servo", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("cart", mass=1.0, inertia=(1, 1, 1)))
+    system.add(mb.TranslationalJoint("rail", system.ground, body, at=(0, 0, 0), axis=(1, 0, 0)))
+    servo = mb.PIDActuator("servo", system.ground, body, at=(0, 0, 0), axis=(1, 0, 0), quantity="displacement")
+    servo.update(setpoint="if(t > 6, if(t < 6.001, 1, 0), 0)", proportional=100.0, derivative=20.0)
+    system.add(servo)
+    run = mb.simulate(system, 6.1, t_eval=[6.0, 6.1])
+
+    # x'' + 20 x' + 100 x = 100 w, w being 1 from 6 to 6.001: a jump has no rate on either side.
+    def step(s: float) -> float:
+        return 1.0 - (1.0 + 10.0 * s) * math.exp(-10.0 * s)
+
+    np.testing.assert_allclose(run.position(body)[-1, 0], step(0.1) - step(0.099), rtol=1e-5)
+
+
+@pytest.mark.parametrize("integrator", ADAPTIVE, ids=repr)
+def test_a_bump_under_a_tire(integrator: mb.Integrator) -> None:
+    """A mass on a tire at rest in equilibrium, and a bump of 5 cm that passes under it after seconds of nothing.
+
+    z'' = -w² (z - h(x)), w = 20/s, so z is an integral over the bump; x = v t. The tire never leaves the road.
+    """
+    needed(integrator)
+    mass, stiffness, speed, radius = 10.0, 4000.0, 20.0, 0.3
+    system = mb.System("road")
+    height = radius - mass * 9.81 / stiffness
+    wheel = system.add(mb.RigidBody("wheel", mass=mass, inertia=(1, 1, 1), position=(0, 0, height)))
+    system.add(mb.TranslationalJoint("rail", system.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1)))
+    bump = "if(x > 90, if(x < 90.4, 0.01*sin(pi*(x - 90)/0.4)**2, 0), 0)"
+    system.add(mb.Tire("tire", system.ground, wheel, radius=radius, stiffness=stiffness, profile=bump, speed=speed))
+    end = 5.0
+    run = mb.simulate(system, end, integrator=integrator, t_eval=[0.0, end])
+    w = math.sqrt(stiffness / mass)
+    t, weights = np.polynomial.legendre.leggauss(40)
+    t = 4.51 + 0.01 * t
+    road = 0.01 * np.sin(math.pi * (speed * t - 90.0) / 0.4) ** 2
+    moved = 0.01 * np.sum(weights * w * road * np.sin(w * (end - t)))
+    rising = 0.01 * np.sum(weights * w**2 * road * np.cos(w * (end - t)))
+    size = math.hypot(w * moved, rising)
+    np.testing.assert_allclose(run.position(wheel)[-1, 2] - run.position(wheel)[0, 2], moved, atol=TOLERANCE * size / w)
+    np.testing.assert_allclose(run.velocity(wheel)[-1, 2], rising, atol=TOLERANCE * size)
+
+
+@pytest.mark.parametrize("integrator", [mb.DormandPrince, mb.RadauIIA, mb.BDF])
+def test_no_step_is_longer_than_max_step(integrator: Callable[..., mb.Integrator]) -> None:
+    needed(integrator())
+    system, _ = resting(0.0)
+    assert np.diff(mb.simulate(system, 3.0, integrator=integrator()).t).max() > 0.5
+    run = mb.simulate(system, 3.0, integrator=integrator(max_step=0.05))
+    assert np.diff(run.t).max() <= 0.05 * (1 + 1e-9)
+    with pytest.raises(mb.ModelError, match="max_step"):
+        integrator(max_step=0.0)
+
+
+def test_what_a_user_writes_is_seen_too() -> None:
+    """A function among the declared parameters of a user's element."""
+
+    class Gust(mb.ForceElement):
+        load = mb.parameter(0.0, kind="function", unit="N", help="force along x")
+
+        def wrench(self, t, i, j):  # type: ignore[no-untyped-def]
+            return np.array([evaluate(self.load, t), 0.0, 0.0]), np.zeros(3)
+
+    system = mb.System("mass", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("mass", mass=1.0, inertia=(1, 1, 1)))
+    system.add(Gust("gust", system.ground, body, load="if(t > 7.3, if(t < 7.301, 100, 0), 0)"))
+    np.testing.assert_allclose(mb.simulate(system, 10.0).velocity(body)[-1, 0], 0.1, rtol=1e-9)
+
+
+def test_a_slow_callable_is_told_and_the_remedies_work() -> None:
+    def slow(t: float) -> float:
+        return 100.0 * float(sum(7.3 < t < 7.301 for _ in range(60)) > 0)
+
+    system, body = resting(slow)
+    (warning,) = [w for w in mb.simulate(system, 10.0).info.warnings if "looked at" in w]
+    assert warning.startswith("PointForce 'hit', force: ")
+    assert "breakpoints=" in warning
+    assert "max_step" in warning
+    system, body = resting(mb.Function(slow, breakpoints=[7.3, 7.301]))
+    run = mb.simulate(system, 10.0)
+    assert not [w for w in run.info.warnings if "looked at" in w]
+    np.testing.assert_allclose(run.velocity(body)[-1, 0], 0.1, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("if(t > 0.5002, if(t < 0.5007, 100, 0), 0)", True),
+        ("100*exp(-((t - 0.5)/1e-4)**2)", True),
+        ("if(t < 0.0005, 100, 0)", True),
+        ("if(t > 0.5, 100, 0)", False),
+        ("if(t > 0.4, if(t < 0.6, 100, 0), 0)", False),
+        ("100*sin(500*t)", False),
+        ("100*exp(-((t - 0.5)/0.05)**2)", False),
+    ],
+)
+def test_a_fixed_step_says_what_it_does_not_see(text: str, told: bool) -> None:
+    system, _ = resting(text)
+    found = [w for w in mb.simulate(system, 1.0, dt=1e-3).info.warnings if "comes and goes" in w]
+    assert len(found) == told
+    if told:
+        assert found[0].startswith("PointForce 'hit', force: ")
+        assert "reduce dt" in found[0]
+
+
+def test_a_pulse_as_a_table_does_not_overshoot() -> None:
+    x, y = [7.3, 7.4, 7.5], [0.0, 100.0, 0.0]
+    system, body = resting(mb.Function.table(x, y))
+    run = mb.simulate(system, 10.0)
+    # Two parabolas of height 100: 2/3 of the rectangle around them.
+    np.testing.assert_allclose(run.velocity(body)[-1, 0], 2.0 / 3.0 * 100.0 * 0.2, rtol=1e-9)
+    assert run.velocity(body)[:, 0].min() > -1e-12
+
+
+def test_drivers_need_a_table_with_two_derivatives() -> None:
+    system = mb.System("crank")
+    arm = system.add(mb.RigidBody("arm", mass=1.0, inertia=(1, 1, 1)))
+    hinge = system.add(mb.RevoluteJoint("hinge", system.ground, arm, at=(0, 0, 0), axis=(0, 0, 1)))
+    with pytest.raises(mb.ModelError, match=r'Driver .motor., angle: .*curvature jumps.*interpolation="spline"'):
+        mb.Driver("motor", hinge, angle=mb.Function.table([0, 1, 2], [0, 1, 0]))
+    mb.Driver("motor", hinge, angle=mb.Function.table([0, 1, 2], [0, 1, 0], interpolation="spline"))
+    length = mb.Distance("length", system.ground, arm, at_i=(1, 0, 0), at_j=(0, 0, 0))
+    with pytest.raises(mb.ModelError, match=r"Prescribed .jack., value: .*spline"):
+        mb.Prescribed("jack", length, value=mb.Function.table([0, 1, 2], [1, 2, 1]))
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank"])
+def test_instants_just_behind_a_step_of_radau(name: str) -> None:
+    """A shorter step of 1e-20 s is lost in rounding: the run failed there, where without instants it did not."""
+    system = getattr(mb.examples, name)()
+    steps = mb.simulate(system, 0.2, integrator=mb.RadauIIA())
+    instants = np.unique(np.concatenate([np.nextafter(steps.t[:-1], 1.0), steps.t[:-1] + 1e-15, steps.t[1:]]))
+    run = mb.simulate(system, 0.2, integrator=mb.RadauIIA(), t_eval=instants)
+    assert run.info.steps == steps.info.steps
+    assert run.violation.position.max() < 1e-9
+    near = np.searchsorted(steps.t, run.t + 1e-12, side="right") - 1
+    np.testing.assert_allclose(run.q, steps.q[near], atol=1e-10)
