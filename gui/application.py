@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 UNAVAILABLE: Final = 2
 """Exit code where no window can be opened."""
+MISSING: Final = 3
+"""Exit code where the packages of the application are not installed."""
 TIDY_MS: Final = 1500
 """After a model was changed, or another one opened: by then it is drawn."""
 
@@ -34,21 +37,27 @@ def main(files: Sequence[str] | None = None) -> int:
     options = _options(sys.argv[1:] if files is None else list(files))
     if options.install_desktop_entry:
         return _install_desktop_entry()
+    if find_spec("PySide6") is None:
+        return _without_packages("there is no PySide6")
     if obstacle := hindrance():
         print(obstacle, file=sys.stderr)
         return UNAVAILABLE
     try:
         import PySide6.QtWidgets  # noqa: F401
     except ImportError as error:
-        print(
-            f"The desktop application needs packages that are not here ({error}).\n"
-            '    pip install "mbframe[gui]"\n'
-            "On Debian and Ubuntu it also needs: apt-get install libgl1 libegl1 libxkbcommon0 libdbus-1-3 "
-            "libfontconfig1 libglib2.0-0",
-            file=sys.stderr,
-        )
-        return UNAVAILABLE
+        return _without_packages(str(error))
     return Application(options.files).run()
+
+
+def _without_packages(reason: str) -> int:
+    print(
+        f"The desktop application needs packages that are not here ({reason}).\n"
+        '    pip install "mbframe[gui]"\n'
+        "On Debian and Ubuntu it also needs: apt-get install libgl1 libegl1 libxkbcommon0 libdbus-1-3 "
+        "libfontconfig1 libglib2.0-0",
+        file=sys.stderr,
+    )
+    return MISSING
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:

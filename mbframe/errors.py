@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+_TERMINAL: Final = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
+_DIRECTION: Final = {code: f"\\u{code:04x}" for code in (*range(0x2028, 0x202F), *range(0x2066, 0x206A))}
+
+
+def shown(text: str) -> str:
+    """A text with escapes for what controls a terminal or turns the direction of writing; lines stay lines.
+
+    Names come from files of strangers and are printed.
+    """
+    return text.translate(_TERMINAL | _DIRECTION)
 
 
 @dataclass(frozen=True)
@@ -27,7 +38,7 @@ class Problem:
 
     def __str__(self) -> str:
         place = ", ".join(part for part in (self.element, self.field) if part)
-        return f"{place}: {self.message}" if place else self.message
+        return shown(f"{place}: {self.message}" if place else self.message)
 
 
 class MbframeError(Exception):

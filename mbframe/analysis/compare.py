@@ -100,6 +100,9 @@ def compare(
     with chosen(executor, "compare", len(methods), experiment.check_sendable) as pool:
         run = results(pool, experiment, methods, _lost)
         outcomes = _until_interrupted(reported(run, len(methods), progress, "comparing"))
+    if len(outcomes) < len(methods):
+        note = f"stopped by the user after {len(outcomes)} of {len(methods)} methods: there is no reference"
+        return Comparison(system.name, float(t_end), outcomes, [note], completed=False)
     return measured(system, float(t_end), outcomes)
 
 

@@ -181,11 +181,21 @@ def formatted(name: str, value: Any) -> str:
 class Comparison:
     """Methods compared on one system; made by `compare`.
 
-    `outcomes` has for each method its numbers and its history over time; `notes` what is to be known about all.
+    `outcomes` has for each method its numbers and its history over time; `notes` what is to be known about all;
+    `completed` is False if the user stopped it before the last method.
     """
 
-    def __init__(self, name: str, t_end: float, outcomes: Sequence[Outcome], notes: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        t_end: float,
+        outcomes: Sequence[Outcome],
+        notes: Sequence[str] = (),
+        *,
+        completed: bool = True,
+    ) -> None:
         self.name, self.t_end, self.outcomes, self.notes = name, t_end, list(outcomes), list(notes)
+        self.completed = completed
 
     def __repr__(self) -> str:
         failed = len(self.failures())

@@ -41,7 +41,12 @@ def chosen(
         sendable()
         workers = max(1, min(n, os.cpu_count() or 1, MOST_PROCESSES))
         with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            yield pool
+            try:
+                yield pool
+            except KeyboardInterrupt:  # nobody waits for what is being computed
+                for process in list((pool._processes or {}).values()):
+                    process.terminate()
+                raise
     elif executor is None or hasattr(executor, "submit"):
         yield executor
     else:

@@ -6,11 +6,13 @@ import argparse
 import io
 import os
 import sys
+from contextlib import suppress
+from typing import NoReturn
 
 from .. import __version__
 from ..errors import MbframeError
 from . import analyses, application, compare, run, transfer
-from .outcome import FAILED, INTERRUPTED, MISSING, OK, WRONG, NotAvailableError, report
+from .outcome import FAILED, INTERRUPTED, MISSING, OK, WRONG, Interrupted, NotAvailableError, UsageError, report
 
 _CODES = f"""\
 exit codes:
@@ -24,27 +26,63 @@ exit codes:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit code. What the user can correct is said in words, without a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # names may have letters that a terminal cannot show
-            stream.reconfigure(errors="backslashreplace")
-    options = parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    as_json = "--json" in given  # also where the arguments cannot be read
+    _prepare_output()
     try:
-        code = options.command(options)
+        code = _run(given, as_json)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return OK
-    except (MbframeError, NotAvailableError, OSError) as error:
-        return report(error, as_json=getattr(options, "json", False))
+    except OSError as error:  # the disk to which our output goes is full
+        _drop_output()
+        with suppress(OSError):
+            print(f"mbframe: the output could not be written: {error.strerror or error}", file=sys.stderr, flush=True)
+        return FAILED
+
+
+def _run(arguments: list[str], as_json: bool) -> int:
+    try:
+        options = parser().parse_args(arguments)
+        return int(options.command(options))
+    except (MbframeError, NotAvailableError, UsageError) as error:
+        return report(error, as_json)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError) or error.filename is None:
+            raise
+        return report(error, as_json)
     except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        return INTERRUPTED
+        return report(Interrupted("stopped"), as_json)
+
+
+def _prepare_output() -> None:
+    """Streams that take whatever is said: letters that a terminal cannot show, and nothing where they are closed."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (until the end)
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """What is still to be printed goes nowhere: the interpreter would try once more at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are told like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}\n{self.format_usage().rstrip()}")
 
 
 def parser() -> argparse.ArgumentParser:
     """All commands with their options."""
-    found = argparse.ArgumentParser(
+    found = _Parser(
         prog="mbframe",
         description="Model, simulate and inspect constrained mechanisms.\n"
         "MODEL is a file that mb.save wrote, or the name of an example (mbframe examples).",

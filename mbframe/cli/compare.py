@@ -11,7 +11,7 @@ from ..disk.atomic import writable
 from ..errors import ModelError, Problem
 from ..files.reader import STRATEGY_SETTINGS
 from .models import add_method_options, add_model_argument, model, strategy
-from .outcome import FAILED, OK, add_output_options, shows_progress, tell
+from .outcome import FAILED, INTERRUPTED, OK, add_output_options, shows_progress, tell
 
 
 def add_commands(commands: Any) -> None:
@@ -58,7 +58,11 @@ def compare(options: Namespace) -> int:
     if options.report is not None:
         found.report(options.report)
     data = {"model": system.name, "table": list(table), "notes": found.notes, "report": options.report}
-    tell(options, data, *_lines(table, options.report))
+    data["completed"] = found.completed
+    stopped = [] if found.completed else [found.notes[-1]]
+    tell(options, data, *_lines(table, options.report), *stopped)
+    if not found.completed:
+        return INTERRUPTED
     return FAILED if len(found.failures()) == len(table) else OK
 
 

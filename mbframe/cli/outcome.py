@@ -8,7 +8,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any, Final
 
-from ..errors import ModelError, SimulationError
+from ..errors import ModelError, SimulationError, shown
 
 OK: Final = 0
 FAILED: Final = 1
@@ -19,6 +19,14 @@ INTERRUPTED: Final = 130
 
 class NotAvailableError(Exception):
     """The command belongs to a part that this installation does not have."""
+
+
+class UsageError(Exception):
+    """Arguments that no command takes."""
+
+
+class Interrupted(Exception):  # noqa: N818 (nothing went wrong)
+    """Ctrl-C."""
 
 
 def add_output_options(parser: ArgumentParser) -> None:
@@ -33,7 +41,7 @@ def tell(options: Namespace, data: dict[str, Any], *lines: str) -> None:
     if options.json:
         print(as_text(data))
     elif not options.quiet:
-        print(*lines, sep="\n")
+        print(*map(shown, lines), sep="\n")
 
 
 def as_text(data: dict[str, Any]) -> str:
@@ -66,8 +74,7 @@ def report(error: Exception, as_json: bool) -> int:
         print(as_text(found))
     else:
         count = f" {len(problems)} problems:" if len(problems) > 1 else ""
-        text = str(error).replace("\n", "\n  ")
+        text = shown(str(error)).replace("\n", "\n  ")
         print(f"mbframe:{count}{chr(10) + '  ' if count else ' '}{text}", file=sys.stderr)
-    if isinstance(error, NotAvailableError):
-        return MISSING
-    return WRONG if isinstance(error, ModelError) else FAILED
+    codes = {NotAvailableError: MISSING, Interrupted: INTERRUPTED, ModelError: WRONG, UsageError: WRONG}
+    return next((code for kind, code in codes.items() if isinstance(error, kind)), FAILED)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any, Final
 
-from ..errors import ModelError, Problem
+from ..disk.atomic import writable
+from ..errors import ModelError, Problem, SimulationError
 from ..files.reader import STRATEGY_SETTINGS
 from .models import add_method_options, add_model_argument, model
 from .outcome import INTERRUPTED, OK, add_output_options, shows_progress, tell
 
 RESULT_SUFFIXES: Final = (".h5", ".hdf5")
 TABLE_SUFFIXES: Final = (".csv", ".parquet")
+UNFINISHED: Final = ".partial.h5"
+"""How the result of a run is called as long as it is not the table that was asked for."""
 FEW: Final = 100_000
 """Violations are looked for in results with at most so many instants."""
 
@@ -47,11 +51,26 @@ def run(options: Namespace) -> int:
         raise _wrong("--t-end", "found nothing, and the file has no settings; add --t-end 5")
     if options.every is not None:
         settings["t_eval"] = instants(settings["t_end"], options.every)
-    streamed = {"output": options.output} if suffix in RESULT_SUFFIXES else {}
-    result = simulate(system, **settings, **streamed, progress=shows_progress(options))
-    if suffix in TABLE_SUFFIXES:
-        result.export(options.output)
-    tell(options, *summary(system.name, result, options.output))
+    file = rows = options.output
+    if suffix in TABLE_SUFFIXES:  # it takes its time, so the rows go to a result first, and stay there if it is stopped
+        writable(file)
+        rows = str(Path(file).with_suffix(UNFINISHED))
+    try:
+        result = simulate(system, **settings, output=rows, progress=shows_progress(options))
+    except SimulationError as error:
+        if error.result is not None and rows:
+            error.message += f"; the rows before are in {rows}"
+        raise
+    if result.info.completed and rows != file:
+        try:
+            result.export(file)
+        except BaseException:
+            print(f"mbframe: the rows of the run are in {rows}", file=sys.stderr)
+            raise
+    found = summary(system.name, result, file if result.info.completed else rows)
+    if result.info.completed and rows != file:
+        Path(rows).unlink(missing_ok=True)
+    tell(options, *found)
     return OK if result.info.completed else INTERRUPTED
 
 
@@ -88,7 +107,7 @@ def summary(name: str, result: Any, output: str | None) -> tuple[dict[str, Any],
         f"{name}: {span} in {info.wall_time:.3g} s",
         f"  {info.settings['integrator']}: {info.steps} steps, {info.rejected} rejected",
     ]
-    if 0 < len(times) <= FEW:
+    if 0 < len(times) <= FEW and info.completed:
         position, velocity = result.violation.position.max(), result.violation.velocity.max()
         data["violation"] = {"position": float(position), "velocity": float(velocity)}
         energy = result.energy.total

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..disk.atomic import FilePath, refused, replacing
-from ..errors import MbframeError
+from ..errors import MbframeError, shown
 from ..quantities import Quantity, select
 
 if TYPE_CHECKING:
     from ..results import Result
 
 ROWS: Final = 10_000  # that are turned into text at a time
+FORMULAS: Final = ("=", "+", "-", "@")  # how a spreadsheet's formula begins
 DEFAULT: Final = {
     2: ("position", "angle", "velocity", "angular_velocity"),
     3: ("position", "quaternion", "velocity", "angular_velocity"),
@@ -34,13 +35,19 @@ def export(result: Result, path: FilePath, names: Sequence[str] = ()) -> None:
 
 def write_csv(path: FilePath, columns: Sequence[Quantity]) -> None:
     """A header "name [unit]" and numbers with all their digits."""
-    header = [f"{column.name} [{column.unit}]" if column.unit else column.name for column in columns]
+    header = [_harmless(f"{column.name} [{column.unit}]" if column.unit else column.name) for column in columns]
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         for start in range(0, len(columns[0].values), ROWS):
             parts = [column.values[start : start + ROWS].tolist() for column in columns]
             writer.writerows(zip(*parts, strict=True))
+
+
+def _harmless(header: str) -> str:
+    """A header that no spreadsheet takes for a formula, and no terminal for a command."""
+    text = shown(header).replace("\n", "\\n").replace("\t", "\\t")
+    return f"'{text}" if text.startswith(FORMULAS) else text
 
 
 def write_parquet(path: FilePath, columns: Sequence[Quantity]) -> None:

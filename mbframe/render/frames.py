@@ -22,6 +22,8 @@ from .placement import Poses, angular_velocity3, point3, rotation3
 
 Array = NDArray[np.float64]
 
+FASTEST = 1000.0  # frames per second
+MOST_FRAMES = 1_000_000
 ROUNDING = 1e-9  # of a frame: 0.29 s are 29 frames of 10 ms, although 0.29 * 100 < 29
 
 
@@ -73,7 +75,12 @@ class Frames:
             problems.append(Problem("export", "end", message))
         if problems:
             raise ModelError(problems)
-        count = math.floor((window[1] - window[0]) / speed * fps + ROUNDING) + 1
+        frames = (window[1] - window[0]) / speed * fps
+        if fps > FASTEST or frames > MOST_FRAMES:
+            allowed = f"up to {FASTEST:g} a second and {MOST_FRAMES:,} in all"
+            message = f"found {fps:g}, or {frames:.3g} frames; allowed are {allowed}; give less, or a larger speed"
+            raise ModelError([Problem("export", "fps", message)])
+        count = math.floor(frames + ROUNDING) + 1
         times = np.clip(window[0] + np.arange(count) * (speed / fps), first, last)
         return cls(result, times, float(fps), float(speed))
 

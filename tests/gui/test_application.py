@@ -54,7 +54,7 @@ def test_without_qt_there_is_a_message(tmp_path):
     (tmp_path / "PySide6").mkdir()
     (tmp_path / "PySide6" / "__init__.py").write_text("raise ImportError('no Qt here')")
     ended = started(PYTHONPATH=f"{tmp_path}{os.pathsep}{CHECKOUT}", QT_QPA_PLATFORM="offscreen")
-    assert ended.returncode == 2
+    assert ended.returncode == 3
     assert 'pip install "mbframe[gui]"' in ended.stderr
     assert "Traceback" not in ended.stderr
 

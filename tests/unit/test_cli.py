@@ -399,3 +399,160 @@ def test_the_module_can_be_called(broken: str) -> None:
     process = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
     assert process.returncode == 2
     assert process.stderr.startswith("mbframe: 5 problems:")
+
+
+# ---- broken ends: arguments, Ctrl-C, closed and full outputs ----
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["run"], ["run", "heavy_top", "--t-end", "soon"], ["walk"], [], ["run", "heavy_top", "--json", "--quiet"]],
+    ids=" ".join,
+)
+def test_wrong_arguments_under_json_are_an_object(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*arguments, "--json"]) == 2
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    found = json.loads(captured.out)
+    assert found["error"] == "UsageError"
+    assert "usage: mbframe" in found["message"]
+    assert main(arguments) == 2
+    assert "usage: mbframe" in capsys.readouterr().err or "--json" in arguments
+
+
+def test_ctrl_c_under_json_is_an_object(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(mb, "linearize", interrupted, raising=False)
+    code, found = answer(capsys, "eig", "heavy_top")
+    assert (code, found) == (130, {"error": "Interrupted", "message": "stopped"})
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_table_that_is_stopped_keeps_its_rows(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rows that were computed, as a result; the table is not there, whole or half."""
+    from mbframe.solvers import run
+
+    advance = run.Run._advance
+
+    def until(self: Any, steps: int) -> int:
+        if float(self.eq.work["t"]) > 0.1:
+            raise KeyboardInterrupt
+        return advance(self, min(steps, 20))
+
+    monkeypatch.setattr(run.Run, "_advance", until)
+    target = tmp_path / f"run{suffix}"
+    code, found = answer(
+        capsys,
+        "run",
+        "heavy_top",
+        "--t-end",
+        "9",
+        "--dt",
+        "1e-3",
+        "--integrator",
+        "RungeKutta4",
+        "--output",
+        str(target),
+    )
+    assert code == 130
+    assert not found["completed"]
+    assert found["output"] == str(tmp_path / "run.partial.h5")
+    assert [file.name for file in tmp_path.iterdir()] == ["run.partial.h5"]
+    kept = mb.load_result(tmp_path / "run.partial.h5")
+    assert 0.1 < kept.t[-1] < 0.2
+    assert not kept.info.completed
+
+
+def test_a_table_that_is_stopped_while_it_is_written_keeps_its_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(mb.Result, "export", interrupted)
+    assert main(["run", "heavy_top", "--t-end", "0.1", "--output", str(tmp_path / "run.csv")]) == 130
+    assert "the rows of the run are in" in capsys.readouterr().err
+    assert mb.load_result(tmp_path / "run.partial.h5").t[-1] == 0.1
+    monkeypatch.undo()
+    assert main(["run", "heavy_top", "--t-end", "0.1", "--output", str(tmp_path / "run.csv"), "--quiet"]) == 0
+    assert [file.name for file in tmp_path.iterdir()] == ["run.csv"]
+
+
+def test_a_comparison_that_is_stopped_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mbframe.analysis import compare
+
+    run, calls = compare.Experiment._run, []
+
+    def stopped(self: Any, method: Any) -> Any:
+        calls.append(method)
+        if len(calls) > 2:
+            raise KeyboardInterrupt
+        return run(self, method)
+
+    monkeypatch.setattr(compare.Experiment, "_run", stopped)
+    monkeypatch.setattr(compare, "measured", None)  # no reference is computed after Ctrl-C
+    command = ("compare", "simple_pendulum", "--t-end", "0.02", "--dt", "0.01", "--integrators", "RungeKutta4")
+    command += ("--repeats", "1")
+    code, found = answer(capsys, *command)
+    assert code == 130
+    assert len(found["table"]) == 2
+    assert not found["completed"]
+    assert found["notes"] == ["stopped by the user after 2 of 3 methods: there is no reference"]
+
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="streams and devices of POSIX")
+@pytest.mark.parametrize(
+    ("output", "code"), [("<&- >&-", 0), (">/dev/full", 1), (">/dev/full 2>/dev/full", 1), (">&- 2>&-", 0)]
+)
+@pytest.mark.parametrize("command", ["examples", "check simple_pendulum --json"])
+def test_outputs_that_take_nothing(output: str, code: int, command: str) -> None:
+    process = subprocess.run(
+        f"{sys.executable} -m mbframe.cli {command} {output}", shell=True, capture_output=True, text=True, cwd=CHECKOUT
+    )
+    assert process.returncode == code
+    assert "Traceback" not in process.stderr
+    assert "Exception ignored" not in process.stderr
+    assert process.stderr.count("\n") == (output == ">/dev/full")
+
+
+def test_names_cannot_control_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Escapes of the terminal in names of a stranger's model are shown, not sent."""
+    evil = "a\x1b]0;owned\x07\x9b31m\u202eb"
+    system = mb.System(evil, gravity=(0.0, 0.0, 0.0))
+    system.add(mb.RigidBody(evil, mass=1.0, inertia=(1.0, 1.0, 1.0)))
+    mb.save(system, tmp_path / "evil.json", simulation={"t_end": 0.01})
+    for command in (["run"], ["check"], ["eig"]):
+        assert main([*command, str(tmp_path / "evil.json")]) == 0
+    (tmp_path / "evil.json").write_text((tmp_path / "evil.json").read_text().replace('"mass": 1.0', '"mass": -1.0'))
+    assert main(["run", str(tmp_path / "evil.json")]) == 2
+    captured = capsys.readouterr()
+    assert not set("\x1b\x07\x9b\u202e") & set(captured.out + captured.err)
+    assert r"a\x1b]0;owned" in captured.out
+
+
+def test_headers_of_tables_are_no_formulas(tmp_path: Path) -> None:
+    system = mb.System("sheet")
+    for name in ("=cmd", "+1", "-1", "@a", "fine", "x\x1by"):
+        system.add(mb.PointMass(name, mass=1.0))
+    mb.simulate(system, 0.01, t_eval=[0.0, 0.01]).export(tmp_path / "run.csv")
+    header = (tmp_path / "run.csv").read_text().splitlines()[0].split(",")
+    assert [name for name in header if name.startswith(("=", "+", "-", "@"))] == []
+    assert {"'=cmd.position.x [m]", "'+1.position.x [m]", "'-1.position.x [m]", "'@a.position.x [m]"} <= set(header)
+    assert {"fine.position.x [m]", r"x\x1by.position.x [m]"} <= set(header)
+
+
+@pytest.mark.parametrize("fps", ["1e9", "1e300", "1001"])
+def test_absurd_frame_rates_are_refused(fps: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = str(tmp_path / "run.h5")
+    assert main(["run", "simple_pendulum", "--t-end", "0.1", "--output", run, "--quiet"]) == 0
+    assert main(["export", run, str(tmp_path / "film.glb"), "--fps", fps]) == 2
+    assert "fps" in capsys.readouterr().err
