@@ -94,7 +94,7 @@ def critical_values(
         message = f"found ({low:g}, {high:g}) and {points} points; allowed are low < high and at least two points"
         raise ModelError([Problem("critical_values", "interval", message)])
     values = np.linspace(low, high, points)
-    first = sweep(build, values.tolist(), Spectrum.of, executor, progress)
+    first = sweep(build, values.tolist(), Spectrum.whole, executor, progress)
     search = _Search(build, tolerance * max(abs(low), abs(high)))
     for value, point in zip(values.tolist(), first, strict=True):
         search.known[value] = search.checked(point)
@@ -112,7 +112,7 @@ class _Search:
     def at(self, value: float) -> Spectrum:
         """The spectrum at a value."""
         if value not in self.known:
-            self.known[value] = self.checked(sweep(self.build, [value], Spectrum.of)[0])
+            self.known[value] = self.checked(sweep(self.build, [value], Spectrum.whole)[0])
         return self.known[value]
 
     def checked(self, point: Spectrum | Failure) -> Spectrum:

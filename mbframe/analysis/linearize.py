@@ -22,14 +22,17 @@ from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, lin
 from .outputs import output_signals
 from .reduction import reduce
 from .reuse import borrowed
-from .roots import Root, reduced_roots, residuals, rounding
-from .shift_invert import nearest_roots, sparse_pencil
+from .roots import Root, ordered, reduced_roots, residuals, rounding
+from .shift_invert import lowest, nearest_roots, sparse_pencil
 from .state_space import StateSpace, state_space
 from .steadiness import admissible, check_closed, check_constant, check_steady, inexact, until_turned
 from .symmetry import symmetries
+from .unstable import unstable_roots
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
+
+DENSE = 3000  # positions and velocities of all bodies, before constraints, up to which all roots are computed
 
 
 @dataclass(frozen=True)
@@ -142,10 +145,11 @@ def linearize(
     formulation
         Coordinates of the rigid bodies, instead of their own choice; the results do not depend on them.
     n_modes
-        For large systems: only that many modes, those with the roots of least size, from sparse matrices. There is no
-        state space then. Ignorable are zero roots (or +-i Omega in a turning frame) whose motions are displacements or
-        turns of the whole or spins of round bodies; they are not split off before, so that they scatter a little, and
-        condition numbers of roots are not computed but taken to be 1e4.
+        Only that many modes, those with the roots of least size, beside ignorable ones; there is no state space then.
+        Where bodies have more than 1,500 positions they come from sparse matrices. Ignorable are then zero roots (or
+        +-i Omega in a turning frame) whose motions are displacements or turns of the whole or spins of round bodies;
+        they are not split off before, so that they scatter a little, and condition numbers of roots are not computed
+        but taken to be 1e4. Whether another root grows is found by `unstable_count`.
 
     Returns
     -------
@@ -180,42 +184,45 @@ def _linearized(
     point = OperatingPoint.at(eq, chosen, y)
     check_steady(point, turning)
     if n_modes is not None:
-        return _partial(system, point, turning, n_modes, inputs, outputs)
+        if n_modes < 1 or len(inputs) or len(outputs):
+            message = (
+                f"found {n_modes}; allowed is a positive number, and neither inputs nor outputs; leave one of them out"
+            )
+            raise ModelError([Problem("linearize", "n_modes", message)])
+        sparse = linear_equations(point, turning, dense=False)
+        if 2 * sparse.size > DENSE:
+            return _partial(system, point, turning, sparse, n_modes)
     equations = linear_equations(point, turning)
     basis = admissible(equations)
     check_constant(point, turning, equations, basis)
     reduction = reduce(equations, basis)
     inexactness = inexact(point, turning)
     roots = reduced_roots(equations, reduction, symmetries(point, turning, equations, reduction, inexactness))
+    if n_modes is not None:
+        return Linearization(system, chosen, turning, equations, ordered(lowest(roots, n_modes)), None, roots)
     space = state_space(
         reduction,
         equations,
         input_signals(point, equations.places, inputs),
         output_signals(point, turning, equations, outputs),
     )
-    return Linearization(system, chosen, turning, equations, roots, space)
+    return Linearization(system, chosen, turning, equations, roots, space, roots)
 
 
 def _partial(
-    system: System,
-    point: OperatingPoint,
-    frame: TurningFrame,
-    n_modes: int,
-    inputs: Sequence[Any],
-    outputs: Sequence[Any],
+    system: System, point: OperatingPoint, frame: TurningFrame, equations: LinearEquations, n_modes: int
 ) -> Linearization:
     """Some modes from sparse matrices."""
-    if n_modes < 1 or len(inputs) or len(outputs):
-        message = (
-            f"found {n_modes}; allowed is a positive number, and neither inputs nor outputs; leave one of them out"
-        )
-        raise ModelError([Problem("linearize", "n_modes", message)])
     if until_turned(point.eq, point.state, frame) > 0.0:
         dense = linear_equations(point, frame)
         check_constant(point, frame, dense, admissible(dense))
-    equations = linear_equations(point, frame, dense=False)
     roots = nearest_roots(point, frame, equations, n_modes)
-    return Linearization(system, point.state, frame, equations, roots, None)
+    return Linearization(system, point.state, frame, equations, roots, None, None)
+
+
+def _counts(root: Root) -> bool:
+    """Whether a root says something about stability."""
+    return not root.explanation
 
 
 class Linearization:
@@ -230,9 +237,12 @@ class Linearization:
     ignorable
         Roots that say nothing about stability, with the reason in words.
     stability
-        "asymptotic", "marginal" or "unstable"; ignorable roots do not count.
+        "asymptotic", "marginal" or "unstable"; ignorable roots do not count. Of a large system of which only some roots
+        were computed, a sentence that begins with "not determined" where these do not tell.
     stable
-        Whether no root has a positive real part beyond rounding, ignorable ones apart.
+        Whether no root has a positive real part beyond rounding, ignorable ones apart; None if that is not known.
+    unstable_count
+        Number of roots with a positive real part, those that were not computed included; None if it is not known.
     mass, damping, stiffness
         M, R and K of the small motions xi of all bodies, before the constraints: for each body at `places` the
         displacement of its origin and its small rotation, along the axes of the frame. The same in every formulation.
@@ -251,6 +261,7 @@ class Linearization:
         equations: LinearEquations,
         roots: list[Root],
         space: StateSpace | None,
+        everything: list[Root] | None,
     ) -> None:
         self.system, self.state, self.frame = system, state, frame
         self.equations, self.places = equations, equations.places
@@ -258,6 +269,7 @@ class Linearization:
         self._space = space
         self._own = [(force.name, force.states) for force in system.forces if force.states]
         self.roots = roots
+        self._everything = everything  # all roots, if they were computed
         self._rounding = np.array([rounding(root) for root in roots])
         self.eigenvalues: Complex = np.array([root.value for root in roots], complex)
 
@@ -290,18 +302,47 @@ class Linearization:
                 groups.setdefault(root.explanation, []).append(root.value)
         return [Ignorable(tuple(roots), words) for words, roots in groups.items()]
 
+    @property
+    def complete(self) -> bool:
+        """Whether `eigenvalues` are all roots, and not only some that were asked for."""
+        return self._everything is not None and len(self._everything) == len(self.roots)
+
+    @cached_property
+    def unstable_count(self) -> int | None:
+        """Number of roots with a positive real part beyond rounding, ignorable ones apart; None if it is not known.
+
+        Of large systems, of which only some roots are computed, it is found when it is first asked for: by the signs
+        of pivots where M, R and K are symmetric and nothing feeds energy in, else by how often the determinant of the
+        pencil turns about zero along the imaginary axis, which takes up to some thousand factorizations.
+        """
+        if self._everything is not None:
+            return sum(_counts(root) and root.value.real > rounding(root) for root in self._everything)
+        seen = sum(_counts(root) and root.value.real > rounding(root) for root in self.roots)
+        found = unstable_roots(self.equations, sum(not root.value for root in self.roots))
+        return found if found is not None and found >= seen else None
+
     @cached_property
     def stability(self) -> str:
-        """ "asymptotic", "marginal" or "unstable"."""
-        counted = [k for k, root in enumerate(self.roots) if not root.explanation]
-        growth, margin = self.eigenvalues.real[counted], self._rounding[counted]
-        if np.any(growth > margin):
+        """ "asymptotic", "marginal" or "unstable"; or why that is not determined."""
+        known = self.roots if self._everything is None else self._everything
+        counted = [root for root in known if _counts(root)]
+        if any(root.value.real > rounding(root) for root in counted):
             return "unstable"
-        return "asymptotic" if counted and np.all(growth < -margin) else "marginal"
+        decaying = bool(counted) and all(root.value.real < -rounding(root) for root in counted)
+        if self._everything is None:
+            if self.unstable_count is None:
+                return f"not determined: only {len(self.roots)} roots were computed"
+            if self.unstable_count:
+                return "unstable"
+            if decaying:
+                return f"not determined: no root grows, but only {len(self.roots)} roots were computed"
+        return "asymptotic" if decaying else "marginal"
 
     @property
-    def stable(self) -> bool:
-        """Whether no root has a positive real part beyond rounding, ignorable ones apart."""
+    def stable(self) -> bool | None:
+        """Whether no root has a positive real part beyond rounding, ignorable ones apart; None if it is not known."""
+        if self.stability.startswith("not determined"):
+            return True if self.unstable_count == 0 else None
         return self.stability != "unstable"
 
     @cached_property

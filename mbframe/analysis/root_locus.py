@@ -37,7 +37,7 @@ class RootLocus:
         How much each mode looks like that of its branch before, from 0 to 1, in the places of `eigenvalues`; a low
         number says that the values are too far apart to follow the branch with certainty. nan where a branch begins.
     stability
-        "asymptotic", "marginal", "unstable", or "" where a point failed.
+        As that of a `Linearization`: "asymptotic", "marginal", "unstable" …; "" where a point failed.
     ignorable
         The ignorable roots at each value, and why they are.
     failures
@@ -54,7 +54,8 @@ class RootLocus:
     @property
     def stable(self) -> NDArray[np.bool_]:
         """Whether no root grows, for each value."""
-        return np.array([word in ("asymptotic", "marginal") for word in self.stability])
+        known = ("asymptotic", "marginal", "not determined: no root grows")
+        return np.array([word.startswith(known) for word in self.stability])
 
     def plot(
         self,

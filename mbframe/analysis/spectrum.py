@@ -28,6 +28,8 @@ class Spectrum:
     """How far rounding can have moved each root."""
     stability: str
     ignorable: list[Ignorable]
+    complete: bool = True
+    """Whether these are all roots."""
 
     @classmethod
     def of(cls, made: System | Linearization) -> Spectrum:
@@ -38,7 +40,17 @@ class Spectrum:
         lin = linearize(made) if isinstance(made, System) else made
         kept = [k for k, root in enumerate(lin.roots) if not root.explanation]
         shapes = np.array([lin.roots[k].shape for k in kept], complex).reshape(len(kept), lin.equations.size).T
-        return cls(lin.eigenvalues[kept], shapes, lin.mass, lin._rounding[kept], lin.stability, lin.ignorable)
+        rounded = lin._rounding[kept]
+        return cls(lin.eigenvalues[kept], shapes, lin.mass, rounded, lin.stability, lin.ignorable, lin.complete)
+
+    @classmethod
+    def whole(cls, made: System | Linearization) -> Spectrum:
+        """The same for those who count roots: all of them must have been computed."""
+        found = cls.of(made)
+        if not found.complete:
+            message = "found a linearization with only some of its roots, among which those that grow may be missing"
+            raise ModelError([Problem("build", "n_modes", f"{message}; leave n_modes out")])
+        return found
 
     @property
     def signs(self) -> NDArray[np.int64]:

@@ -70,7 +70,7 @@ def stability_map(
     """Stability of the systems `build(value_1, value_2)`; see `mb.root_locus` for what `build` may return."""
     first, second = (np.array(list(values), float) for values in (values_1, values_2))
     pairs = [(a, b) for a in first.tolist() for b in second.tolist()]
-    points = sweep(_OfPair(build), pairs, Spectrum.of, executor, progress)
+    points = sweep(_OfPair(build), pairs, Spectrum.whole, executor, progress)
     successes(points, "stability_map")
     growth = [np.nan if isinstance(point, Failure) else point.growth for point in points]
     unstable = [-1 if isinstance(point, Failure) else point.unstable for point in points]

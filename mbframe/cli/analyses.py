@@ -94,7 +94,8 @@ def eig(options: Namespace) -> int:
     data = {
         "model": system.name,
         "stability": found.stability,
-        "stable": bool(found.stable),
+        "stable": found.stable,
+        "unstable_count": found.unstable_count,
         "eigenvalues": roots,
         "modes": modes,
     }

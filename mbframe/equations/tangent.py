@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..bodies.formulations import Formulation
 from ..constraints.axis import AxisConstraint
-from ..errors import AnalysisError
+from ..errors import AnalysisError, ModelError, Problem
 from ..kernels import bindings, velocity_tangent
 from ..kernels import tangent as kernels
 from ..kernels.compile import PythonStage
@@ -104,6 +105,8 @@ class TangentAssembly:
                 f"{reactive[0]}: the equations are not linearized with friction, whose force depends on reactions; "
                 "remove it, or put a damper in its place with the slope mu N/u_0 that it has where it sticks"
             )
+        for table in tables.body_tables:
+            _check_tangent_kernels(table.elements[0].formulation)
         self.blocks: dict[tuple[int, int], int] = {}
         self.size = 0
         owner = tables.marker_bodies()
@@ -328,6 +331,19 @@ class TangentAssembly:
         """Row and column of every number of a pool of blocks."""
         own = [(b.v, b.formulation.n_v) for b in self.eq.tables.bodies]
         return _block_places(tuple((own[a], own[b]) for a, b in self.blocks))
+
+
+def _check_tangent_kernels(formulation: Formulation) -> None:
+    """Refuse a formulation without derivatives: what its missing kernels raise would vanish in compiled code."""
+    kind = type(formulation)
+    needed = ["inertia_tangent", "place_tangent", "load_tangent"]
+    needed += ["intrinsic_tangent"] if kind.n_intrinsic else []
+    if missing := [name for name in needed if getattr(kind, name) is getattr(Formulation, name)]:
+        message = (
+            f"not defined; linearization and implicit integrators need these derivatives: write {', '.join(missing)} "
+            "as static methods as mb.Formulation describes them, or choose an explicit integrator"
+        )
+        raise ModelError([Problem(kind.__name__, missing[0], message)])
 
 
 @lru_cache(maxsize=16)

@@ -155,10 +155,12 @@ def wrench_function(force: ForceElement, t: float, *states: Array, turns: float 
 def own_state_function(force: Any, t: float, turns: float = 0.0) -> Callable[..., Any]:
     """Force, torque and the rates of own states, stacked, as a function of these states and both markers' motion."""
 
+    wrench, state_rate = method_of(force, "wrench"), method_of(force, "state_rate")
+
     def function(z: Any, *values: Any) -> Any:
         markers = moving(values, turns)
-        push, turn = force.wrench(t, *markers, z)
-        return [*push, *turn, *force.state_rate(t, *markers, z)]
+        push, turn = wrench(t, *markers, z)
+        return [*push, *turn, *state_rate(t, *markers, z)]
 
     return function
 

@@ -283,7 +283,9 @@ def test_parts_that_are_not_there_say_so(monkeypatch: pytest.MonkeyPatch, capsys
 
 def test_eig_prints_roots(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     modes = [SimpleNamespace(eigenvalue=-1 + 2j, frequency=np.float64(0.318), damping_ratio=0.447)]
-    found = SimpleNamespace(modes=modes, eigenvalues=np.array([-1 + 2j]), stability="asymptotic", stable=np.True_)
+    found = SimpleNamespace(
+        modes=modes, eigenvalues=np.array([-1 + 2j]), stability="asymptotic", stable=True, unstable_count=0
+    )
     modes.append(SimpleNamespace(eigenvalue=0j, frequency=0.0, damping_ratio=float("nan")))
     monkeypatch.setattr(mb, "linearize", lambda system, formulation=None: found, raising=False)
     assert main(["eig", "heavy_top"]) == 0

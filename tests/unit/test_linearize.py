@@ -223,6 +223,46 @@ def test_modes_displace_own_states_too(n_modes: int | None) -> None:
     assert x[1] / x[0] == pytest.approx(np.exp(2.0 * slow.eigenvalue.real), rel=1e-3)
 
 
+class Lagging(mb.ForceElement):
+    """A torque that follows the angle late: z' = (theta - z)/T, M = -k z."""
+
+    stiffness = mb.parameter(3.0, unit="N m")
+    lag = mb.parameter(0.2, unit="s")
+    states = 1
+
+    def wrench(self, t, i, j, z):
+        return np.zeros(2), -self.stiffness * z[0]
+
+    def state_rate(self, t, i, j, z):
+        return [(np.arctan2(j.axes[1, 0], j.axes[0, 0]) - z[0]) / self.lag]
+
+
+def test_a_users_own_states_in_the_plane() -> None:
+    """I theta'' = -k z, T z' = theta - z: I T s^3 + I s^2 + k = 0."""
+    inertia = 0.5
+    plane = mb.System("plane", dimension=2, gravity=(0, 0))
+    wheel = plane.add(mb.PlanarBody("wheel", mass=1.0, inertia=inertia))
+    plane.add(mb.RevoluteJoint("axle", plane.ground, wheel, at=(0, 0)))
+    plane.add(Lagging("lagging", plane.ground, wheel, at_i=(0, 0), at_j=(0, 0)))
+    lin = mb.linearize(plane)
+    expected = np.roots([inertia * 0.2, inertia, 0.0, 3.0])
+    np.testing.assert_allclose(np.sort_complex(lin.eigenvalues), np.sort_complex(expected), atol=1e-10)
+
+
+def test_a_formulation_without_tangent_is_refused_by_name() -> None:
+    """`NewtonEuler` as a user may write it, without derivatives for the tangent."""
+    kept = {k: v for k, v in vars(mb.NewtonEuler).items() if not k.endswith("_tangent") and k != "variation"}
+    own = type("Own", (mb.Formulation,), kept | {"__module__": __name__})()
+    system = pendulum()
+    with pytest.raises(mb.ModelError, match=r"Own, inertia_tangent: not defined.*place_tangent, load_tangent"):
+        mb.linearize(system, formulation=own)
+    for integrator in (mb.RadauIIA(), mb.GeneralizedAlpha()):
+        with pytest.raises(mb.ModelError, match="Own, inertia_tangent"):
+            mb.simulate(system, 0.1, 0.01, integrator=integrator, formulation=own)
+    with pytest.raises(mb.ModelError, match="Own, variation: not defined"):
+        own.variation(np.zeros((1, 7)), np.zeros((1, 6)), np.zeros((1, 6)))
+
+
 # --- large systems ----------------------------------------------------------------------------------------------------
 
 
@@ -239,6 +279,77 @@ def test_lowest_modes_are_those_of_the_full_analysis() -> None:
     )
 
 
+def test_more_modes_than_there_are_invent_no_roots() -> None:
+    bicycle = mb.examples.whipple_bicycle(speed=5.0)
+    full = mb.linearize(bicycle)
+    for n_modes in (1, 4, 8, 20):
+        some = mb.linearize(bicycle, n_modes=n_modes)
+        assert some.stability == "asymptotic"
+        assert some.unstable_count == 0
+        assert np.abs(some.eigenvalues[:, None] - full.eigenvalues).min(axis=1).max() == 0.0
+    np.testing.assert_array_equal(some.eigenvalues, full.eigenvalues)
+    assert some.complete
+
+
+def test_a_root_that_was_not_asked_for_counts() -> None:
+    """A cart with its pendulum upright, beside a slow oscillator: its mode is the lowest."""
+    system = mb.examples.cart_pendulum(True)
+    slow = system.add(mb.RigidBody("slow", mass=1.0, inertia=(1, 1, 1), position=(0, 5, 0)))
+    system.add(mb.TranslationalJoint("rail of slow", system.ground, slow, at=(0, 5, 0), axis=(1, 0, 0)))
+    spring = mb.SpringDamper("slow spring", system.ground, slow, at_i=(-1, 5, 0), at_j=(0, 5, 0))
+    spring.update(stiffness=1.0, damping=0.5, free_length=1.0)
+    system.add(spring)
+    lin = mb.linearize(system, n_modes=1)
+    assert all(root.real < 0.0 for root in lin.eigenvalues if abs(root) > 1e-9)
+    assert (lin.stability, lin.stable, lin.unstable_count) == ("unstable", False, 1)
+    assert not lin.complete
+    for analysis in (lambda b: mb.critical_values(b, (1.0, 2.0), points=2), lambda b: mb.stability_map(b, [1], [1])):
+        with pytest.raises(mb.MbframeError, match="leave n_modes out"):
+            analysis(lambda *_: mb.linearize(system, n_modes=1))
+
+
+@pytest.fixture
+def always_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mbframe.analysis.linearize.DENSE", 0)
+
+
+@pytest.mark.usefixtures("always_sparse")
+@pytest.mark.parametrize("speed", [2.0, 5.0, 8.0])
+def test_growing_roots_of_a_large_system_are_counted_by_winding(speed: float) -> None:
+    """The bicycle weaves below 4.29 m/s and capsizes above 6.02 m/s [Meijaard2007]."""
+    lin = mb.linearize(mb.examples.whipple_bicycle(speed=speed), n_modes=1)
+    assert lin.unstable_count == {2.0: 2, 5.0: 0, 8.0: 1}[speed]
+    assert lin.stable == (speed == 5.0)
+
+
+@pytest.mark.usefixtures("always_sparse")
+def test_growing_roots_of_a_large_system_are_counted_by_inertia(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mbframe.analysis.unstable._by_winding", lambda e: None)
+    assert mb.linearize(mb.examples.cart_pendulum(True), n_modes=1).unstable_count == 1
+    assert mb.linearize(mb.examples.cart_pendulum(False), n_modes=1).unstable_count == 0
+    damped = mb.linearize(mb.examples.mass_spring_damper_chain(8, damping=0.2), n_modes=20)
+    assert damped.unstable_count == 0
+    assert len(damped.eigenvalues) == 16
+    # neither symmetric nor without rolling, and no other way to count: then nothing is claimed
+    bicycle = mb.linearize(mb.examples.whipple_bicycle(speed=5.0), n_modes=2)
+    assert bicycle.unstable_count is None
+    assert bicycle.stable is None
+    assert bicycle.stability == f"not determined: only {len(bicycle.eigenvalues)} roots were computed"
+
+
+@pytest.mark.usefixtures("always_sparse")
+@pytest.mark.parametrize("n_modes", [1, 4, 8])
+def test_sparse_roots_are_roots_and_the_same_every_time(n_modes: int) -> None:
+    bicycle = mb.examples.whipple_bicycle(speed=5.0)
+    all_roots = mb.linearize(bicycle).eigenvalues
+    first, second = (mb.linearize(bicycle, n_modes=n_modes).eigenvalues for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    assert np.abs(first[:, None] - all_roots).min(axis=1).max() < 1e-4  # zeros scatter
+    with pytest.raises(mb.ModelError, match="ask for fewer"):
+        mb.linearize(bicycle, n_modes=1000)
+
+
+@pytest.mark.usefixtures("always_sparse")
 def test_zero_roots_among_the_lowest_are_explained() -> None:
     cart = mb.linearize(mb.examples.cart_pendulum(False), n_modes=1)
     assert {group.explanation for group in cart.ignorable} == {"path: displacement of the whole along x"}
@@ -250,6 +361,7 @@ def test_zero_roots_among_the_lowest_are_explained() -> None:
     assert all("spin: turn of 'rotor'" in group.explanation for group in mb.linearize(disk, n_modes=1).ignorable)
 
 
+@pytest.mark.usefixtures("always_sparse")
 def test_zero_root_at_a_critical_value_is_not_ignorable() -> None:
     """A bar in balance at any angle about its horizontal hinge: nothing is symmetric, though its stiffness is zero."""
     system = pendulum()
@@ -260,6 +372,7 @@ def test_zero_root_at_a_critical_value_is_not_ignorable() -> None:
     assert not lin.ignorable
 
 
+@pytest.mark.usefixtures("always_sparse")
 def test_carried_displacements_are_recognized_in_a_turning_frame() -> None:
     system = mb.System("free pair", gravity=(0, 0, 0))
     for name, side in (("left", -1.0), ("right", 1.0)):

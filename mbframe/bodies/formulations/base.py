@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import ModelError, Problem
+
 if TYPE_CHECKING:
     from ...markers import Marker
     from ...state import Motion
@@ -195,7 +197,10 @@ class Formulation:
 
     def variation(self, q: Array, v: Array, v_rate: Array) -> Variation:
         """How small motions change the velocities of bodies whose coordinates are the rows of q, v and v'."""
-        raise NotImplementedError(f"{type(self).__name__} does not define variation(self, q, v, v_rate)")
+        message = (
+            "not defined; a linearization needs it: write variation(self, q, v, v_rate), which returns a Variation"
+        )
+        raise ModelError([Problem(type(self).__name__, "variation", message)])
 
     # --- kernels -----------------------------------------------------------------------------------------------------
 
