@@ -1,12 +1,15 @@
 """Unsaved changes survive a crash: some seconds after an edit the model is written to the application's data folder.
 
 A recovery file holds the model and the path of its file. Whoever writes it also holds a lock on it, so that a file
-without a living owner is one that a crash left behind. It is removed when the model is saved and at a clean end.
+without a living owner is one that a crash left behind. It is removed when the model is saved and at a clean end, or
+when the user says so: one that cannot be read (of a newer version, with classes of the user) is kept as a file.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import time
 import uuid
 from collections.abc import Callable
@@ -19,8 +22,9 @@ from PySide6.QtCore import QLockFile, QObject, QThreadPool, Signal
 
 import mbframe as mb
 from mbframe.disk.atomic import write_text
+from mbframe.disk.inputs import contents
 from mbframe.files import model as model_files
-from mbframe.files.json_text import dumps, parse
+from mbframe.files.json_text import dumps, most_bytes, parse
 
 from .document import Document
 from .memory import beside_the_window
@@ -30,17 +34,20 @@ from .turns import single_shot
 DELAY_MS: Final = 2_000
 """Between an edit and its autosave: an edit is safe after this time and the time it takes to write the file."""
 FORMAT: Final = "mbframe recovery"
+KEPT: Final = "kept"
+"""Folder of the unsaved changes that could not be read."""
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """Unsaved changes that a crash left behind."""
+    """Unsaved changes that a crash left behind; those that cannot be read have no `model` but a reason, `fault`."""
 
     file: Path
     path: Path | None
     name: str
     model: dict[str, Any]
     saved_at: float
+    fault: str = ""
 
     def restore(self, document: Document) -> None:
         """Open the model in a document, as one with unsaved changes. `ModelError` if it cannot be read."""
@@ -48,6 +55,20 @@ class Recovery:
         settings = RunSettings.from_stored(model_files.settings_from(self.model))
         document.open_system(system, self.path, changed=True)
         document.run_settings = settings
+
+    def keep(self) -> Path:
+        """Turn it into a file for the user: a model if it has one, otherwise its bytes. `OSError` if that fails."""
+        folder = self.file.parent.parent / KEPT
+        folder.mkdir(parents=True, exist_ok=True)
+        word = re.sub(r"[^\w -]+", "_", self.name)[:60].strip() or "unreadable"
+        when = time.strftime("%Y-%m-%d %H-%M-%S", time.localtime(self.saved_at))
+        kept = folder / f"{word}, unsaved {when} {self.file.stem}.json"
+        if self.model:
+            write_text(kept, dumps(self.model))
+            self.discard()
+        else:
+            os.replace(self.file, kept)
+        return kept
 
     def discard(self) -> None:
         """Remove it."""
@@ -117,6 +138,7 @@ class Autosave(QObject):
                 self._lock = QLockFile(str(self.file.with_suffix(".lock")))
                 self._lock.setStaleLockTime(0)
                 self._lock.tryLock(0)
+            parse(content, "unsaved changes")  # what is not read again would be no help
             write_text(self.file, content)
         except (OSError, mb.ModelError) as error:
             self._text = ""
@@ -151,7 +173,7 @@ class Autosave(QObject):
 
 
 def leftovers(folder: Path) -> list[Recovery]:
-    """What crashed applications left, latest first; what cannot be read is removed."""
+    """What crashed applications left, latest first."""
     found = []
     for file in sorted((folder / "recovery").glob("*.json")):
         if file.name.startswith("."):  # being written
@@ -161,23 +183,23 @@ def leftovers(folder: Path) -> list[Recovery]:
         if not lock.tryLock(0):  # its owner lives
             continue
         lock.unlock()
-        if (recovery := _read(file)) is not None:
-            found.append(recovery)
-        else:
-            with suppress(OSError):
-                file.unlink(missing_ok=True)
+        found.append(_read(file))
     return sorted(found, key=lambda recovery: recovery.saved_at, reverse=True)
 
 
-def _read(file: Path) -> Recovery | None:
+def _read(file: Path) -> Recovery:
     try:
-        content = parse(file.read_bytes(), file.name)
+        content = parse(contents(file, most_bytes()), file.name)
         if content["format"] != FORMAT:
-            return None
+            raise ValueError(f"its format is {content['format']!r:.60}")
         path = Path(content["path"]) if content["path"] else None
-        return Recovery(file, path, content["name"], content["model"], float(content["saved_at"]))
-    except (OSError, mb.ModelError, KeyError, TypeError, ValueError):
-        return None
+        return Recovery(file, path, str(content["name"]), dict(content["model"]), float(content["saved_at"]))
+    except (OSError, mb.ModelError, KeyError, TypeError, ValueError) as error:
+        try:
+            saved_at = file.lstat().st_mtime
+        except OSError:
+            saved_at = 0.0
+        return Recovery(file, None, "", {}, saved_at, str(error))
 
 
 Ask = Callable[[Recovery], bool | None]
@@ -187,6 +209,9 @@ Ask = Callable[[Recovery], bool | None]
 def offer(document: Document, folder: Path, ask: Ask) -> Recovery | None:
     """Offer what a crash left behind, one after the other, until one is taken; returns that one."""
     for recovery in leftovers(folder):
+        if recovery.fault:
+            _keep(document, recovery, recovery.fault)
+            continue
         answer = ask(recovery)
         if answer is False:
             recovery.discard()
@@ -194,8 +219,17 @@ def offer(document: Document, folder: Path, ask: Ask) -> Recovery | None:
             try:
                 recovery.restore(document)
             except mb.ModelError as error:
-                document.post(f"The unsaved changes of {recovery.name!r} cannot be read: {error}", "error")
-                recovery.discard()
+                _keep(document, recovery, str(error))
                 continue
             return recovery
     return None
+
+
+def _keep(document: Document, recovery: Recovery, reason: str) -> None:
+    """Keep what cannot be read as a file, and say where."""
+    what = f"The unsaved changes of {recovery.name!r}" if recovery.name else "Unsaved changes that a crash left behind"
+    try:
+        place = f"they are kept in {recovery.keep()}"
+    except (OSError, mb.ModelError) as error:
+        place = f"they stay in {recovery.file} ({error})"
+    document.post(f"{what} cannot be read, {place}: {reason}", "error")

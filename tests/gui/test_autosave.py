@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -89,20 +90,45 @@ def test_answers_to_the_offer(qtbot, document, autosave, tmp_path):
     assert not other.dirty
 
 
-def test_damaged_recoveries_are_told_or_removed(document, tmp_path):
-    folder = tmp_path / "recovery"
+def test_recoveries_that_cannot_be_read_are_kept_as_files(document, tmp_path):
+    """Damaged ones byte by byte, those of a newer version or with classes of the user as models; all are named."""
+    folder, kept = tmp_path / "recovery", tmp_path / "kept"
     folder.mkdir()
-    (folder / "a.json").write_text("{")
-    (folder / "b.json").write_text('{"format": "something else"}')
-    assert leftovers(tmp_path) == []
-    assert list(folder.glob("*.json")) == []
-    (folder / "c.json").write_text(
-        '{"format": "mbframe recovery", "path": "", "name": "c", "saved_at": 1, "model": {"version": 99}}'
-    )
+    wrapped = '{{"format": "mbframe recovery", "path": "", "name": "{}", "saved_at": 1, "model": {}}}'
+    newer = {"format": "mbframe model", "version": 99, "name": "c", "elements": []}
+    own = newer | {"version": 1, "elements": [{"type": "theirs.Magnet", "name": "m"}]}
+    texts = {
+        "a": "{",
+        "b": '{"format": "something else"}',
+        "c": wrapped.format("../c", json.dumps(newer)),
+        "d": wrapped.format("d", json.dumps(own)),
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.json").write_text(text)
+    (folder / "e.json").mkdir()
     assert offer(document, tmp_path, lambda _: True) is None
-    assert "cannot be read" in document.messages[-1].text
+    assert [file.name for file in folder.glob("*.json")] == []
+    found = {file.stem[-1]: file for file in kept.iterdir()}
+    assert {name: found[name].read_text() for name in "ab"} == {name: texts[name] for name in "ab"}
+    assert json.loads(found["c"].read_text()) == newer
+    assert json.loads(found["d"].read_text()) == own
+    told = "\n".join(message.text for message in document.messages)
+    assert all(str(found[name]) in told for name in "abcde")
+    assert "install a newer one" in told
+    assert "classes=[...]" in told
     assert leftovers(tmp_path) == []
     Recovery(folder / "gone.json", None, "", {}, 0.0).discard()
+
+
+def test_a_recovery_that_is_too_large_is_kept(document, tmp_path, monkeypatch):
+    folder = tmp_path / "recovery"
+    folder.mkdir()
+    (folder / "a.json").write_text("[" + "[]," * 2000 + "[]]")
+    monkeypatch.setenv("MBFRAME_IMPORT_MEMORY", "3000")
+    assert offer(document, tmp_path, lambda _: True) is None
+    (kept,) = (tmp_path / "kept").iterdir()
+    assert kept.stat().st_size > 6000
+    assert str(kept) in document.messages[-1].text
 
 
 def test_a_folder_that_cannot_be_written_is_told_once(qtbot, document, tmp_path):
