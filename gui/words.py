@@ -20,6 +20,7 @@ _LABELS: Final = {
     "dt": "Time step",
     "rtol": "Relative tolerance",
     "atol": "Absolute tolerance",
+    "max_step": "Longest step",
     "rho_infinity": "Damping at high frequency ρ∞",
     "alpha": "Alpha α",
     "beta": "Beta β",

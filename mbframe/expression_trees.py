@@ -26,7 +26,9 @@ SAMPLES: Final = 20480
 PER_PERIOD: Final = 16
 MOST_SAMPLES: Final = 1_000_000
 HALVINGS: Final = 80
+SECTIONS: Final = 40
 MOST_DIPS: Final = 4000
+MOST_LANDMARKS: Final = 50
 
 _COMPARED: Final = {
     ops.LESS: np.less,
@@ -173,6 +175,45 @@ class Node:
         return float(max(rates))
 
 
+def landmarks(root: Node, low: float, high: float) -> Array:
+    """Where something may be shorter than samples show: peaks of exponents, zeros of what `tanh` is taken of.
+
+    There the argument tells of a feature that the value hides: exp(-((t - 3)/1e-6)**2) is zero at all samples.
+    """
+    search, peaks = Search(root, low, high), []
+    with np.errstate(all="ignore"):
+        for node in root.walk():
+            if node.opcode in (ops.TANH, ops.ATAN, ops.COSH, ops.SINH):
+                search.add(node.parts[0])
+            elif node.opcode == ops.EXP:
+                peaks.append(_peaks(node.parts[0], low, high, 1.0))
+            elif node.opcode == ops.DIVIDE and node.parts[1].shape()[0] > 0.0:
+                peaks.append(_peaks(Node(ops.ABS, node.parts[1:]), low, high, -1.0))
+    found = np.unique(np.concatenate([np.array(search.found), *peaks]))
+    found = found[(found > low) & (found < high)]
+    return found if len(found) <= MOST_LANDMARKS else np.zeros(0)
+
+
+def _peaks(argument: Node, low: float, high: float, sign: float) -> Array:
+    """Inner maxima of an argument, or with the sign -1 its minima."""
+    x = np.linspace(low, high, SAMPLES // 10 + 1)
+    y = sign * np.nan_to_num(argument.values(x))
+    k = np.flatnonzero((y[1:-1] >= y[:-2]) & (y[1:-1] > y[2:])) + 1
+    if not len(k) or len(k) > MOST_LANDMARKS:
+        return np.zeros(0)
+    return lowest(argument, -sign, x[k - 1], x[k + 1])
+
+
+def lowest(node: Node, factor: Array | float, a: Array, b: Array) -> Array:
+    """The places between a and b where factor times the value is least, by golden sections."""
+    golden = 0.5 * (np.sqrt(5.0) - 1.0)
+    for _ in range(SECTIONS):
+        one, other = b - golden * (b - a), a + golden * (b - a)
+        lower = factor * node.values(one) < factor * node.values(other)
+        a, b = np.where(lower, a, one), np.where(lower, other, b)
+    return 0.5 * (a + b)
+
+
 def tree(program: Program) -> Node:
     """The tree of a program of one variable."""
     code, constants = program.lists
@@ -272,18 +313,13 @@ class Search:
         g = np.abs(switch.values(x))
         left, middle, right = g[:-2], g[1:-1], g[2:]
         bend = left - 2.0 * middle + right
-        lowest = middle - (right - left) ** 2 / (8.0 * np.where(bend > 0.0, bend, np.inf))
+        bottom = middle - (right - left) ** 2 / (8.0 * np.where(bend > 0.0, bend, np.inf))
         same = (sign[:-2] == sign[1:-1]) & (sign[1:-1] == sign[2:])
-        dips = np.flatnonzero(same & (middle <= left) & (middle <= right) & (bend > 0.0) & (lowest < 0.1 * middle))
+        dips = np.flatnonzero(same & (middle <= left) & (middle <= right) & (bend > 0.0) & (bottom < 0.1 * middle))
         if not len(dips) or len(dips) > MOST_DIPS:
             return x
         a, b, side = x[dips], x[dips + 2], sign[dips + 1]
-        golden = 0.5 * (np.sqrt(5.0) - 1.0)
-        for _ in range(60):
-            one, other = b - golden * (b - a), a + golden * (b - a)
-            lower = side * switch.values(one) < side * switch.values(other)
-            a, b = np.where(lower, a, one), np.where(lower, other, b)
-        lows = 0.5 * (a + b)
+        lows = lowest(switch, side, a, b)
         return np.unique(np.concatenate([x, lows[self.sign(switch, lows) != side]]))
 
     def halved(self, switch: Node, a: Array, b: Array, at_a: Array, at_b: Array) -> Array:

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .expression_trees import PLAIN_DEGREE, SAMPLES, tree
+from .expression_trees import PLAIN_DEGREE, SAMPLES, landmarks, tree
 from .functions import Function
 
 Array = NDArray[np.float64]
@@ -125,7 +125,8 @@ def features(function: Function, low: float, high: float) -> Features:
     assert function.program is not None
     if tree(function.program).shape()[0] <= PLAIN_DEGREE:
         return Features(given, none, Bounds.none())
-    found, bounds = _looked_at(values_of(function), _pieces(given, low, high), high - low, high)
+    marks = landmarks(tree(function.program), low, high)
+    found, bounds = _looked_at(values_of(function), _pieces(given, low, high), high - low, high, marks)
     return Features(np.union1d(given, found), none, bounds)
 
 
@@ -225,14 +226,19 @@ def _nodes(function: Function, inside: Array) -> Array:
 
 
 def _looked_at(
-    values: Callable[[Array], Array], pieces: list[tuple[float, float]], length: float, high: float
+    values: Callable[[Array], Array],
+    pieces: list[tuple[float, float]],
+    length: float,
+    high: float,
+    marks: Array | None = None,
 ) -> tuple[Array, Bounds]:
-    """Jumps that nobody told of, and bounds, in pieces without breaks."""
-    look = _Look(values, length)
+    """Jumps that nobody told of, and bounds, in pieces without breaks; `marks` are places to look at in any case."""
+    marks = np.zeros(0) if marks is None else marks
+    look = _Look(values, length, marks, values(marks))
     samples = [look.sampled(a, b) for a, b in pieces]
     if not samples:
         return np.zeros(0), Bounds.none()
-    look.least = SENSITIVITY * (max(float(y.max()) for _, y in samples) - min(float(y.min()) for _, y in samples))
+    look.least = SENSITIVITY * _size(np.concatenate([look.at_marks, *([y.min(), y.max()] for _, y in samples)]))
     if look.least == 0.0:
         return np.zeros(0), Bounds.none()
     parts: list[tuple[Array, Array]] = []
@@ -258,6 +264,8 @@ def _looked_at(
 class _Look:
     values: Callable[[Array], Array]
     length: float
+    marks: Array
+    at_marks: Array
     least: float = 0.0  # change that counts
     closer: int = 0  # places that were looked at more closely
 
@@ -273,6 +281,10 @@ class _Look:
     def part(self, x: Array, y: Array, depth: int) -> tuple[list[float], list[tuple[Array, Array]]]:
         """Jumps, and edges with the limits behind them, for values at equal distances."""
         limits, rough = _limits(y, float(x[1] - x[0]), self.least)
+        here = (self.marks > x[0]) & (self.marks < x[-1])
+        hidden = np.abs(self.at_marks[here] - np.interp(self.marks[here], x, y)) > self.least
+        for k in np.searchsorted(x, self.marks[here][hidden]).tolist():
+            rough[max(0, k - 2) : k + 1] = True
         edges = np.flatnonzero(np.diff(np.concatenate([[False], rough, [False]])))
         runs = list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
         if len(runs) > MOST_PARTS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ..equations.equations import Equations
 from ..equations.workspace import Record
-from ..errors import ModelError
 from ..features import Bounds, Features, changing, features, margin, values_of
 from ..functions import Function
 from ..kernels.programs import PROGRAM
@@ -118,7 +117,7 @@ def scheduled(eq: Equations, start: float, end: float, dt: float | None, told: b
                 "integrator such as DormandPrince(), which heeds it"
             )
     if dt is None:
-        schedule.breaks, schedule.bounds = _breaks(jumps, nodes, end - start), bounds
+        schedule.breaks, schedule.bounds = _breaks(jumps, nodes, start, end), bounds
         schedule.watched = list(_watched(eq, start, end))
     return schedule
 
@@ -143,17 +142,19 @@ def _function_fields(cls: Any) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _features(function: Function, start: float, end: float) -> Features:
-    try:
-        return features(function, start, end)
-    except ModelError:  # it has no value somewhere: the run says so if it gets there
-        return Features(np.zeros(0), np.zeros(0), Bounds.none())
+    """Features of a function; those of a callable, which may depend on anything, are found for each run."""
+    return (features if function.kind == "callable" else _kept_features)(function, start, end)
 
 
-def _breaks(jumps: list[float], nodes: list[float], length: float) -> Array:
-    """Rows of the schedule; places that rounding cannot tell from each other are one break."""
+_kept_features = lru_cache(maxsize=256)(features)
+
+
+def _breaks(jumps: list[float], nodes: list[float], start: float, end: float) -> Array:
+    """Rows of the schedule; places that rounding cannot tell from each other, or from an end of the run, are one."""
     rows: list[list[float]] = []
-    for at, anew in sorted([(t, 1.0) for t in jumps] + [(t, 0.0) for t in nodes]):
-        near = margin(at, length)
+    for place, anew in sorted([(t, 1.0) for t in jumps] + [(t, 0.0) for t in nodes]):
+        near = margin(place, end - start)
+        at = start if place - near <= start else end if place + near >= end else place
         if rows and at - near <= rows[-1][2]:
             rows[-1][1:] = [at, at + near, max(rows[-1][3], anew)]
         else:

@@ -351,7 +351,7 @@ def expressions() -> st.SearchStrategy[str]:
 def test_precedence_is_that_of_python(text: str, t: float):
     try:
         expected = eval(text, {"t": t, "pi": pi, "cos": cos, "atan2": atan2})
-    except (ZeroDivisionError, OverflowError):
+    except (ZeroDivisionError, OverflowError, TypeError):  # Python goes on with complex numbers until cos meets one
         expected = math.inf
     if isinstance(expected, complex) or not abs(expected) < 1e300:
         with pytest.raises(ModelError):

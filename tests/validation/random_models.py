@@ -46,12 +46,14 @@ def functions(draw: st.DrawFn, variables: tuple[str, ...]) -> Any:
     if kind == 1:
         return text.format(v=variables[0])
     if kind == 2:
-        return mb.Function(text.format(v=own), variables=(own,))
+        return mb.Function(text.format(v=own), (own,), breakpoints=draw(st.lists(numbers, max_size=2)))
     if kind == 3:
         return mb.Function.polynomial(draw(st.lists(numbers, min_size=1, max_size=4)), own)
     y = draw(st.lists(numbers, min_size=2, max_size=15))
     x = np.cumsum([0.1 + abs(value) for value in y]) - 3.0
-    return (mb.Function.table if kind == 4 else mb.Function.piecewise_linear)(x, y, own)
+    if kind == 4:
+        return mb.Function.table(x, y, own, interpolation=draw(st.sampled_from(["monotone", "spline"])))
+    return mb.Function.piecewise_linear(x, y, own)
 
 
 @st.composite

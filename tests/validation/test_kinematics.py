@@ -85,7 +85,7 @@ def test_forward_dynamics_with_the_driving_torque_repeats_the_motion(build: Call
     system = build()
     motor = system.add(mb.Driver("motor", system["A"], angle=MOTION))
     driven = mb.inverse_dynamics(system, times)
-    torque = mb.Function.table(times, driven.driving_force(motor))
+    torque = mb.Function.table(times, driven.driving_force(motor), interpolation="spline")
     system.remove(motor)
     system.add(mb.Torque("torque", system["crank"], torque=(0.0, 0.0, torque)))
     tight = mb.DormandPrince(rtol=1e-11, atol=1e-12)

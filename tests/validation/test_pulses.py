@@ -79,6 +79,21 @@ def test_an_event_within_a_pulse() -> None:
     assert [round(event.t, 6) for event in run.events] == [7.3]
 
 
+@pytest.mark.parametrize(
+    ("text", "impulse"),
+    [
+        ("100*exp(-((t - 7.3)/1e-6)**2)", 1e-4 * math.sqrt(math.pi)),
+        ("100*(tanh((t - 3)/1e-7) - tanh((t - 3.00001)/1e-7))", 2e-3),
+        ("100/(1 + ((t - 3)/1e-6)**2)", 1e-4 * (math.atan(7e6) + math.atan(3e6))),
+        ("1 + 0.01*exp(-((t - 3)/1e-3)**2) + exp(-((t - 8)/0.1)**2)", 10.0 + math.sqrt(math.pi) * (0.1 + 1e-5)),
+    ],
+)
+def test_smooth_pulses_narrower_than_samples(text: str, impulse: float) -> None:
+    """Exponents and arguments of tanh show where they are, however short they are in a run of ten seconds."""
+    system, body = resting(text)
+    np.testing.assert_allclose(mb.simulate(system, 10.0).velocity(body)[-1, 0], impulse, rtol=1e-4)
+
+
 @pytest.mark.parametrize("integrator", ADAPTIVE[:3], ids=repr)
 def test_a_hammer_blow_on_a_swinging_pendulum(integrator: mb.Integrator) -> None:
     """20 ms at the lowest point of a small swing: x'' = -w² x + f/m, so that f t adds f/m sin(w t)/w to the speed."""

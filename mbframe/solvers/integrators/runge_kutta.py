@@ -70,7 +70,8 @@ class DormandPrince(RungeKutta):
     constraints changes the state at which the next step begins.
 
     The error per step is kept below atol + rtol |y|, component by component in the root mean square. `dt` of
-    `simulate`, if given, is the first step tried.
+    `simulate`, if given, is the first step tried. Steps end where a function of time jumps, and are short where one
+    changes quickly; `max_step` bounds all of them.
     """
 
     order = parameter(8, minimum=5, maximum=8, help="8: 8(5,3), for high accuracy; 5: 5(4)")
