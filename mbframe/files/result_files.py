@@ -34,17 +34,20 @@ from numpy.typing import NDArray
 import mbframe
 
 from ..disk.atomic import FilePath, check_free, refused, replacing, replacing_as_owner, unwritten, writable
+from ..disk.inputs import regular_file
 from ..disk.room import give_back, take
 from ..equations.equations import Equations
 from ..equations.tables import Tables
 from ..errors import ModelError
+from ..limits import check_memory
 from ..plane import lifted
 from ..results import EventRecord, Info, Result
 from ..state import Motion, State
 from ..stored_states import PARTS, Columns, NamedColumns, Snapshot, States, columns_of
 from ..system import System
 from .hdf5 import Closed, NewFile, Superblock
-from .json_text import parse
+from .hdf5_checks import check_content, check_reading
+from .json_text import parse, parsed_bytes
 from .model import document, settings_from, system_from, text_of
 from .model_arrays import one_model, with_arrays, without_arrays
 
@@ -433,6 +436,12 @@ class ResultFile(NamedColumns):
             message = f"has version {file.attrs['version']}; this mbframe reads up to {VERSION}; install a newer one"
             raise refused(self.path, message)
         self._version = int(file.attrs["version"])
+        described = [
+            *file["names"].values(),
+            *file["units"].values(),
+            *(file[key] for key in ("model", "log", "written")),
+        ]
+        check_memory(f"file {str(self.path)!r}", 10 * sum(one.nbytes for one in described))
         self.columns: Columns = {
             part: list(zip(_texts(file[f"names/{part}"]), _texts(file[f"units/{part}"]), strict=True)) for part in PARTS
         }
@@ -445,7 +454,9 @@ class ResultFile(NamedColumns):
             _text(stored.attrs["name"]): (stored.name, _text(stored.attrs["unit"]))
             for stored in file.get("quantities", {}).values()
         }
-        log = [json.loads(line) for line in bytes(file["log"][:]).decode().splitlines()]
+        lines = bytes(file["log"][:])
+        check_memory(f"file {str(self.path)!r}, log", parsed_bytes(lines))
+        log = [json.loads(line) for line in lines.decode().splitlines()]
         self._info = Info(**[entry["info"] for entry in log if "info" in entry][-1])
         self._events = [_read_event(entry["event"]) for entry in log if "event" in entry]
 
@@ -508,6 +519,9 @@ class ResultFile(NamedColumns):
         """Rows of columns of "t", "q", "v" or "z". While a run goes on they move from `tail` to their place."""
         offset = 0 if name == "t" else 1 + sum(len(self.columns[part]) for part in PARTS[: PARTS.index(name)])
 
+        count = 8 * (rows.stop - rows.start) * (columns.stop - columns.start)
+        check_reading(f"file {str(self.path)!r}, {name}", count, self.path.stat().st_size)
+
         def read(file: h5py.File) -> tuple[int, Array, Array]:
             written = int(file["written"][0])
             place = slice(min(rows.start, written), min(rows.stop, written))
@@ -527,7 +541,13 @@ class ResultFile(NamedColumns):
     def stored(self, name: str) -> tuple[Array, str] | None:
         if name in self.extra:
             place, unit = self.extra[name]
-            return self._read(lambda file: file[place][:]), unit
+            size = self.path.stat().st_size
+
+            def read(file: h5py.File) -> Array:
+                check_reading(f"file {str(self.path)!r}, {name}", file[place].nbytes, size)
+                return file[place][:]
+
+            return self._read(read), unit
         if (column := self._places.get(name)) is None:
             return None
         part, k, unit = column
@@ -619,14 +639,16 @@ def _reading(path: Path, read: Callable[[h5py.File], T]) -> T:
 def _opened(path: Path) -> Iterator[h5py.File]:
     import h5py
 
-    if not path.is_file():
-        raise refused(path, "there is no such file; check its name and folder")
+    with regular_file(path):
+        pass
     try:
         head = Superblock.of(path)
         file = h5py.File(Closed(path, head) if head.being_written or head.missing else path, "r")
     except (OSError, RuntimeError, ValueError) as error:
         raise refused(path, f"cannot be read: {error}; give a file that result.save(...) wrote") from error
     with file:
+        with _sound(path):
+            check_content(file, path, os.stat(path).st_size)
         yield file
 
 
@@ -635,6 +657,8 @@ def _sound(path: FilePath) -> Iterator[None]:
     """All that a damaged file can lead to, as one error."""
     try:
         yield
+    except MemoryError as error:
+        raise refused(path, "needs more memory than there is; it may be damaged") from error
     except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError, AttributeError) as error:
         raise refused(path, f"is damaged: {error}") from error
 

@@ -1,0 +1,174 @@
+"""Results made to do harm: nothing outside the file is read, and nothing small fills the memory."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+import mbframe as mb
+
+SECRET = np.arange(11.0)
+QUANTITY = "quantities/energy.total"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    system = mb.System("flight", gravity=(0, 0, -10))
+    system.add(mb.PointMass("stone", mass=1.0, velocity=(1, 0, 1)))
+    path = tmp_path_factory.mktemp("whole") / "run.h5"
+    mb.simulate(system, 1.0, t_eval=np.linspace(0.0, 1.0, 11)).save(path, quantities=["energy.total"])
+    return path
+
+
+def external_storage(file: h5py.File, outside: Path) -> None:
+    del file["t"]
+    file.create_dataset("t", (11,), float, external=[(str(outside / "secret.bin"), 0, 88)])
+
+
+def external_quantity(file: h5py.File, outside: Path) -> None:
+    attributes = dict(file[QUANTITY].attrs)
+    del file[QUANTITY]
+    file.create_dataset(QUANTITY, (11,), float, external=[(str(outside / "secret.bin"), 0, 88)]).attrs.update(
+        attributes
+    )
+
+
+def pipe(file: h5py.File, outside: Path) -> None:
+    os.mkfifo(outside / "pipe")
+    del file["log"]
+    file.create_dataset("log", (11,), np.uint8, external=[(str(outside / "pipe"), 0, 11)])
+
+
+def external_link(file: h5py.File, outside: Path) -> None:
+    del file["t"]
+    file["t"] = h5py.ExternalLink(str(outside / "secret.h5"), "/data")
+
+
+def external_group(file: h5py.File, outside: Path) -> None:
+    del file["quantities"]
+    file["quantities"] = h5py.ExternalLink(str(outside / "secret.h5"), "/")
+
+
+def soft_link(file: h5py.File, outside: Path) -> None:
+    del file["t"]
+    file["t"] = h5py.SoftLink(f"/{QUANTITY}")
+
+
+def virtual(file: h5py.File, outside: Path) -> None:
+    layout = h5py.VirtualLayout(shape=(11,), dtype=float)
+    layout[:] = h5py.VirtualSource(str(outside / "secret.h5"), "data", shape=(11,))
+    del file["t"]
+    file.create_virtual_dataset("t", layout)
+
+
+def circle(file: h5py.File, outside: Path) -> None:
+    file["quantities/again"] = file["quantities"]
+
+
+def other_filter(file: h5py.File, outside: Path) -> None:
+    del file["t"]
+    file.create_dataset("t", data=SECRET, compression="lzf")
+
+
+def scaled(file: h5py.File, outside: Path) -> None:
+    del file["t"]
+    file.create_dataset("t", data=SECRET, chunks=(11,), scaleoffset=3)
+
+
+def long_texts(file: h5py.File, outside: Path) -> None:
+    model = file["model"][()]
+    del file["model"]
+    file["model"] = model.decode()
+
+
+def references(file: h5py.File, outside: Path) -> None:
+    del file["t"]
+    file.create_dataset("t", data=np.array([file.ref] * 11, dtype=h5py.ref_dtype))
+
+
+def compound(file: h5py.File, outside: Path) -> None:
+    del file["t"]
+    file["t"] = np.zeros(11, dtype=[("a", float), ("b", float)])
+
+
+def long_attribute(file: h5py.File, outside: Path) -> None:
+    file.attrs["run"] = "text of variable length"
+
+
+def many_rows(file: h5py.File, outside: Path) -> None:
+    """Shapes without numbers: reading fills them up."""
+    for name in ("t", "q", "v", "z"):
+        file[name].resize(10**9, axis=0)
+    file["written"][:] = (10**9, 0)
+
+
+def large_chunk(file: h5py.File, outside: Path) -> None:
+    del file["t"]
+    file.create_dataset("t", (10**9,), float, chunks=(10**8,), compression="gzip")
+
+
+def packed_zeros(file: h5py.File, outside: Path) -> None:
+    """A chunk of 128 kB into which a gigabyte was packed."""
+    del file["t"]
+    stored = file.create_dataset("t", (11,), float, maxshape=(None,), chunks=(16384,), compression="gzip")
+    stored.id.write_direct_chunk((0,), zlib.compress(bytes(10**9 // 2), 9))
+
+
+def packed_log(file: h5py.File, outside: Path) -> None:
+    del file["log"]
+    stored = file.create_dataset("log", (2 * 10**9,), np.uint8, chunks=(2**20,), compression="gzip")
+    chunk = zlib.compress(b"\n" * 2**20, 9)
+    for start in range(0, 2 * 10**9, 2**20):
+        stored.id.write_direct_chunk((start,), chunk)
+
+
+HOSTILE: list[Callable[[h5py.File, Path], None]] = [
+    *(external_storage, external_quantity, pipe, external_link, external_group, soft_link, virtual, circle),
+    *(other_filter, scaled, long_texts, references, compound, long_attribute, many_rows, large_chunk, packed_zeros),
+    packed_log,
+]
+
+
+def used(result: mb.Result) -> list[Any]:
+    return [result.t, result.quantity("energy.total").values, result.position("stone")]
+
+
+@pytest.mark.parametrize("harm", HOSTILE, ids=lambda harm: harm.__name__)
+def test_files_that_do_harm_are_refused_before_they_are_read(
+    harm: Callable[[h5py.File, Path], None], whole: Path, tmp_path: Path
+) -> None:
+    SECRET.tofile(tmp_path / "secret.bin")
+    with h5py.File(tmp_path / "secret.h5", "w") as secret:
+        secret["data"] = SECRET
+    path = tmp_path / "run.h5"
+    shutil.copyfile(whole, path)
+    with h5py.File(path, "r+", libver="v110") as file:
+        harm(file, tmp_path)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(mb.ModelError, match=r"run\.h5"):
+        used(mb.load_result(path))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # kB
+
+
+def test_what_is_whole_is_read(whole: Path) -> None:
+    assert len(used(mb.load_result(whole))) == 3
+
+
+@pytest.mark.skipif(os.name != "posix", reason="special files of POSIX")
+def test_special_files_are_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "run.h5")
+    with pytest.raises(mb.ModelError, match="is a pipe"):
+        mb.load_result(tmp_path / "run.h5")
+    with pytest.raises(mb.ModelError, match="is a folder"):
+        mb.load_result(tmp_path)
+    with pytest.raises(mb.ModelError, match="is a device"):
+        mb.load_result("/dev/zero")
