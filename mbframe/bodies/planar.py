@@ -16,6 +16,7 @@ from .base import Body, Ground
 from .formulations import Formulation, PlanarAngle
 
 Array = NDArray[np.float64]
+ROUNDING = 1e-9  # typed numbers with ten digits obey the triangle inequalities of inertia
 
 
 class InPlane:
@@ -51,12 +52,14 @@ class PlanarGround(InPlane, Ground):
 class PlanarBody(InPlane, Body):
     """A rigid body that moves in the plane.
 
-    `inertia` is the moment of inertia about the centre of mass. `formulation` chooses its coordinates: `PlanarAngle`
-    (the default), `PlanarEulerParameters` or `PlanarNatural`.
+    `inertia` is the moment of inertia Izz about the centre of mass, or (Ixx, Iyy, Izz) in body axes: only the mass
+    matrix of `PlanarNatural` tells them apart, and no motion depends on Ixx and Iyy, which are Izz/2 each where they
+    are not given. `formulation` chooses its coordinates: `PlanarAngle` (the default), `PlanarEulerParameters` or
+    `PlanarNatural`.
     """
 
     mass = parameter(kind="number", unit="kg", above=0.0, help="mass")
-    inertia = parameter(kind="number", unit="kg m^2", above=0.0, help="about the centre of mass")
+    inertia = parameter(kind="numbers", unit="kg m^2", above=0.0, help="Izz about the centre of mass, or Ixx, Iyy, Izz")
     center_of_mass = parameter((0.0, 0.0), kind="vector", unit="m", help="in body axes")
 
     def __init__(self, name: str, *, formulation: Formulation | None = None, **values: Any) -> None:
@@ -67,13 +70,26 @@ class PlanarBody(InPlane, Body):
         if self.formulation is not None and self.formulation.dimension != 2:
             message = f"found {self.formulation!r}; allowed are PlanarAngle, PlanarEulerParameters and PlanarNatural"
             yield self.problem("formulation", f"{message}; choose one of these or leave it out")
+        if np.ndim(self.inertia) and np.shape(self.inertia) != (3,):
+            yield self.problem("inertia", f"found {len(self.inertia)} numbers; allowed are Izz, or Ixx, Iyy and Izz")
+        elif np.ndim(self.inertia):
+            xx, yy, zz = (float(value) for value in self.inertia)
+            for name, other, one in (("Ixx", yy, xx), ("Iyy", xx, yy)):
+                if not one < (other + zz) * (1.0 - ROUNDING):
+                    message = f"found {name} = {one:.6g}; allowed is less than the sum of the others, {other + zz:.6g}"
+                    yield self.problem("inertia", f"{message}, because mass has an extent along both axes")
+            if not zz <= (xx + yy) * (1.0 + ROUNDING):
+                message = f"found Izz = {zz:.6g}; allowed is at most Ixx + Iyy = {xx + yy:.6g}"
+                yield self.problem("inertia", f"{message}; check the order Ixx, Iyy, Izz")
 
     def formulation_for(self, wanted: Formulation | None) -> Formulation:
         return wanted or self.formulation or PlanarAngle()
 
     def mass_properties(self) -> tuple[float, Array, Array]:
-        """As those of a lamina whose two second moments are equal, I/2 each: [PappalardoGuida2018a], eqs. 55-58."""
-        return self.mass, lifted(self.center_of_mass), np.diag([0.5 * self.inertia, 0.5 * self.inertia, self.inertia])
+        """Ixx and Iyy as given, or those of a lamina of equal second moments: [PappalardoGuida2018a], eqs. 55-58."""
+        one = np.ndim(self.inertia) == 0
+        principal = self.inertia * np.array([0.5, 0.5, 1.0]) if one else self.inertia
+        return self.mass, lifted(self.center_of_mass), np.diag(principal)
 
     @classmethod
     def example(cls) -> PlanarBody:

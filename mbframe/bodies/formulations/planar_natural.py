@@ -14,10 +14,11 @@ class PlanarNatural(PlanarFormulation):
     """Coordinates q = (r, a, b), velocities v = q': 6 / 6 per body, three intrinsic constraints.
 
     a and b are the body's axes in global components. The mass matrix is constant and there are no inertia forces
-    quadratic in the velocities; with the first moments m c and the second moments J about the origin, which are
-    I/2 each about the centre of mass,
+    quadratic in the velocities; with the first moments m c and the second moments J about the origin,
 
         M = [m, m c^T; m c, J] (x) 1_2,    C = (a.a - 1, b.b - 1, a.b).
+
+    About the centre of mass J_xx = (Iyy + Izz - Ixx)/2 and J_yy = (Izz + Ixx - Iyy)/2: Izz/2 each if only Izz is given.
 
     [PappalardoGuida2018a], eqs. 1-25 and 55-60.
     """
