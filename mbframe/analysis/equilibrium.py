@@ -174,18 +174,27 @@ class Search:
     # --- two ways ----------------------------------------------------------------------------------------------------
 
     def newton(self, place: Place) -> Place | None:
-        """Newton's method with shortened steps; None if the loads do not become smaller."""
+        """Newton's method with shortened steps; None if it does not come nearer.
+
+        A step counts if the loads after it are smaller, or if the next step is: a slender body that bends also
+        stretches by what is of second order, which is a large load and a small distance.
+        """
+        step, arrived = self._newton_step(place, self._matrix(place))
         for _ in range(NEWTON_STEPS):
-            step, arrived = self._newton_step(place, self._matrix(place))
             if arrived:
                 return self._better(place, step) or place
-            part, better = 1.0, None
-            while better is None and part >= SHORTEST:
-                better = self._better(place, part * step, 1.0 - 1e-4 * part)
+            part, length = 1.0, self._length(place, step)
+            while part >= SHORTEST:
+                moved = self._moved(place, part * step)
+                if moved is not None:
+                    following, at_end = self._newton_step(moved, self._matrix(moved))
+                    lighter = moved.unbalanced < (1.0 - 1e-4 * part) * place.unbalanced
+                    if lighter or self._length(moved, following) < (1.0 - 0.25 * part) * length:
+                        break
                 part *= 0.5
-            if better is None:
+            else:
                 return None
-            place = better
+            place, step, arrived = moved, following, at_end
         return None
 
     def descent(self, place: Place) -> Place:
@@ -238,8 +247,12 @@ class Search:
         rest = np.linalg.norm(place.load - matrix @ step)
         self.reference = max(self.reference, float(np.linalg.norm(place.velocities.T @ place.force)))
         rounding = 1e-13 * np.abs(matrix).max(initial=0.0) * self.inertia
-        short = self.assembler.span(place.q, place.free @ step[: place.free.shape[1]]) <= NEAR
+        short = self._length(place, step) <= NEAR
         return step, bool(short and rest <= FREE_LOAD * self.reference + rounding)
+
+    def _length(self, place: Place, step: Array) -> float:
+        """How far a step goes, in rad or lengths of the model."""
+        return self.assembler.span(place.q, place.free @ step[: place.free.shape[1]])
 
     def _better(self, place: Place, step: Array, factor: float = 1.0) -> Place | None:
         """The place after a step, if the loads there are smaller than a factor times those here."""
