@@ -14,6 +14,7 @@ from ..state import Motion, State
 from ..system import System
 from .assemble import Assembler
 from .freedom import Rank
+from .range_warnings import warn_of_flexible
 
 Array = NDArray[np.float64]
 
@@ -111,7 +112,9 @@ def equilibrium(
         name: Motion(m.position, m.rotation, np.zeros(3), np.zeros(3), m.modal_coordinates)
         for name, m in start.motions.items()
     }
-    search = Search(eq, State(start.t, still, start.element_states, start.dimension))
+    at_rest = State(start.t, still, start.element_states, start.dimension)
+    warn_of_flexible(eq, at_rest)
+    search = Search(eq, at_rest)
     place = search.start()
     found = None if minimum else search.newton(place)
     return search.equilibrium(search.descent(place) if found is None else found)

@@ -20,6 +20,7 @@ from .assemble import assemble
 from .inputs import input_signals
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations, on_bodies
 from .outputs import output_signals
+from .range_warnings import warn_of_flexible
 from .reduction import reduce
 from .reuse import borrowed
 from .roots import Root, ordered, reduced_roots, residuals, rounding
@@ -183,6 +184,7 @@ def _linearized(
     check_closed(eq, chosen, y)
     point = OperatingPoint.at(eq, chosen, y)
     check_steady(point, turning)
+    warn_of_flexible(eq, chosen, 3)
     if n_modes is not None:
         if n_modes < 1 or len(inputs) or len(outputs):
             message = (

@@ -78,8 +78,8 @@ class Reduction:
 
 def reduce(e: LinearEquations, basis: Array) -> Reduction:
     """The independent states of linear equations; `basis` spans the admissible motions."""
-    # In units in which every motion has the mass 1: a basis of motions whose masses differ by many orders of magnitude,
-    # as those of the shapes of a light shaft with a heavy disk, would hide the small ones in the rounding of the others.
+    # In units in which every motion has the mass 1: where masses differ by many orders of magnitude, as those of the
+    # shapes of a light shaft with a heavy disk, the small ones would be lost in the rounding of the others.
     masses = np.diag(e.mass)
     sizes = np.sqrt(np.where(masses > 0.0, masses, 1.0))
     basis = np.linalg.qr(sizes[:, None] * basis)[0] / sizes[:, None]

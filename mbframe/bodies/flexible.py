@@ -141,22 +141,30 @@ class FlexibleBody(Body):
             f"bends without bound, which small deformations cannot describe; {remedy}, or use smaller bodies"
         )
 
-    def remarks(self, markers: Sequence[Marker], angular_velocity: Array) -> list[str]:
+    def remarks(self, markers: Sequence[Marker], local_angular_velocity: Array) -> list[str]:
         """A warning if it turned nearly as fast as it bends, held at one of its markers, without stiffening.
 
         Centrifugal loads then lower the stiffness against bending in the plane of rotation from omega_1^2 to
-        omega_1^2 - omega^2, which tension in the body would more than make up for.
+        omega_1^2 - omega^2, which tension in the body would more than make up for. What lies on the axis of rotation,
+        such as a shaft that spins about itself, is not pulled: speeds w x d count, relative to the largest d.
         """
-        if self.geometric_stiffening or not len(angular_velocity):
+        omega = local_angular_velocity
+        if self.geometric_stiffening or not len(omega):
             return []
-        nodes = sorted({self.node_at(marker.at) for marker in markers if not isinstance(marker, AxisMarker)})
-        lowest = min((self.held_frequency(node) for node in nodes), default=np.inf)
-        fastest = float(np.linalg.norm(angular_velocity, axis=1).max())
-        if fastest < NEAR * lowest:
+        fast = omega[np.unique([*np.abs(omega).argmax(axis=0), np.einsum("ni,ni->n", omega, omega).argmax()])]
+        found = 0.0, np.inf
+        for node in sorted({self.node_at(marker.at) for marker in markers if not isinstance(marker, AxisMarker)}):
+            arms = self.modes.component.nodes - self.modes.component.positions[node]
+            speeds = np.linalg.norm(np.cross(fast[:, None], arms), axis=2).max()
+            rate, lowest = float(speeds / np.linalg.norm(arms, axis=1).max()), self.held_frequency(node)
+            if rate * found[1] >= found[0] * lowest:
+                found = rate, lowest
+        rate, lowest = found
+        if rate < NEAR * lowest:
             return []
         remedy = "set geometric_stiffening=True" if self.modes.component.beams is not None else "use smaller bodies"
         return [
-            f"{self} turns with up to {fastest:.4g} rad/s, and its first frequency where it is held is {lowest:.4g} "
+            f"{self} turns with up to {rate:.4g} rad/s, and its first frequency where it is held is {lowest:.4g} "
             f"rad/s: without geometric stiffening it bends too much, or without bound; {remedy}"
         ]
 

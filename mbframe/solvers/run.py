@@ -117,7 +117,8 @@ class Run:
         if result is not None:
             for b in eq.tables.bodies:
                 if isinstance(b.body, FlexibleBody):
-                    info.warnings += b.body.remarks(b.markers, result.angular_velocity(b.body))
+                    omega = result.rotation(b.body).apply(result.angular_velocity(b.body), inverse=True)
+                    info.warnings += b.body.remarks(b.markers, omega)
         if failure is not None:
             failure.result = result
             raise failure

@@ -27,7 +27,7 @@ from .progress import reporter
 from .run import Run
 from .schedule import scheduled
 from .stabilization import DirectCorrection, Stabilization
-from .starting import assembled, clamped_points, refuse_ambiguous_friction, refuse_conflicting_drivers
+from .starting import assembled, clamped_points, refuse_ambiguous_friction, refuse_conflicting_drivers, rigid_lines
 
 Array = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ def simulate(
     info.warnings += moved
     remarkable = [f.force for f in eq.tables.forces] + [j for j in system.joints if isinstance(j, Drive)]
     info.warnings += [remark for element in remarkable for remark in element.remarks(start, float(t_end))]
-    info.warnings += clamped_points(system)
+    info.warnings += clamped_points(system) + rigid_lines(system)
     refuse_ambiguous_friction(eq, start, y)
     refuse_conflicting_drivers(eq, start, float(t_end))
     bounded = getattr(chosen, "max_step", None) is not None

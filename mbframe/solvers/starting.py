@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bodies.flexible import FlexibleBody
 from ..bodies.point_mass import PointMass
 from ..constraints.relations import MeasureTerm
 from ..equations.equations import Equations
 from ..errors import ModelError, Problem, SimulationError
 from ..joints.driven import Drive
+from ..joints.library import CylindricalJoint, PointOnLineJoint, TranslationalJoint
+from ..joints.on_axis import KeyedSleeveJoint, PointOnAxisJoint, SleeveJoint
 from ..parameters import Element
 from ..state import State
 from ..system import System
@@ -88,6 +91,21 @@ def clamped_points(system: System) -> list[str]:
                         "does; put the joint at the mass, or use a RigidBody or a DistanceJoint"
                     )
     return notes
+
+
+def rigid_lines(system: System) -> list[str]:
+    """What to say about joints that slide along a flexible body on a line that does not bend with it."""
+    along: dict[type, type] = {
+        CylindricalJoint: SleeveJoint,
+        TranslationalJoint: KeyedSleeveJoint,
+        PointOnLineJoint: PointOnAxisJoint,
+    }
+    return [
+        f"{joint}: slides on a straight line fixed to the node of {joint.i.body} at {joint.i.at.tolist()}, however "
+        f"that bends; use a {along[type(joint)].__name__} to follow its axis"
+        for joint in system.joints
+        if type(joint) in along and isinstance(joint.i.body, FlexibleBody)
+    ]
 
 
 def driver_gap(driver: Drive, t: float, gap: float) -> Problem:

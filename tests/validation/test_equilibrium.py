@@ -270,3 +270,35 @@ def test_all_equilibria_of_the_four_bar_of_marques(branch: float) -> None:
         assert found.kind == ("minimum" if bent > 0.0 else "maximum")
         kinds.append(found.kind)
     assert sorted(kinds) == ["maximum", "maximum", "minimum", "minimum"]
+
+
+@pytest.mark.parametrize("frame", ["node", "mean"])
+def test_slender_cantilever_under_an_end_load(frame: str) -> None:
+    """I / (A L^2) = 1e-7: bending by 0.05 in a frame that turns stretches it by what is of second order, stiffly.
+
+    The tip sinks by F L^3 / 3 E I; in mean axes deflections are of second order off, here 2e-4.
+    """
+    area, young, ratio = 1e-4, 2.1e11, 1e-7
+    second = ratio * area
+    part = mb.flexible.beam(
+        length=1.0,
+        elements=10,
+        area=area,
+        second_moments=(second, second),
+        torsion=2 * second,
+        young=young,
+        shear=8.1e10,
+        density=7850.0,
+    )
+    system = mb.System("cantilever", gravity=(0, 0, 0))
+    rod = system.add(
+        mb.FlexibleBody("rod", mb.flexible.craig_bampton(part, interfaces=[0, 10], n_modes=2), frame=frame)
+    )
+    system.add(mb.FixedJoint("wall", system.ground, rod, at=(0, 0, 0)))
+    force = 0.05 * young * second
+    system.add(mb.PointForce("load", rod, at=(1, 0, 0), force=(0, 0, force)))
+    found = mb.equilibrium(system)
+    tip = mb.evaluate(system, found).position(rod, local_point=(1, 0, 0))[0]
+    assert tip[2] == pytest.approx(force / (3 * young * second), rel=3e-4)
+    assert found.minimum
+    assert found.iterations < 10

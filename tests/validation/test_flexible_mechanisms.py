@@ -155,6 +155,44 @@ def test_a_slow_rotation_needs_no_warning() -> None:
     assert any("first frequency where it is held is 3.798" in w for w in near.info.warnings)
 
 
+def test_analyses_warn_too() -> None:
+    """Of a rotation near the first frequency where the body is held; not of a shaft that spins about itself."""
+    system = mb.examples.spin_up_beam(stiffening=False)
+    blade = system["blade"]
+    for name in ("motor", "hub"):
+        system.remove(system[name])
+    hub = system.add(mb.RigidBody("shaft", mass=1e3, inertia=(1e6, 1.2e6, 1.5e6)))
+    system.add(mb.RevoluteJoint("bearing", system.ground, hub, at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mb.FixedJoint("clamp", hub, blade, at=(0, 0, 0)))
+    hub.angular_velocity = blade.angular_velocity = (0.0, 0.0, 2.0)
+    with pytest.warns(UserWarning, match="turns with up to 2 rad/s, and its first frequency where it is held is 3.798"):
+        mb.linearize(system, frame=mb.TurningFrame(axis=(0, 0, 1), rate=2.0))
+    assert blade.remarks([mb.Marker(blade, at=(0, 0, 0))], np.array([[50.0, 0.0, 0.0]])) == []
+
+
+@pytest.mark.parametrize(
+    ("cls", "other"),
+    [
+        (mb.CylindricalJoint, "SleeveJoint"),
+        (mb.TranslationalJoint, "KeyedSleeveJoint"),
+        (mb.PointOnLineJoint, "PointOnAxisJoint"),
+    ],
+)
+def test_a_joint_that_slides_on_a_straight_line_of_a_flexible_body_says_so(cls: type, other: str) -> None:
+    system = mb.System("bead on a beam")
+    beam = system.add(mb.FlexibleBody("beam", mb.FlexibleBody.example().modes))
+    system.add(mb.FixedJoint("wall", system.ground, beam, at=(0, 0, 0)))
+    bead = system.add(mb.RigidBody("bead", mass=0.1, inertia=(1e-4, 1e-4, 1e-4), position=(0.5, 0, 0)))
+    joint = cls("slide", beam, bead, at=(0.5, 0, 0), axis=(1, 0, 0))
+    system.add(joint)
+    message = f"{joint}: slides on a straight line fixed to the node of FlexibleBody 'beam' at [0.5, 0.0, 0.0]"
+    result = mb.simulate(system, 1e-4)
+    assert [w for w in result.info.warnings if message in w and f"use a {other}" in w]
+    system.remove(joint)
+    system.add(getattr(mb, other)("slide", beam, bead, at=(0.5, 0, 0), axis=(1, 0, 0)))
+    assert not mb.simulate(system, 1e-4).info.warnings
+
+
 def flap_frequency(ratio: float) -> float:
     """First frequency f of a clamped beam on 0 … 1 that rotates: E I = rho A = 1, tension ratio^2 (1 - x^2) / 2.
 

@@ -97,3 +97,23 @@ def test_whirl_is_that_of_a_rotor_model(case: str, kind: str, frame: str) -> Non
 @pytest.mark.parametrize("seed", range(8))
 def test_random_rotors_do_not_depend_on_the_frame_and_equal_rigid_disks(seed: int) -> None:
     assert max(disagreements(seed)) < 1e-6
+
+
+@pytest.mark.parametrize("frame", ["node", "mean"])
+def test_a_light_shaft_with_a_heavy_disk(frame: str) -> None:
+    """The shaft has 4e-8 of the disk's mass; the disk is at a quarter of it and whirls as on a massless one."""
+    diameter, disks, speed = 0.02, ((2, 8.0, 0.1, 0.05),), 300.0
+    moment, area = np.pi * diameter**4 / 64, np.pi * diameter**2 / 4
+    part = mb.flexible.beam(
+        length=LENGTH,
+        elements=ELEMENTS,
+        area=area,
+        second_moments=(moment, moment),
+        torsion=2 * moment,
+        young=YOUNG,
+        shear=SHEAR,
+        density=1e-3,
+    )
+    modes = mb.flexible.craig_bampton(with_disks(part, disks), interfaces=[0, 2, ELEMENTS], n_modes=4)
+    model = Rotor(LENGTH, ELEMENTS, YOUNG * moment, 1e-3 * area, disks=disks, pinned=(0, ELEMENTS))
+    assert_whirls(roots(rotor(modes, frame, speed, (0, 8)), speed), model.whirl(speed)[:2], speed, 1e-4)
