@@ -218,7 +218,7 @@ def _nodes(function: Function, inside: Array) -> Array:
     values = right[:, 0]
     steps = np.abs(np.diff(values))
     around = np.maximum(np.concatenate([[steps[0]], steps]), np.concatenate([steps, [steps[-1]]]))
-    strong = breaks[gap > CONTINUES * around + 1e-12 * _size(values)]
+    strong = breaks[gap > CONTINUES * around + SENSITIVITY * _size(values)]
     return strong[np.isin(strong, inside)]
 
 

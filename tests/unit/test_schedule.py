@@ -1,0 +1,118 @@
+"""What a run knows of its functions beforehand: breaks, bounds, and nothing where there is nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mbframe as mb
+from mbframe.equations import Equations
+from mbframe.features import Bounds, changing, features
+from mbframe.kernels.schedule import reach
+from mbframe.solvers.schedule import scheduled, time_functions
+
+
+def bounds_at_random(rng: np.random.Generator) -> Bounds:
+    places = np.sort(rng.uniform(-5.0, 5.0, 8))
+    limits = rng.uniform(0.1, 3.0, 8)
+    limits[rng.integers(8, size=3)] = np.inf
+    return Bounds(places, limits)
+
+
+@pytest.mark.parametrize("forward", [True, False])
+def test_how_far_one_may_go(forward: bool) -> None:
+    """From the definition: never farther into a stretch than its bound, and within one never farther than that."""
+    rng = np.random.default_rng(5)
+    function: Any = getattr(reach, "py_func", reach)
+    for _ in range(50):
+        bounds = bounds_at_random(rng)
+        for x in (*rng.uniform(-7.0, 7.0, 5), bounds.places[3]):
+            edges = np.concatenate([[-np.inf], bounds.places, [np.inf]])
+            limits = np.concatenate([[np.inf], bounds.limits])
+            expected = np.inf
+            for a, b, limit in zip(edges[:-1], edges[1:], limits, strict=True):
+                if a <= x < b:
+                    expected = min(expected, limit)
+                elif forward and a > x:
+                    expected = min(expected, a - x + limit)
+                elif not forward and b <= x:
+                    expected = min(expected, x - b + limit)
+            assert bounds.reach(float(x), forward) == pytest.approx(expected)
+            assert function(bounds.places, bounds.limits, 8, float(x), forward) == pytest.approx(expected)
+
+
+def test_the_smaller_bound_holds() -> None:
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        one, other = bounds_at_random(rng), bounds_at_random(rng)
+        x = rng.uniform(-6.0, 6.0, 50)
+        np.testing.assert_array_equal(one.both(other).at(x), np.minimum(one.at(x), other.at(x)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3",
+        "2*t**3 - t",
+        "sin(50*t + 1)",
+        "(1 + t)*cos(3*t)*sin(2*t)",
+        "if(t > 20, 7, 5*t)",
+    ],
+)
+def test_what_needs_no_look_gets_no_bounds(text: str) -> None:
+    found = features(mb.Function(text), 0.0, 10.0)
+    assert not len(found.jumps)
+    assert not len(found.bounds.places)
+
+
+def test_bounds_follow_the_width_of_a_pulse() -> None:
+    """Steps at the peak of exp(-(t/s)²/2) are not longer than 2 s, nor so short that they cost more than they must."""
+    for width in (1e-3, 1e-2, 0.1, 1.0):
+        bounds = features(mb.Function(f"exp(-((t - 4)/{width})**2/2)"), 0.0, 10.0).bounds
+        assert 0.2 * width < bounds.reach(4.0) < 2.0 * width
+        assert bounds.reach(4.0 - 5.0 * width) < 6.0 * width
+
+
+def test_tables_stop_steps_only_where_their_pieces_part() -> None:
+    x = np.linspace(0.0, 10.0, 401)
+    smooth = features(mb.Function.table(x, np.sin(x), interpolation="spline"), 0.0, 10.0)
+    assert len(smooth.nodes) < 5
+    pulse = features(mb.Function.table([0, 4, 4.1, 4.2, 10], [0, 0, 1, 0, 0]), 0.0, 10.0)
+    assert pulse.nodes.tolist() == [4.0, 4.1, 4.2]
+    narrow = np.linspace(3.9, 4.1, 301)  # many points on a narrow hill: no step may pass it
+    hill = features(mb.Function.table(narrow, np.exp(-(((narrow - 4.0) / 0.02) ** 2))), 0.0, 10.0)
+    assert hill.bounds.reach(3.0) < 1.05 or np.any((hill.nodes > 3.95) & (hill.nodes < 4.05))
+
+
+def test_only_what_rises_and_falls_is_watched() -> None:
+    assert not len(changing(mb.Function("if(x < 0, 2*x, 5*x)", ("x",)), -10.0, 10.0).places)
+    assert not len(changing(mb.Function("0.1*sin(x)", ("x",)), -100.0, 100.0).places)
+    bump = changing(mb.Function("if(x < 15, 0, if(x > 20, 0, 0.1*(1 - cos(2*pi*(x - 15)/5))))", ("x",)), -90.0, 110.0)
+    assert bump.reach(14.0) < 3.5
+    assert bump.reach(17.0) <= 2.5
+
+
+def test_examples_without_pulses_have_nothing_to_heed() -> None:
+    for name in mb.examples.names():
+        for _, _, function in time_functions(getattr(mb.examples, name)()):
+            found = features(function, 0.0, 5.0)
+            assert not len(found.jumps)
+            assert not len(found.bounds.places)
+    system = mb.examples.slider_crank()
+    schedule = scheduled(Equations(system), 0.0, 5.0, None, False)
+    assert schedule.empty
+    assert schedule.record() == 0
+
+
+def test_breaks_that_rounding_cannot_tell_apart_are_one() -> None:
+    system = mb.System("mass")
+    body = system.add(mb.RigidBody("mass", mass=1.0, inertia=(1, 1, 1)))
+    forces = ("if(t > 0.3, 1, 0)", "if(t >= 0.1 + 0.2, 1, 0)", "if(t > 1e-17, 1, 0)")
+    system.add(mb.PointForce("loads", body, force=forces))
+    schedule = scheduled(Equations(system), 0.0, 1.0, None, False)
+    assert schedule.breaks[:, 1].tolist() == [0.0, 0.30000000000000004]
+    before, _, after, anew = schedule.breaks[1]
+    assert before < 0.3 < after
+    assert anew == 1.0
