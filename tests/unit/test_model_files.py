@@ -72,7 +72,7 @@ def test_the_text_of_a_model() -> None:
         == """\
 {
   "format": "mbframe model",
-  "version": 1,
+  "version": 2,
   "name": "pendulum",
   "gravity": [0.0, 0.0, -9.81],
   "elements": [
@@ -277,10 +277,12 @@ def test_all_problems_at_once_with_paths_and_proposals() -> None:
         "$.elements[1].type",
         "$.elements[2].i",
         "$.elements[2].at",
+        "$.elements[2].axis",
         "$.elements[3].force",
         "$.elements[4].name",
         "$.elements[4].force",
-        "$.elements[5].j",
+        "$.elements[5].axis_i",
+        "$.elements[5].axis_j",
         "$.elements[6].type",
         "$.elements[7]",
     ]
@@ -315,8 +317,8 @@ def test_missing_and_superfluous_things() -> None:
 @pytest.mark.parametrize(
     ("change", "path", "words"),
     [
-        ({"version": 2}, "$.version", "install a newer one"),
-        ({"version": 10**9, "elements": 3, "format": 1}, "$.version", "reads versions up to 1"),
+        ({"version": 3}, "$.version", "install a newer one"),
+        ({"version": 10**9, "elements": 3, "format": 1}, "$.version", "reads versions up to 2"),
         ({"version": "1"}, "$.version", "a whole number"),
         ({"format": "urdf"}, "$.format", "is this a model of mbframe?"),
         ({"elements": {}}, "$.elements", "a list"),

@@ -67,7 +67,7 @@ def test_the_text_of_a_planar_model() -> None:
         == """\
 {
   "format": "mbframe model",
-  "version": 1,
+  "version": 2,
   "name": "pendulum",
   "dimension": 2,
   "gravity": [0.0, -9.81],
@@ -142,7 +142,7 @@ def test_a_road_with_its_wheel_and_drivers_in_the_plane() -> None:
         ({1: {"at": [0, 0, 0]}}, "$.elements[1].at: found [0, 0, 0] of shape (3,); allowed is two components"),
         ({1: {"axis": [1, 0]}}, "$.elements[1].axis: found [1. 0.]; in a planar system it is the normal"),
         ({0: {"rotation": [1, 0, 0, 0]}}, "$.elements[0].rotation: there is no such parameter"),
-        ({0: {"inertia": [1, 1, 1]}}, "$.elements[0].inertia: found [1, 1, 1]; allowed is a finite number"),
+        ({0: {"inertia": [1, 1]}}, "$.elements[0].inertia: found 2 numbers; allowed are Izz, or Ixx, Iyy and Izz"),
         ({0: {"formulation": "NaturalAbsolute"}}, "$.elements[0].formulation: found NaturalAbsolute()"),
         ({"gravity": [0, 0, -9.81]}, "$.gravity: found [0, 0, -9.81] of shape (3,); allowed is two components"),
         ({"dimension": 4}, "$.dimension: found 4; allowed is a whole number at least 2 and at most 3"),
@@ -169,7 +169,7 @@ def test_the_schema_knows_the_plane() -> None:
     for system in (plate(), pendulum()):
         validator.validate(document(system))
     content = document(plate())
-    for wrong in ({"position": [0, 0, 0]}, {"inertia": [1, 1, 1]}, {"rotation": [1, 0, 0, 0]}, {"angle": "pi"}):
+    for wrong in ({"position": [0, 0, 0]}, {"inertia": [[1, 1, 1]]}, {"rotation": [1, 0, 0, 0]}, {"angle": "pi"}):
         changed = json.loads(json.dumps(content))
         changed["elements"][0] |= wrong
         assert not validator.is_valid(changed), wrong

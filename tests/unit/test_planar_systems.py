@@ -78,7 +78,7 @@ def test_vectors_have_two_components(field: str, make: Callable[..., Any]) -> No
         ("planar, such as PlanarAngle()", lambda s, b: mb.simulate(s, 1.0, formulation=mb.NewtonEuler())),
         ("PlanarNatural", lambda s, b: mb.PlanarBody("c", mass=1, inertia=1, formulation=mb.NewtonEuler())),
         ("keeps its dimension", lambda s, b: s.update(dimension=3, gravity=(0, 0, 0))),
-        ("one is planar", lambda s, b: mb.RevoluteJoint("B", mb.System("t").ground, b, at=(0, 0, 0))),
+        ("one is planar", lambda s, b: mb.SphericalJoint("B", mb.System("t").ground, b, at=(0, 0, 0))),
         ("a number", lambda s, b: mb.Torque("T", b, torque=(0, 0, 1))),
         ("the ground stays", lambda s, b: s.ground.update(angle=1.0)),
         ("dimension 3", lambda s, b: s.include(mb.System("t"), "p ")),

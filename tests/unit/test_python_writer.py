@@ -35,9 +35,7 @@ def test_the_script_of_a_model() -> None:
     system = mb.System("pendulum with spring")
     bar = system.add(mb.RigidBody("the bar", mass=2.0, inertia=(0.05, 2.7, 2.7), shapes=[mb.Sphere(radius=0.1)]))
     system.add(mb.SphericalJoint("A", system.ground, bar, at=(0, 0, 0)))
-    system.add(
-        mb.SpringDamper("spring", system.ground, bar, at_i=(4, 0, 3), stiffness=200.0, force="3*x", free_length=0.0)
-    )
+    system.add(mb.SpringDamper("spring", system.ground, bar, at_i=(4, 0, 3), stiffness=200.0, force="3*x"))
     expected = '''\
 """The model 'pendulum with spring'."""
 
@@ -112,7 +110,7 @@ def test_functions_of_all_kinds_and_long_tables() -> None:
         "x**3",
     ]
     for number, law in enumerate(laws):
-        system.add(mb.SpringDamper(f"spring {number}", system.ground, body, at_i=(0, 0, 1), force=law, free_length=0.0))
+        system.add(mb.SpringDamper(f"spring {number}", system.ground, body, at_i=(0, 0, 1), force=law))
     script = mb.to_python(system)
     assert dumps(document(executed(script))) == dumps(document(system))
     assert max(map(len, script.splitlines())) <= 100
