@@ -49,6 +49,8 @@ def displacement_rate(i, j):
 def angle(i, j):
     """theta = atan2(e . d_y, e . d_x) of the second marker's x axis e, and the axis a with theta' = a . (w_j - w_i).
 
+    theta is counted over turns, whose number the second marker has (`turns`), for elements that set `counts_turns`.
+
     a = d_z - (e . d_z) b, b = ((e . d_x) d_x + (e . d_y) d_y)/((e . d_x)^2 + (e . d_y)^2): where e is normal to d_z, as
     in a revolute joint, a is d_z itself.
     """
@@ -56,7 +58,7 @@ def angle(i, j):
     c, s, h = dot(e, column(i.axes, 0)), dot(e, column(i.axes, 1)), dot(e, column(i.axes, 2))
     square = c * c + s * s
     a = plus(plus(column(i.axes, 2), -h * c / square, column(i.axes, 0)), -h * s / square, column(i.axes, 1))
-    return np.arctan2(s, c), a
+    return np.arctan2(s, c) + 2.0 * np.pi * j.turns, a
 
 
 def angle_rate(i, j):
@@ -128,10 +130,11 @@ class Displacement(Measure):
 class Angle(Measure):
     """Angle of the second marker about the first one's z axis, from the first's x to the second's.
 
-    theta = atan2(e_x . d_y, e_x . d_x), between -pi and pi; a result unwraps it over turns. Undefined where e_x is
-    parallel to d_z.
+    theta = atan2(e_x . d_y, e_x . d_x), counted over turns from where it is described. Undefined where e_x is parallel
+    to d_z.
     """
 
+    counts_turns = True
     planar_axis = "normal"
 
     unit = "rad"

@@ -20,7 +20,7 @@ from .errors import ModelError, Problem
 from .forces.base import ForceElement
 from .joints.driven import Drive
 from .markers import POINT, Marker, converted
-from .measures import Measure
+from .measures import Measure, angle, angle_rate
 from .plane import lifted, lowered, lowered_axial
 from .state import State, no_such_body
 from .stored_states import States, StatesInMemory
@@ -301,16 +301,17 @@ class Result(Displayed):
         return b.formulation.deformations(*self._coordinates(b))
 
     def measure(self, measure: Measure | str) -> Array:
-        """A measure at every instant; an angle is unwrapped over turns.
+        """A measure at every instant; an angle is counted over turns.
 
-        Its rates at both ends of an interval tell the number of turns in it, so the instants may lie far apart.
+        An `Angle` in the system was counted in the run. Of others (one that is not in the system, a user's measure in
+        rad) the rates at both ends of an interval tell the number of turns in it.
         """
         element = self._element(measure, Measure)
         if not isinstance(element, Measure):
             raise ModelError([element.problem("", "is not a measure; use Distance, Displacement or Angle")])
-        i, j = self._marker_states(element.i), self._marker_states(element.j)
+        i, j = self._ends(element)
         values = np.array([element.value(*sample) for sample in zip(self.t, i, j, strict=True)])
-        if element.unit != "rad":
+        if element.unit != "rad" or element.counts_turns:
             return values
         rates = np.zeros(len(values))
         for k, (t, a, b) in enumerate(zip(self.t, i, j, strict=True)):
@@ -344,14 +345,38 @@ class Result(Displayed):
         if name not in element.outputs:
             known = ", ".join(element.outputs) or "none"
             raise ModelError([element.problem("outputs", f"there is no {name!r}; there are {known}")])
-        return np.array([getattr(element, name)(t, a, b) for t, a, b in zip(self.t, i, j, strict=True)])
+        further = [(z,) for z in self.element_states(element)] if element.states else [()] * len(self)
+        samples = zip(self.t, i, j, further, strict=True)
+        return np.array([getattr(element, name)(t, a, b, *rest) for t, a, b, rest in samples])
 
     def _force(self, force: ForceElement | str) -> tuple[Any, list[SimpleNamespace], list[SimpleNamespace]]:
         """A force element and the states of its markers."""
         element = self._element(force, ForceElement)
         if not isinstance(element, ForceElement):
             raise ModelError([element.problem("", "is not a force element; use one of system.forces")])
-        return element, self._marker_states(element.i), self._marker_states(element.j)
+        return element, *self._ends(element)
+
+    def _ends(self, element: Any) -> tuple[list[SimpleNamespace], list[SimpleNamespace]]:
+        """The states of both markers of an element, with the turns of its angle if it counts them."""
+        i, j = self._marker_states(element.i), self._marker_states(element.j)
+        if element.counts_turns and len(self):
+            angles = np.array([angle(a, b)[0] for a, b in zip(i, j, strict=True)])
+            followed = self._followed(element)
+            if followed is None:  # an element that was not in the run
+                rates = np.array([angle_rate(a, b) for a, b in zip(i, j, strict=True)])
+                followed = unwrapped(self.t, angles, rates)
+            for b, turns in zip(j, np.round((followed - angles) / (2.0 * np.pi)), strict=True):
+                b.turns = turns
+        return i, j
+
+    def _followed(self, element: Any) -> Array | None:
+        """The follower of the angle of an element of the run."""
+        tables = self._states.tables
+        counters = {f.name: f.counter for f in tables.forces if f.counter} | tables.measured
+        if (counter := counters.get(element.name)) is None:
+            return None
+        z = int(tables.counters[counter].z)
+        return self._states.part("z", slice(z, z + 1))[:, 0]
 
     def _marker_states(self, marker: Marker) -> list[SimpleNamespace]:
         """What measures and forces see of a marker, instant by instant."""
@@ -359,7 +384,7 @@ class Result(Displayed):
         velocity, omega = self._velocity(marker, None), self._spin(marker)
         rates = np.cross(omega[:, :, None], axes, axis=1)
         return [
-            SimpleNamespace(position=p, axes=a, velocity=v, angular_velocity=w, axes_rate=r)
+            SimpleNamespace(position=p, axes=a, velocity=v, angular_velocity=w, axes_rate=r, turns=0.0)
             for p, a, v, w, r in zip(position, axes, velocity, omega, rates, strict=True)
         ]
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+COUNTED: Final = ".counted_angle"  # behind the name of an element: its angle over turns among the element states
 OUT_OF_PLANE: Final = 1e-9  # what a state may deviate from the plane by rounding
 
 
@@ -109,11 +110,18 @@ class State:
         arm = m.rotation @ point
         return lowered(m.velocity + np.cross(m.angular_velocity, arm) + m.rotation @ rate, self.dimension)
 
-    def angle(self, body: Body | str) -> float:
-        """Angle of a body in the plane, between -pi and pi."""
+    def angle(self, element: Any) -> float:
+        """Angle of an element that counts turns, such as a torsion spring, an angle limit or an `Angle`, over turns.
+
+        Of a body in the plane it is the angle between -pi and pi.
+        """
+        name = element if isinstance(element, str) else element.name
+        if name not in self.motions and (counted := self.element_states.get(f"{name}{COUNTED}")) is not None:
+            return float(counted[0])
         if self.dimension != 2:
-            raise ModelError([Problem("State", "angle", "only bodies in the plane have an angle; ask for rotation")])
-        return float(angle_of(self.motion(body).rotation))
+            message = "only bodies in the plane, and elements that count turns, have an angle; ask for rotation"
+            raise ModelError([Problem("State", "angle", message)])
+        return float(angle_of(self.motion(name).rotation))
 
     def rotation(self, body: Body | str) -> Rotation:
         """Rotation from body to global axes."""

@@ -129,9 +129,9 @@ def columns_of(tables: Tables) -> Columns:
         for part, given, count in kinds:
             names = given or [(f"{part}.{k}", "") for k in range(count)]
             columns[part] += [(f"{body}.{name}", unit) for name, unit in names]
-    columns["z"] = [("", "")] * tables.n_z
-    for name, place, start in tables.own_states(numbered=True):
-        columns["z"][place] = [(f"{name}.state.{k}", "") for k in range(len(start))]
+    for f in tables.forces:
+        columns["z"] += [(f"{f.name}.state.{k}", "") for k in range(f.force.states)]
+    columns["z"] += [follower.column for follower in tables.followers]
     return columns
 
 

@@ -191,21 +191,33 @@ def linearize_spinning(count: int, seed: int) -> list[str]:
     return [f"system {seed}, {k}: {problem}" for k in range(count) for problem in problems_of(seed, k)]
 
 
+def turn_shafts(count: int, seed: int) -> list[str]:
+    from tests.validation.random_turning import problems_of
+
+    return [f"shafts {seed}, {k}: {problem}" for k in range(count) for problem in problems_of(seed, k)]
+
+
 PARTS = {
     "saving": (kill_savers, 200),
     "streaming": (kill_streams, 200),
     "application": (kill_applications, 50),
     "mechanisms": (simulate_mechanisms, 10_000),
     "spinning": (linearize_spinning, 500),
+    "turning": (turn_shafts, 200),
 }
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (default: all)")
-    parser.add_argument("--count", type=int, help="how many (default: 200 or 50 kills, 10,000 mechanisms, 500 systems)")
     parser.add_argument(
-        "--seed", type=int, default=0, help="of moments of kills and of spinning systems; number of the first mechanism"
+        "--count", type=int, help="how many (default: 200 or 50 kills, 10,000 mechanisms, 500 systems, 200 shafts)"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        help="of moments of kills, of spinning systems and shafts; number of the first mechanism",
     )
     parser.add_argument("--most-lost", type=float, default=MOST_LOST, help="s of edits an application may lose (10)")
     options = parser.parse_args()

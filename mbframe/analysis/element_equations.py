@@ -226,7 +226,7 @@ def _force(eq: Equations, element: Any, result: Result) -> ForceEquations:
     outputs = [(name, float(result.output(element, name)[0]), unit) for name, unit in element.outputs.items()]
     t, q, v, z = float(result.t[0]), result.q[0], result.v[0], result.z[0]
     eq.evaluate(t, q, v, z)
-    i, j = (eq.tables.markers[k].copy() for k in (numbered.i, numbered.j))
+    i, j = eq.tables.seen_by(numbered)
     sides = [(i, -force, -torque - np.cross(j.position - i.position, force)), (j, force, torque)]
     bodies = _bodies(eq, [numbered.i, numbered.j])
     generalized = {b.body.name: np.zeros(b.formulation.n_v) for b in bodies}

@@ -20,6 +20,10 @@ def evaluate(system: System, state: State | None = None, *, formulation: Formula
     eq = Equations(system, formulation)
     chosen = eq.described() if state is None else state.checked(system.bodies)
     y = eq.coordinates(chosen)
+    if eq.n_followers:
+        eq.set_state(*eq.split(y))
+        eq.accept(chosen.t)
+        y = eq.work.y.copy()
     info = Info(warnings=[*eq.notices, *_violations(eq, chosen.t, y)])
     return Result(eq, np.array([chosen.t]), y[None], info)
 

@@ -128,6 +128,10 @@ class Puller:
                 gain = float(away @ away - left @ left) / promised
                 if gain > 0.0:
                     self._q = trial
+                    if self.eq.n_followers:
+                        self.eq.set_state(trial, np.zeros(self.eq.n_v), self._z)
+                        self.eq.accept(self.t)
+                        self._z = self.eq.work.z.copy()
                     self._damping *= max(1.0 / 3.0, 1.0 - (2.0 * gain - 1.0) ** 3)  # Nielsen's rule
                     self._damping = max(self._damping, LEAST_DAMPING)
                     return position, rotation

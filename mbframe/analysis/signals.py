@@ -12,7 +12,7 @@ from ..bodies.flexible import FlexibleBody
 from ..bodies.node_motion import NodeMotion
 from ..markers import Marker
 from ..measures import Measure
-from ..state import State
+from ..state import COUNTED, State
 from .linear_equations import collected
 
 Array = NDArray[np.float64]
@@ -24,13 +24,13 @@ def marker_state(marker: Marker, state: State) -> SimpleNamespace:
     `shape` (6 x modes) is how a node of a flexible body moves and turns with its modal coordinates, global.
     """
     if marker.body.name not in state.motions:  # the ground
-        return SimpleNamespace(position=marker.at, axes=marker.axes, arm=np.zeros(3), shape=np.zeros((6, 0)))
+        none = np.zeros((6, 0))
+        return SimpleNamespace(position=marker.at, axes=marker.axes, turns=0.0, arm=np.zeros(3), shape=none)
     m = state.motions[marker.body.name]
     if not isinstance(marker.body, FlexibleBody):
         arm = m.rotation @ marker.local_point
-        return SimpleNamespace(
-            position=m.position + arm, axes=m.rotation @ marker.local_axes, arm=arm, shape=np.zeros((6, 0))
-        )
+        axes = m.rotation @ marker.local_axes
+        return SimpleNamespace(position=m.position + arm, axes=axes, turns=0.0, arm=arm, shape=np.zeros((6, 0)))
     shape, modal = marker.node_shape, m.modal_coordinates
     # One row for each unit modal velocity: together they say how the node moves and turns.
     unit = np.eye(len(modal))
@@ -38,12 +38,18 @@ def marker_state(marker: Marker, state: State) -> SimpleNamespace:
     arm = m.rotation @ (marker.local_point + node.displacement[0])
     turned = m.rotation @ node.rotation[0]
     moves = np.vstack([m.rotation @ shape[:3], m.rotation @ node.angular_velocity.T])
-    return SimpleNamespace(position=m.position + arm, axes=turned @ marker.local_axes, arm=arm, shape=moves)
+    axes = turned @ marker.local_axes
+    return SimpleNamespace(position=m.position + arm, axes=axes, turns=0.0, arm=arm, shape=moves)
 
 
 def measure_value(measure: Measure, state: State) -> float:
     """A measure in a state."""
-    return float(measure.value(state.t, marker_state(measure.i, state), marker_state(measure.j, state)))
+    i, j = marker_state(measure.i, state), marker_state(measure.j, state)
+    value = float(measure.value(state.t, i, j))
+    if (followed := state.element_states.get(f"{measure.name}{COUNTED}")) is not None:
+        j.turns = np.round((followed[0] - value) / (2.0 * np.pi))
+        return float(measure.value(state.t, i, j))
+    return value
 
 
 def measure_row(measure: Measure, state: State, places: Mapping[str, slice]) -> Array:

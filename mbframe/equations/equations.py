@@ -20,6 +20,7 @@ from ..kernels.march import REPLAY, replay
 from ..state import Motion, State
 from ..system import System
 from .bodywise import bodywise_record
+from .following import Following
 from .stages import Stages
 from .structure import Structure, analyze
 from .tables import NumberedBody, Tables
@@ -61,45 +62,6 @@ class Strategy:
     @property
     def data_address(self) -> int:
         return self.data.address if self.data is not None else 0
-
-
-class Following:
-    """Followers during a step of an integrator that knows q and v only.
-
-    Within the step they run on with the rates of its begin, which is enough to choose turns. At its end they are the
-    integral of their rates by Simpson's rule, with the state in the middle by cubic Hermite interpolation.
-    """
-
-    def __init__(self, eq: Equations, t: float, end: float) -> None:
-        self.eq, self.t, self.h = eq, t, end - t
-        self.y, self.start = eq.work.y.copy(), eq.work.followers.copy()
-        self.rates = self._rates(t, self.y) if eq.n_followers else np.zeros_like(self.y)
-
-    def predicted(self, t: float) -> Array:
-        """The followers at a time within the step."""
-        return self.start + (t - self.t) * self._of(self.rates)
-
-    def end(self, q: ArrayLike, v: ArrayLike) -> None:
-        """Make (q, v) the state at the end of the step."""
-        eq, h = self.eq, self.h
-        eq.set_state(q, v)
-        if not eq.n_followers:
-            return
-        eq.work.followers[:] = self.predicted(self.t + h)
-        y = eq.work.y.copy()
-        rates = self._rates(self.t + h, y)
-        middle = 0.5 * (self.y + y) + 0.125 * h * (self.rates - rates)
-        between = self._rates(self.t + 0.5 * h, middle)
-        eq.set_state(*eq.split(y))
-        eq.work.followers[:] = self.start + h / 6.0 * self._of(self.rates + 4.0 * between + rates)
-
-    def _rates(self, t: float, y: Array) -> Array:
-        self.eq.set_state(*self.eq.split(y))
-        self.eq.call("accelerate", t, codes.REACTIONS)
-        return self.eq.work.rates.copy()
-
-    def _of(self, rates: Array) -> Array:
-        return rates[len(rates) - self.eq.n_followers :]
 
 
 def strategy_error(strategy: Strategy, cause: BaseException, t: float) -> Exception:
@@ -215,17 +177,17 @@ class Equations:
         return y[..., : self.n_q], y[..., self.n_q : self.n_q + self.n_v], y[..., self.n_q + self.n_v :]
 
     def set_state(self, q: ArrayLike, v: ArrayLike, z: ArrayLike | None = None) -> None:
-        """Make (q, v, z) the current state; without z the element states stay."""
+        """Make (q, v, z) the current state; without z, or with own states of elements alone, the others stay."""
         self.work.q[:], self.work.v[:] = q, v
         if z is not None:
-            self.work.z[:] = z
+            self.work.z[: np.size(z)] = z
         self.work["evaluated"] = 0
         self.factor_record["valid"] = min(int(self.factor_record["valid"]), 0)
 
     def _set_state(self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None) -> None:
         self.set_state(q, v, z)
-        if z is None and self._following is not None:
-            self.work.followers[:] = self._following.predicted(t)
+        if self._following is not None and (z is None or np.size(z) < self.n_z):
+            self.work.followers[:] = self._following.at(t)
 
     # --- evaluation --------------------------------------------------------------------------------------------------
 
@@ -288,9 +250,9 @@ class Equations:
         return self.work.v_rate.copy(), self.work.multipliers.copy()
 
     @contextmanager
-    def following(self, t: float, end: float) -> Iterator[Following]:
-        """While a step is taken by someone who knows q and v only, let followers run along with it."""
-        self._following = Following(self, t, end)
+    def following(self, t: float) -> Iterator[Following]:
+        """Let followers run along with the step that begins at t, taken by someone who does not know them."""
+        self._following = Following(self, t)
         try:
             yield self._following
         finally:

@@ -15,6 +15,7 @@ from ..functions import Function
 from ..kernels import axes, bindings, counters, loops, programs, user
 from ..kernels.compile import PythonStage, Stage, run_stage
 from ..kernels.planar import spatial_methods
+from .followers import may_count
 from .tables import (
     NumberedConstraint,
     Table,
@@ -23,7 +24,6 @@ from .tables import (
     given_with,
     has_derivatives,
     is_ours,
-    may_count,
     rate_gradient,
     users_methods,
 )
@@ -35,6 +35,7 @@ from .user import (
     check_shapes,
     method_of,
     uncompiled_function,
+    uncounted,
 )
 from .workspace import Workspace
 
@@ -211,7 +212,9 @@ class Stages:
         if not is_ours(kind):
             self._sample_motion()
             for row, element in zip(rows, elements, strict=True):
-                check_shapes(element, self.tables.markers[row.i].copy(), self.tables.markers[row.j].copy())
+                check_shapes(element, *self.tables.seen_by(row))
+                if (notice := uncounted(element, *self.tables.seen_by(row))) is not None:
+                    self.notices.append(notice)
         stage = bindings.force_stage(self._kernels(kind), is_ours(kind), rows.dtype, states, may_count(kind))
         reason = uncompiled_function(elements) or bindings.refusal(stage)
         if reason is None:

@@ -32,10 +32,12 @@ from ..kernels.loops import by_rate
 from ..kernels.user import constraint_fields, velocity_fields
 from ..kernels.workspace import COUNTER, LINK_FIELDS, MARKER, MOST_EQUATIONS, REACTIVE_FIELDS
 from ..markers import Marker
+from ..measures import Measure
 from ..plane import lifted
 from ..state import Motion
 from ..system import System
 from .axes import axis_fields, bending, random_markers
+from .followers import COUNTED, Follower, described_angle
 from .structure import Block
 
 Array = NDArray[np.float64]
@@ -111,26 +113,6 @@ class NumberedConstraint:
         return slice(self.row, self.row + self.constraint.equations)
 
 
-@dataclass(frozen=True)
-class Follower:
-    """A number that follows the motion, f' = g(t, q, v), integrated along with it and set anew at accepted steps.
-
-    It has a place in z behind the own states of elements, so that integrators, results, files and restarts keep it. But
-    no error is estimated for it, and analyses leave it alone: nothing depends on it but the choice of a turn.
-    """
-
-    owner: Any  # the element
-    owner_name: str  # as it was when it was numbered
-    label: str  # what it is, behind the name of its owner
-    z: int
-    start: float
-    unknown: float  # what stands for it in states and files that do not have it
-
-    @property
-    def place(self) -> slice:
-        return slice(self.z, self.z + 1)
-
-
 @dataclass
 class NumberedForce:
     """A force element with its markers and the place of its own states."""
@@ -191,11 +173,6 @@ def users_methods(cls: type) -> frozenset[str]:
     return frozenset(name for name, owner in owners.items() if owner is not None and not is_ours(owner))
 
 
-def may_count(cls: Any) -> bool:
-    """Whether elements of a class may have angles that are counted over turns; each says for itself if it has."""
-    return cls.counts_turns is not False
-
-
 def is_ours(cls: type) -> bool:
     """Whether a class belongs to the package: its methods do not raise, and its compiled stage may be kept on disk."""
     return cls.__module__.startswith("mbframe.")
@@ -252,7 +229,8 @@ class Tables:
                     constraints += [(joint, term) for term in part.terms]
                 elif (kept := part.in_plane() if self.planar else part) is not None:
                     constraints.append((joint, kept))
-        owners: list[Connection] = [part for _, part in constraints] + list(self.system.forces)
+        self.angles: list[Measure] = [m for m in self.system.measures if m.counts_turns]
+        owners: list[Connection] = [*(part for _, part in constraints), *self.system.forces, *self.angles]
         pairs = [(owner.i, owner.j) for owner in owners]
         for owner, pair in zip(owners, pairs, strict=True):
             _check_places(owner, pair)
@@ -284,24 +262,37 @@ class Tables:
         self.n_rows = row
         self.forces: list[NumberedForce] = []
         z = 0
-        for force, (i, j) in zip(self.system.forces, numbers[len(constraints) :], strict=True):
+        for force, (i, j) in zip(self.system.forces, numbers[len(constraints) :], strict=False):
             self.forces.append(NumberedForce(force, force.name, i, j, z))
             z += force.states
         self.n_z = z
         self.followers: list[Follower] = []
-        counted = np.zeros(1, COUNTER)  # the first row belongs to no angle
+        self.counters = np.zeros(1, COUNTER).view(np.recarray)  # the first row belongs to no angle
         for c in self.constraints:
             if c.constraint.counts_turns:
                 label = f"{ANGLE_OF}{c.row}, angle {self.n_z}"
                 start = c.constraint.start if isinstance(c.constraint, MeasureTerm) else described_angle(c.constraint)
-                follower = self.follow(c.owner, c.owner_name, label, start)
-                c.counter = len(counted)
-                counted = np.append(counted, np.array([(c.i, c.j, follower.z, 0.0)], COUNTER))
-        self.counters = counted.view(np.recarray)
+                c.counter = self._count(c.i, c.j, self.follow(c.owner, c.owner_name, label, "rad", start))
+        for f in self.forces:
+            if f.force.counts_turns:
+                follower = self.follow(f.force, f.name, COUNTED, "rad", described_angle(f.force))
+                f.counter = self._count(f.i, f.j, follower)
+        self.measured: dict[str, int] = {}  # the counters of angles among the measures, by name
+        for measure, (i, j) in zip(self.angles, numbers[len(constraints) + len(self.forces) :], strict=True):
+            follower = self.follow(measure, measure.name, COUNTED, "rad", described_angle(measure))
+            self.measured[measure.name] = self._count(i, j, follower)
 
-    def follow(self, owner: Any, owner_name: str, label: str, start: float, unknown: float | None = None) -> Follower:
+    def _count(self, i: int, j: int, follower: Follower) -> int:
+        """A new counter for the turns of the angle between two markers; its number."""
+        row = np.array([(i, j, follower.z, 0.0)], COUNTER)
+        self.counters = np.append(self.counters, row).view(np.recarray)
+        return len(self.counters) - 1
+
+    def follow(
+        self, owner: Any, owner_name: str, label: str, unit: str, start: float, unknown: float | None = None
+    ) -> Follower:
         """A new follower, the last in z; what does not have it takes its start for it, or `unknown`."""
-        follower = Follower(owner, owner_name, label, self.n_z, start, start if unknown is None else unknown)
+        follower = Follower(owner, owner_name, label, unit, self.n_z, start, start if unknown is None else unknown)
         self.followers.append(follower)
         self.n_z += 1
         return follower
@@ -426,6 +417,8 @@ class Tables:
             oriented[c.j] |= c.parts_j >> 1
         for f in self.forces:
             oriented[[f.i, f.j]] |= ALL_AXES if f.force.uses_axes else 0
+        for counter in self.counters[1:]:
+            oriented[[counter.i, counter.j]] |= ALL_AXES
         # Rounding of the local frames would show as couplings that are not there.
         for values in (points, frames):
             sizes = np.abs(values)
@@ -710,12 +703,6 @@ def _check_places(owner: Connection, markers: Iterable[Marker]) -> None:
             _ = marker.local_point
         except ModelError as error:
             raise ModelError([owner.problem("at", f"{marker.body}: {p.message}") for p in error.problems]) from None
-
-
-def described_angle(element: Connection) -> float:
-    """The angle between the markers of an element where it is described, between -pi and pi."""
-    axes, x = element.i.axes, element.j.axes[:, 0]
-    return float(np.arctan2(x @ axes[:, 1], x @ axes[:, 0]))
 
 
 def functions_of(elements: Iterable[Any]) -> list[Function]:

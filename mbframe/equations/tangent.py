@@ -18,7 +18,8 @@ from ..kernels import bindings, velocity_tangent
 from ..kernels import tangent as kernels
 from ..kernels.compile import PythonStage
 from ..kernels.workspace import MOST_EQUATIONS
-from .tables import NumberedConstraint, NumberedForce, Table, given_with, has_derivatives, is_ours, may_count
+from .followers import may_count
+from .tables import NumberedConstraint, NumberedForce, Table, given_with, has_derivatives, is_ours
 from .user import (
     Differentiated,
     configuration,

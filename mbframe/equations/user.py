@@ -8,6 +8,7 @@ from extrapolated differences for a method that cannot take `jets`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -271,6 +272,34 @@ def _checked(constraint: BasicConstraint, value: Any) -> Array:
             ]
         )
     return array
+
+
+class Watched:
+    """A marker state that notes whether the turns of the angle are asked for."""
+
+    def __init__(self, marker: Any) -> None:
+        self._marker, self.asked = marker, False
+
+    def __getattr__(self, name: str) -> Any:
+        self.asked = self.asked or name == "turns"
+        return getattr(self._marker, name)
+
+
+def uncounted(force: ForceElement, i: Any, j: Any) -> str | None:
+    """What to say about a user's force that asks for an angle, and does not say whether turns are to be counted."""
+    said = any("counts_turns" in vars(cls) for cls in type(force).__mro__ if not cls.__module__.startswith("mbframe."))
+    if force.counts_turns or said or force.body_j.dimension == 2:
+        return None
+    z = [np.array(force.initial_states(), float)] if force.states else []
+    seen = Watched(j)
+    with suppress(Exception):  # it says so itself when it is needed
+        force.wrench(0.0, i, seen, *z)
+    if not seen.asked:
+        return None
+    return (
+        f"{force}: its angle jumps from pi to -pi, because {type(force).__name__} does not count turns; let the class "
+        "say counts_turns = True, or False if that is meant"
+    )
 
 
 def check_shapes(force: ForceElement, i: Any, j: Any) -> None:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,6 @@ from ..system import System
 from .urdf import Frame, Inertial, Robot, RobotJoint, Visual, read_urdf
 
 Array = NDArray[np.float64]
-
-SMALLEST_TURN: Final = 1e-9  # a range that ends this far before half a turn is one: angles of stops are below pi
 
 
 class UrdfNotice(UserWarning):
@@ -258,9 +256,6 @@ class _Builder:
         if joint.limits is not None:
             lower, upper = joint.limits.lower - value, joint.limits.upper - value
             turning = joint.kind == "revolute"
-            if turning and max(-lower, upper) > np.pi - SMALLEST_TURN:
-                self.notices.append(f"limits of joint {joint.name!r}: stops of angles are less than half a turn away")
-                return
             cls, stiffness = (AngleLimit, stop_stiffness[0]) if turning else (DisplacementLimit, stop_stiffness[1])
             stop = self._free(system, f"{joint.name} stop")
             system.add(cls(stop, i, j, **place, lower=lower, upper=upper, stiffness=stiffness))

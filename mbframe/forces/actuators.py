@@ -19,8 +19,8 @@ class PIDActuator(AtPoint, ForceElement):
 
     It drives the second body's displacement along the axis or angle about it (z of the first marker;
     `measures.Displacement`, `measures.Angle`), both zero as described: with the error e = w - x it exerts
-    u = P e + I z + D e' along or about that axis on the second body, where z' = e is its own state. The limit of
-    `TorsionalSpringDamper` on angles holds here too.
+    u = P e + I z + D e' along or about that axis on the second body, where z' = e is its own state. Turns of an
+    angle are counted.
     """
 
     states = 1
@@ -31,10 +31,14 @@ class PIDActuator(AtPoint, ForceElement):
     integral = parameter(0.0, unit="N m/(rad s) or N/(m s)", help="I")
     derivative = parameter(0.0, unit="N m s/rad or N s/m", help="D")
 
+    @property
+    def counts_turns(self) -> bool:
+        return self.quantity == "angle"
+
     @derived
     def turns(self) -> float:
         """1 for an angle."""
-        return float(self.quantity == "angle")
+        return float(self.counts_turns)
 
     def state_rate(self, t, i, j, z):
         x, _, _ = driven(self, i, j)

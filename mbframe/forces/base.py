@@ -31,6 +31,10 @@ class ForceElement(TwoPointConnection):
     Give `energy(self, t, i, j)` if the force is conservative: its potential, so that the power on the bodies is minus
     its rate.
 
+    The angle between both markers is `angle(i, j)[0]` of `mbframe.measures`. A class that sets `counts_turns = True`
+    gets it counted over turns: `j.turns` is then the number of full turns besides the angle between -pi and pi.
+    Subclasses of `TorsionalSpringDamper` and `AngleLimit` have it so.
+
     Elements with own first-order states set `states` to their number; then `wrench(self, t, i, j, z)` takes them,
     `state_rate(self, t, i, j, z)` returns z', and `initial_states(self)` their start (zeros by default).
 

@@ -88,10 +88,11 @@ class TorsionalSpringDamper(AtPoint, ForceElement):
     Torque m = k x + f(x) + c x' + g(x') with x = theta - theta0, theta being the angle of the second body about the
     axis (z of the first marker; `measures.Angle`), zero as described. It acts against theta: -m on the second body
     about the axis. Where the bodies' axes do not stay together it acts about a of `measures.angle`, so that its power
-    is always -m theta'. Energy as in `SpringDamper`. Limit: |theta| < pi, where theta jumps by a turn.
+    is always -m theta'. Energy as in `SpringDamper`. Turns are counted.
     """
 
     outputs: ClassVar = {"angle": "rad", "angle_rate": "rad/s", "moment": "N m"}
+    counts_turns = True
     planar_axis = "normal"
 
     stiffness = parameter(0.0, unit="N m/rad", minimum=0.0, help="k")

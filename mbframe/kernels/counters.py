@@ -23,9 +23,9 @@ def turns_between(angle, followed):
 
 
 @inner
-def turns_of(w, e):
-    """Full turns of the angle of an element, given by its row; 0 for one that counts none."""
-    return records(w.counters, w.n_counters, COUNTER)[e.counter].turns
+def turns_of(w, counter):
+    """Full turns of the angle of an element, by the number of its counter; 0 for one that counts none."""
+    return records(w.counters, w.n_counters, COUNTER)[counter].turns
 
 
 @inner

@@ -210,12 +210,12 @@ def norm(values, n):
 
 @inner
 def extent(w):
-    """The largest coordinate of a marker, global or on its body, or counted angle, at least 1.
+    """The largest coordinate of a marker, global or on its body, at least 1: their difference is where the body is.
 
-    The difference of both coordinates is where the body is.
+    An angle over turns, of which no difference is taken, counts by an eighth.
     """
     markers = records(w.markers, w.n_markers, MARKER)
-    largest = max(1.0, farthest(w, vector(w.y, w.n_y)))
+    largest = max(1.0, 0.125 * farthest(w, vector(w.y, w.n_y)))
     for m in range(w.n_markers):
         for x in range(3):
             largest = max(largest, abs(markers[m].position[x]), abs(markers[m].point[x]))

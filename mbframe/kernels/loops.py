@@ -92,7 +92,7 @@ def constraints(t, work, table, n):
         e = rows[k]
         i, j = markers[e.i], markers[e.j]
         if COUNTS:
-            j.turns = turns_of(w, e)
+            j.turns = turns_of(w, e.counter)
         c = part(w.residual, e.row, EQUATIONS)
         value = residual(e, t, i, j)
         for r in range(EQUATIONS):
@@ -301,7 +301,7 @@ def forces(t, work, table, n):
         e = rows[k]
         i, j = markers[e.i], markers[e.j]
         if COUNTS:
-            j.turns = turns_of(w, e)
+            j.turns = turns_of(w, e.counter)
         if STATES == 0:
             force, torque = wrench(e, t, i, j)
         else:
@@ -496,6 +496,6 @@ def energies(t, work, table, n):
         e = rows[k]
         i, j = markers[e.i], markers[e.j]
         if COUNTS:
-            j.turns = turns_of(w, e)
+            j.turns = turns_of(w, e.counter)
         w.potential += energy(e, t, i, j)
     return OK

@@ -40,6 +40,18 @@ def store(w, m, t):
 
 
 @inner
+def accept(w, work):
+    """Let the elements with a memory note the accepted state."""
+    status = call(w.evaluate, w.t, work, 0, POSITION)
+    stages, tables = integers(w.accepts, w.n_accepts), integers(w.accept_tables, w.n_accepts)
+    counts = integers(w.accept_counts, w.n_accepts)
+    for s in range(w.n_accepts):
+        if status == OK:
+            status = call(stages[s], w.t, work, tables[s], counts[s])
+    return status
+
+
+@inner
 def emit(w, m, work):
     """Store the requested instants that the last step passed; interpolated states are corrected like all others."""
     t_eval, y, y1 = vector(m.t_eval, m.n_eval), vector(w.y, w.n_y), vector(m.y1, w.n_y)
@@ -56,6 +68,9 @@ def emit(w, m, work):
             status = call(w.interpolate, t, work, w.interpolate_data, 0)
             if status == OK:
                 status = call(w.correct, t, work, w.correct_data, 0)
+            if status == OK and w.n_accepts > 0:
+                w.t = t
+                status = accept(w, work)
             if status == OK:
                 store(w, m, t)
             w.t = t1
@@ -66,18 +81,6 @@ def emit(w, m, work):
                 return status
         m.next_eval += 1
     return OK
-
-
-@inner
-def accept(w, work):
-    """Let the elements with a memory note the accepted state."""
-    status = call(w.evaluate, w.t, work, 0, POSITION)
-    stages, tables = integers(w.accepts, w.n_accepts), integers(w.accept_tables, w.n_accepts)
-    counts = integers(w.accept_counts, w.n_accepts)
-    for s in range(w.n_accepts):
-        if status == OK:
-            status = call(stages[s], w.t, work, tables[s], counts[s])
-    return status
 
 
 @Stage

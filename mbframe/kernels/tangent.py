@@ -208,7 +208,7 @@ def forces(t, work, table, n):
         e = rows[k]
         i, j = markers[e.i], markers[e.j]
         if COUNTS:
-            j.turns = turns_of(w, e)
+            j.turns = turns_of(w, e.counter)
         clear(g)
         if STATES == 0:
             force, torque = wrench(e, t, i, j)

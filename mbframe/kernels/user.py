@@ -80,7 +80,7 @@ def residual_rows(t, work, table, n):
                 time += STEP * 1j
             moved(i, markers[e.i], s)
             moved(j, markers[e.j], s)
-            j.turns = turns_of(w, e)
+            j.turns = turns_of(w, e.counter)
             if 0 < sample < 25:
                 disturb(pair[(sample - 1) // 12], (sample - 1) % 12)
             try:
@@ -142,7 +142,7 @@ def given_rows(t, work, table, n):
     rows = records(table, n, ROW)
     for k in range(n):
         e = rows[k]
-        i, j = copies(w, e)
+        i, j = copies(w, e.i, e.j, e.counter)
         clear(e.drift)
         clear(e.gradient)
         try:
@@ -161,12 +161,12 @@ def given_rows(t, work, table, n):
 
 
 @inner
-def copies(w, e):
-    """Copies of the two markers of an element, which a user's method may overwrite."""
+def copies(w, i, j, counter):
+    """Copies of the two markers of an element, which a user's method may overwrite, with the turns of its angle."""
     markers, pair = records(w.markers, w.n_markers, MARKER), records(w.scratch, 2, MARKER)
-    pair[0] = markers[e.i]
-    pair[1] = markers[e.j]
-    pair[1].turns = turns_of(w, e)
+    pair[0] = markers[i]
+    pair[1] = markers[j]
+    pair[1].turns = turns_of(w, counter)
     return pair[0], pair[1]
 
 
@@ -221,7 +221,7 @@ def velocity_rows(t, work, table, n):
         for sample in range(38):
             moved(i, markers[e.i], 0.0j)
             moved(j, markers[e.j], 0.0j)
-            j.turns = turns_of(w, e)
+            j.turns = turns_of(w, e.counter)
             if 0 < sample < 37:
                 disturb_motion(pair[(sample - 1) // 18], (sample - 1) % 18)
             try:
@@ -281,7 +281,7 @@ def guarded_forces(t, work, table, n):
     rows = records(table, n, ROW)
     for k in range(n):
         e = rows[k]
-        i, j = copies(w, e)
+        i, j = copies(w, e.i, e.j, e.counter)
         try:
             if STATES == 0:
                 force, torque = wrench(e, t, i, j)
@@ -306,7 +306,7 @@ def guarded_energies(t, work, table, n):
     rows = records(table, n, ROW)
     for k in range(n):
         e = rows[k]
-        i, j = copies(w, e)
+        i, j = copies(w, e.i, e.j, e.counter)
         try:
             w.potential += energy(e, t, i, j)
         except Exception:

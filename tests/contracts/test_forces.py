@@ -108,6 +108,7 @@ def test_power_is_minus_the_rate_of_the_energy(force: Any, seed: int) -> None:
 def moved(marker: Any, s: Any) -> SimpleNamespace:
     """The marker displaced by s times its rates."""
     return SimpleNamespace(
+        turns=0.0,
         position=marker.position + s * marker.velocity,
         axes=marker.axes + s * marker.axes_rate,
     )

@@ -25,6 +25,7 @@ def moving_markers(seed):
     def at(s):
         return [
             SimpleNamespace(
+                turns=0.0,
                 position=position + s * velocity,
                 axes=axes + s * np.cross(omega, axes, axisb=0, axisc=0),
                 velocity=velocity,
@@ -60,7 +61,7 @@ def test_gradient_is_the_derivative(cls, seed):
 
     def value(position_i, axes_i, position_j, axes_j):
         i = SimpleNamespace(position=position_i, axes=axes_i)
-        return [measure.value(0.0, i, SimpleNamespace(position=position_j, axes=axes_j))]
+        return [measure.value(0.0, i, SimpleNamespace(position=position_j, axes=axes_j, turns=0.0))]
 
     _, expected = jets.jacobian(value, [i.position, i.axes, j.position, j.axes])
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-13)
@@ -69,7 +70,7 @@ def test_gradient_is_the_derivative(cls, seed):
 def test_axis_of_an_angle_is_z_in_a_revolute_joint():
     frame = Rotation.from_rotvec([0.3, -0.5, 0.9])
     i = SimpleNamespace(axes=frame.as_matrix())
-    j = SimpleNamespace(axes=(frame * Rotation.from_rotvec([0.0, 0.0, 2.5])).as_matrix())
+    j = SimpleNamespace(turns=0.0, axes=(frame * Rotation.from_rotvec([0.0, 0.0, 2.5])).as_matrix())
     theta, axis = measures.angle(i, j)
     assert theta == pytest.approx(2.5, rel=1e-14)
     np.testing.assert_allclose(axis, i.axes[:, 2], rtol=0.0, atol=1e-14)

@@ -70,8 +70,8 @@ class Integrator(SolverStrategy):
             if after > end - 1e-9 * dt:
                 after = end
             q, v = work.q.copy(), work.v.copy()
-            with eq.following(t, after) as following:
-                following.end(*self.step(eq, t, q, v, after - t))
+            with eq.following(t) as following:
+                following.end(after, *self.step(eq, t, q, v, after - t))
             work["t"] = after
             work["steps"] = work["steps"] + 1
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...equations.equations import Equations, Strategy
+from ...equations.following import Following
 from ...errors import ModelError, SimulationError
 from ...kernels.compile import PythonStage
 from ...parameters import parameter
@@ -20,7 +21,7 @@ Array = NDArray[np.float64]
 RANK_LOST = 1e-9  # relative to the largest, size of what is left of a row of J that depends on others
 SMALLEST_SIZE = 1e-3  # of coordinates and velocities: smaller ones, as at rest, tell nothing about the motion
 LOOK_AHEAD = 1e-6  # part of the time that is left, over which rates of arguments are taken
-UNCONTROLLED = 1e20  # absolute tolerance of followers, and of multipliers: of index 2, they would fail every error test
+UNCONTROLLED = 1e20  # absolute tolerance of multipliers: of index 2, they would fail every error test
 
 
 class BDF(Integrator):
@@ -97,8 +98,9 @@ class _Solution:
         self.max_step, self.schedule = max_step, schedule if schedule is not None and not schedule.empty else None
         self.low, self.high = -np.inf, np.inf  # the times at which residuals may be evaluated
         self.rtol, self.atol = rtol, atol
-        self.n_y = eq.n_q + eq.n_v + eq.n_z
+        self.n_y = eq.n_q + eq.n_v + eq.n_own
         self.ida: Any = None
+        self.following: Following
 
     def start(self, t: float) -> None:
         """Consistent values of all unknowns and their rates at the current state."""
@@ -115,11 +117,10 @@ class _Solution:
             load = jacobian.T @ multipliers
             multipliers = np.zeros(eq.n_rows)
             multipliers[self.rows] = np.linalg.lstsq(jacobian[self.rows].T, load, rcond=None)[0]
-        whole = np.concatenate([y, multipliers[self.rows], np.zeros(n_eta)])
-        rates = np.concatenate([work.rates, np.zeros(n_lambda + n_eta)])
-        controlled = (q, v, z[: eq.n_own])
-        absolute = [np.full(len(part), self.absolute_tolerance(part)) for part in controlled]
-        tolerances = np.concatenate([*absolute, np.full(eq.n_followers + n_lambda + n_eta, UNCONTROLLED)])
+        whole = np.concatenate([y[: self.n_y], multipliers[self.rows], np.zeros(n_eta)])
+        rates = np.concatenate([work.rates[: self.n_y], np.zeros(n_lambda + n_eta)])
+        absolute = [np.full(len(part), self.absolute_tolerance(part)) for part in (q, v, z[: eq.n_own])]
+        tolerances = np.concatenate([*absolute, np.full(n_lambda + n_eta, UNCONTROLLED)])
         options = {"first_step": self.dt} if self.dt else {}
         if self.max_step is not None:
             options["max_step"] = self.max_step
@@ -148,7 +149,7 @@ class _Solution:
         drift = v - e.jacobian[self.closing].T @ closing
         out[:n_q] = rates[:n_q] - eq.coordinate_rates(q, drift)
         out[n_q : n_q + n_v] = e.mass @ rates[n_q : n_q + n_v] - e.force + e.jacobian[self.rows].T @ multipliers
-        out[n_q + n_v : n_y] = rates[n_q + n_v : n_y] - eq.work.z_rate
+        out[n_q + n_v : n_y] = rates[n_q + n_v : n_y] - eq.work.z_rate[: eq.n_own]
         out[n_y:] = np.concatenate([e.constraint_rate[self.rows], e.residual[self.closing]])
 
     def step(self, t: float, n: int) -> None:
@@ -163,7 +164,8 @@ class _Solution:
         if self.ida is None:
             self.start(t)
         work = self.eq.work
-        self.take(self.ida.step(stop, method="onestep", tstop=stop), t)
+        with self.eq.following(t) as self.following:
+            self.following.end(*self.take(self.ida.step(stop, method="onestep", tstop=stop), t))
         work["steps"] = work["steps"] + 1
 
     def longest(self, t: float) -> float:
@@ -180,13 +182,15 @@ class _Solution:
 
     def interpolate(self, t: float, n: int) -> None:
         """The state at an instant within the last step."""
-        self.take(self.ida.step(t), t)
+        reached, q, v, own = self.take(self.ida.step(t), t)
+        self.eq.set_state(q, v, np.concatenate([own, self.following.at(reached)]))
 
-    def take(self, result: Any, t: float) -> None:
+    def take(self, result: Any, t: float) -> tuple[float, Array, Array, Array]:
+        """The time reached, and q, v and own states there."""
         if not result.success:
             raise SimulationError(f"IDA cannot go on: {result.message}; increase rtol", t, "BDF")
-        self.eq.set_state(*self.eq.split(np.asarray(result.y)[: self.n_y]))
         self.eq.work["t"] = float(result.t)
+        return float(result.t), *self.eq.split(np.asarray(result.y)[: self.n_y])
 
 
 def independent(jacobian: Array) -> NDArray[np.intp]:

@@ -1,0 +1,52 @@
+"""Followers: numbers that follow the motion, such as angles that are counted over turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..connections import Connection
+from ..state import COUNTED
+
+
+@dataclass(frozen=True)
+class Follower:
+    """A number that follows the motion, f' = g(t, q, v), integrated along with it and set anew at accepted steps.
+
+    It has a place in z behind the own states of elements, so that integrators, results, files and restarts keep it. But
+    no error is estimated for it, and analyses leave it alone: nothing depends on it but the choice of a turn.
+    """
+
+    owner: Any  # the element
+    owner_name: str  # as it was when it was numbered
+    label: str  # what it is, behind the name of its owner
+    unit: str
+    z: int
+    start: float
+    unknown: float  # what stands for it in states and files that do not have it
+
+    @property
+    def place(self) -> slice:
+        return slice(self.z, self.z + 1)
+
+    @property
+    def column(self) -> tuple[str, str]:
+        """Name and unit of its values in a result."""
+        name = f"{self.owner_name}{self.label}"
+        return (name, self.unit) if self.label.startswith(".") else (f"{name}.state.0", "")
+
+
+def described_angle(element: Connection) -> float:
+    """The angle between the markers of an element where it is described, between -pi and pi."""
+    axes, x = element.i.axes, element.j.axes[:, 0]
+    return float(np.arctan2(x @ axes[:, 1], x @ axes[:, 0]))
+
+
+def may_count(cls: Any) -> bool:
+    """Whether elements of a class may have angles that are counted over turns; each says for itself if it has."""
+    return cls.counts_turns is not False
+
+
+__all__ = ["COUNTED", "Follower", "described_angle", "may_count"]
