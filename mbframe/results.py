@@ -370,13 +370,14 @@ class Result(Displayed):
         return i, j
 
     def _followed(self, element: Any) -> Array | None:
-        """The follower of the angle of an element of the run."""
+        """The follower of the angle of an element of the run; None where it has none, or a file does not have it."""
         tables = self._states.tables
         counters = {f.name: f.counter for f in tables.forces if f.counter} | tables.measured
         if (counter := counters.get(element.name)) is None:
             return None
         z = int(tables.counters[counter].z)
-        return self._states.part("z", slice(z, z + 1))[:, 0]
+        followed = self._states.part("z", slice(z, z + 1))[:, 0]
+        return followed if np.all(np.isfinite(followed)) else None
 
     def _marker_states(self, marker: Marker) -> list[SimpleNamespace]:
         """What measures and forces see of a marker, instant by instant."""

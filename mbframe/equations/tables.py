@@ -279,7 +279,7 @@ class Tables:
                 f.counter = self._count(f.i, f.j, follower)
         self.measured: dict[str, int] = {}  # the counters of angles among the measures, by name
         for measure, (i, j) in zip(self.angles, numbers[len(constraints) + len(self.forces) :], strict=True):
-            follower = self.follow(measure, measure.name, COUNTED, "rad", described_angle(measure))
+            follower = self.follow(measure, measure.name, COUNTED, "rad", described_angle(measure), np.nan)
             self.measured[measure.name] = self._count(i, j, follower)
 
     def _count(self, i: int, j: int, follower: Follower) -> int:
@@ -318,7 +318,13 @@ class Tables:
         """Place in z and value of the own states of elements, from those of a state by name; what it lacks starts anew.
 
         Numbers of equations change with what else is in a system: the angles of a joint are known by their order.
+        A follower that is not known (nan) starts anew too.
         """
+        for place, value, start in self._own_states_in(given):
+            known = place.start < self.n_z - self.n_followers or np.all(np.isfinite(value))
+            yield place, value if known else start
+
+    def _own_states_in(self, given: Mapping[str, Any]) -> Iterator[tuple[slice, Any, Sequence[float]]]:
         angles: dict[str, list[Any]] = defaultdict(list)  # of joints, the first one last
         for name in reversed(list(given)):
             owner, found, _ = name.rpartition(ANGLE_OF)
@@ -327,9 +333,9 @@ class Tables:
         for name, place, start in self.own_states():
             owner, found, _ = name.rpartition(ANGLE_OF)
             if found:
-                yield place, angles[owner].pop() if angles[owner] else start
+                yield place, angles[owner].pop() if angles[owner] else start, start
             else:
-                yield place, given.get(name, start)
+                yield place, given.get(name, start), start
 
     def seen_by(self, row: Any) -> tuple[Any, Any]:
         """The states of both markers of an element, as its methods are to see them, from the row of the element."""

@@ -102,6 +102,7 @@ def test_a_file_without_counters_is_read_as_it_was_made(tmp_path: Path) -> None:
 
     system = wound()
     system.add(mb.Driver("motor", system["hinge"], angle="20*t"))
+    system.add(mb.Angle("alpha", system.ground, system["rotor"], axis=(0, 0, 1)))
     result = mb.simulate(system, 0.5, 0.01, integrator=mb.RungeKutta4())
     result.save(tmp_path / "new.h5")
     with h5py.File(tmp_path / "new.h5", "r") as new, h5py.File(tmp_path / "old.h5", "w") as old:
@@ -111,15 +112,19 @@ def test_a_file_without_counters_is_read_as_it_was_made(tmp_path: Path) -> None:
             old.attrs[key] = value
         old.attrs["version"] = 1
         for name in ("names/z", "units/z", "z"):
-            values = new[name][..., :1]  # the motor's; behind it comes the spring's
+            values = new[name][..., :1]  # the motor's; behind it come those of spring and measure
             del old[name]
             old[name] = values
     loaded = mb.load_result(tmp_path / "old.h5")
-    assert loaded.z.shape == (len(result), 2)
+    assert loaded.z.shape == (len(result), 3)
     theta = 20.0 * loaded.t
     np.testing.assert_allclose(loaded.z[:, 0], theta, atol=1e-8)
     np.testing.assert_allclose(loaded.output("spring", "angle"), np.arctan2(np.sin(theta), np.cos(theta)), atol=1e-8)
+    np.testing.assert_allclose(loaded.measure("alpha"), theta, atol=1e-8)  # unwrapped by its rates
     np.testing.assert_allclose(loaded.violation.position, 0.0, atol=1e-10)
+    later = mb.simulate(system, 0.6, 0.01, initial=loaded.state(-1), integrator=mb.RungeKutta4())
+    np.testing.assert_allclose(later.z[-1, 0], 12.0, atol=1e-8)
+    assert np.all(np.isfinite(later.z))
     loaded.save(tmp_path / "again.h5")
     again = mb.load_result(tmp_path / "again.h5")
     np.testing.assert_array_equal(again.z, loaded.z)
