@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .abilities import working
 from .errors import ModelError, Problem
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ MOTION = {
 }
 LOAD = {"force": "N", "torque": "N m"}
 SCALARS = {
-    "energy": {"kinetic": "J", "potential": "J", "total": "J"},
+    "energy": {"kinetic": "J", "potential": "J", "total": "J", "balance": "J"},
     "violation": {"position": "m", "velocity": "m/s"},
 }
 MOMENTUM = {"linear": "N s", "angular": "N m s"}
@@ -246,11 +247,16 @@ def _entries(system: System, result: Any) -> Iterator[Entry]:
         if force.states:
             numbers = tuple(map(str, range(force.states)))
             yield Entry(force.name, "state", "", asked("element_states", force.name), numbers)
+    kept = result is None or result._states.tables.keeps_works
+    works = working(system) if result is None else (work.owner_name for work in result._states.tables.works)
+    for name in works:
+        yield Entry(name, "work", "J", partial(_work, result, name))
     for measure in system.measures:
         yield Entry(measure.name, "", measure.unit, asked("measure", measure.name))
     for group, kinds in SCALARS.items():
         for kind, unit in kinds.items():
-            yield Entry(group, kind, unit, partial(_whole, result, group, kind))
+            if kept or kind != "balance":
+                yield Entry(group, kind, unit, partial(_whole, result, group, kind))
     for kind, unit in MOMENTUM.items():
         yield Entry("momentum", kind, unit, partial(_whole, result, "momentum", kind), components_of(kind, dimension))
 
@@ -261,6 +267,10 @@ def _reaction(result: Result, joint: str, kind: str) -> Array:
 
 def _wrench(result: Result, force: str, kind: str) -> Array:
     return result.wrench(force)[list(LOAD).index(kind)]
+
+
+def _work(result: Result, element: str) -> Array:
+    return result.energy.work[element]
 
 
 def _whole(result: Result, group: str, kind: str) -> Array:

@@ -23,7 +23,7 @@ from .markers import POINT, Marker, converted
 from .measures import Measure, angle, angle_rate
 from .plane import lifted, lowered, lowered_axial
 from .state import State, no_such_body
-from .stored_states import States, StatesInMemory
+from .stored_states import ENERGY, States, StatesInMemory
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -65,14 +65,45 @@ class Reaction:
 
 @dataclass(frozen=True)
 class Energy:
-    """Energies at the stored instants, J: kinetic, potential (gravity and force elements), and their sum."""
+    """Energies at the stored instants, J: kinetic, potential (gravity, deformation, force elements), and their sum.
+
+    What is not in them is work. `work` has that of each element that does some, by its name and since the first stored
+    instant; what it puts into the system counts positive. That is the work of loads, of dampers, friction and contacts
+    beyond what they store, of actuators, of drivers (and of whatever else prescribes a motion), and of the damping of a
+    flexible body. It was integrated in the run with the weights of each step. `balance` is what remains,
+
+        balance = E(t) - E(0) - sum of the works
+
+    which vanishes in the exact solution: the error of the integration, of the corrections of constraints, and of
+    constraints that are not fulfilled while they carry loads.
+    """
 
     kinetic: Array
     potential: Array
+    _works: Mapping[str, Array] | None = None
 
     @property
     def total(self) -> Array:
         return self.kinetic + self.potential
+
+    @property
+    def work(self) -> Mapping[str, Array]:
+        """Work of each element that does some, by its name, (n,) each."""
+        if self._works is None:
+            message = (
+                "this result does not have the work of elements: it was not computed by simulate, or is from a file of "
+                "an earlier version; simulate again"
+            )
+            raise ModelError([Problem("Result", "energy.work", message)])
+        return self._works
+
+    @property
+    def balance(self) -> Array:
+        """E(t) - E(0) - work of all that is not in E, (n,)."""
+        if not len(self.kinetic):
+            return np.zeros(0)
+        total = self.total
+        return total - total[0] - sum(self.work.values(), start=np.zeros(len(total)))
 
 
 @dataclass(frozen=True)
@@ -167,7 +198,8 @@ class Result(Displayed):
     @cached_property
     def z(self) -> Array:
         """Own states of elements, a row per instant."""
-        return self._states.part("z")
+        own = sum(unit != ENERGY for _, unit in self._states.columns["z"])
+        return self._states.part("z", slice(own))
 
     def __len__(self) -> int:
         return len(self._states)
@@ -455,13 +487,9 @@ class Result(Displayed):
 
     @cached_property
     def energy(self) -> Energy:
-        """Kinetic and potential energy."""
-        kinetic, potential = np.zeros(len(self)), self._replayed["potential"].copy()
-        for b, properties in self._masses():
-            moving, resting = b.formulation.energies(*self._coordinates(b), properties, self._states.gravity)
-            kinetic += moving
-            potential += resting
-        return Energy(kinetic, potential)
+        """Kinetic and potential energy, the work of what is not in them, and how these balance."""
+        states = self._states
+        return energy_of(states.equations, states.mass_properties, states.gravity, self.t, states.whole())
 
     @cached_property
     def momentum(self) -> Momentum:
@@ -580,6 +608,25 @@ class Result(Displayed):
         if second:
             bend = b.formulation.deformations(self._coordinates(b)[0], self.v_rate[:, b.v_slice])[1]
         return NodeMotion.of(shape, modal, rate, bend)
+
+
+def energy_of(
+    eq: Equations, masses: Sequence[tuple[float, Array, Array]], gravity: Array, t: Array, y: Array
+) -> Energy:
+    """Energies at stored states, with mass, centre of mass and inertia of the bodies as they were in the run."""
+    tables = eq.tables
+    q, v, z = eq.split(y)
+    potential, stored = eq.energies(t, y)
+    kinetic = np.zeros(len(t))
+    for b, properties in zip(tables.bodies, masses, strict=True):
+        moving, resting = b.formulation.energies(q[:, b.q_slice], v[:, b.v_slice], properties, gravity)
+        kinetic += moving
+        potential = potential + resting
+    works: dict[str, Array] | None = None
+    if tables.keeps_works:
+        given = z[:, [work.z for work in tables.works]] + stored
+        works = {work.owner_name: given[:, k] - given[:1, k] for k, work in enumerate(tables.works)}
+    return Energy(kinetic, potential, works)
 
 
 def along(rotation: Array, vectors: Array) -> Array:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Columns = dict[str, list[tuple[str, str]]]
 PARTS = ("q", "v", "z")
+ENERGY = "J"  # only the energies that elements deliver have this unit among the columns
 
 
 class States(Protocol):
@@ -96,7 +97,8 @@ class NamedColumns:
         return self.part(part, slice(column, column + 1))[:, 0], unit
 
     def stored_units(self) -> dict[str, str]:
-        return {name: unit for name, (_, _, unit) in self._places.items()}
+        # What elements deliver is for `Energy.work`, which adds what they store.
+        return {name: unit for name, (part, _, unit) in self._places.items() if part != "z" or unit != ENERGY}
 
     @cached_property
     def _places(self) -> dict[str, tuple[str, int, str]]:
@@ -132,6 +134,7 @@ def columns_of(tables: Tables) -> Columns:
     for f in tables.forces:
         columns["z"] += [(f"{f.name}.state.{k}", "") for k in range(f.force.states)]
     columns["z"] += [follower.column for follower in tables.followers]
+    columns["z"] += [(f"{work.owner_name}.delivered", ENERGY) for work in tables.works]
     return columns
 
 

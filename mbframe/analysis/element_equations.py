@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..abilities import given_with
 from ..connections import PointConnection
 from ..equations.equations import Equations
-from ..equations.tables import NumberedConstraint, given_with
+from ..equations.tables import NumberedConstraint
 from ..equations.user import method_of
 from ..errors import ModelError, check_kinds
 from ..forces.base import ForceElement

@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
+from ..abilities import functions_of, is_ours
 from ..bodies.base import Body
 from ..bodies.formulations import Formulation
 from ..equations.equations import Equations
-from ..equations.tables import functions_of, is_ours
 from ..forces.base import ForceElement
 from ..functions import Function
 from ..parameters import Element

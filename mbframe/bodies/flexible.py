@@ -93,6 +93,11 @@ class FlexibleBody(Body):
             lambda: FloatingFrame(ModalInertia.of(self.shapes_in_frame, ratios, self.geometric_stiffening)),
         )
 
+    @property
+    def damped(self) -> bool:
+        """Whether its vibrations are damped."""
+        return bool(np.any(self.damping_ratios))
+
     def _kept(self, name: str, key: Any, make: Any) -> Any:
         """What is expensive is made again only when the parameters that it depends on have changed."""
         kept = self.__dict__.setdefault("_made", {})

@@ -16,7 +16,7 @@ from ..errors import ModelError, Problem, SimulationError
 from ..kernels import bodywise, dynamics, factorization
 from ..kernels import workspace as codes
 from ..kernels.compile import PythonStage, StageOnDemand, run_stage
-from ..kernels.march import REPLAY, replay
+from ..kernels.march import REPLAY, replay, replay_energies
 from ..state import Motion, State
 from ..system import System
 from .bodywise import bodywise_record
@@ -82,18 +82,20 @@ class Equations:
         The described system; it is read once.
     formulation
         Replaces the formulations of the rigid bodies.
+    works
+        Whether the work of all that is not in the energy is integrated along with the motion (`tables.Work`).
 
     State vectors: q (coordinates), v (velocities), z (own states of elements), and y = (q, v, z) in one piece. The last
     `n_followers` of z follow the motion (`tables.Follower`).
     """
 
-    def __init__(self, system: System, formulation: Formulation | None = None) -> None:
+    def __init__(self, system: System, formulation: Formulation | None = None, works: bool = False) -> None:
         if not system.bodies:
             raise ModelError(
                 f"System {system.name!r}: there is no body to move; add one with system.add(mb.RigidBody(...))"
             )
         self.system, self.formulation = system, formulation
-        self.tables = t = Tables(system, formulation)
+        self.tables = t = Tables(system, formulation, works)
         self.n_q, self.n_v, self.n_z, self.n_rows = t.n_q, t.n_v, t.n_z, t.n_rows
         self.n_followers, self.n_own = t.n_followers, t.n_z - t.n_followers
         rows, columns, source = t.pattern()
@@ -249,6 +251,15 @@ class Equations:
         self.call("accelerate", t, codes.REACTIONS)
         return self.work.v_rate.copy(), self.work.multipliers.copy()
 
+    def drive(self, rows: NDArray[np.intp], multipliers: Array) -> None:
+        """The power of drives, among the rates of z, at the last evaluated state for multipliers of some rows."""
+        power = np.zeros(self.n_rows)
+        power[rows] = multipliers * self.work.drift[rows]
+        for _, _, z in self.tables.drives:
+            self.work.z_rate[z] = 0.0
+        for row, n, z in self.tables.drives:
+            self.work.z_rate[z] += power[row : row + n].sum()
+
     @contextmanager
     def following(self, t: float) -> Iterator[Following]:
         """Let followers run along with the step that begins at t, taken by someone who does not know them."""
@@ -283,27 +294,34 @@ class Equations:
         return moved
 
     def replay(self, t: Array, y: Array) -> dict[str, Array]:
-        """Rates, multipliers, violations and potential energy of force elements at stored states."""
-        t, y = np.ascontiguousarray(t, float), np.ascontiguousarray(y, float)
+        """Rates, multipliers and violations at stored states."""
         n = len(t)
-        data = Record(REPLAY)
-        data["n"], data["times"], data["states"] = n, t, y
-        out = {
-            "rates": np.zeros_like(y),
-            "multipliers": np.zeros((n, self.n_rows)),
-            "residual": np.zeros(n),
-            "constraint_rate": np.zeros(n),
-            "potential": np.zeros(n),
-        }
-        for name, array in out.items():
-            data[name] = array
-        energies = self.stages.energies
-        data["energy_stages"] = np.array([s.address for s in energies], np.int64)
-        data["energy_tables"] = np.array([0 if s.table is None else s.table.ctypes.data for s in energies], np.int64)
-        data["energy_counts"] = np.array([s.count for s in energies], np.int64)
-        data["n_energy"] = len(energies)
+        out = {"rates": np.zeros_like(y, float), "multipliers": np.zeros((n, self.n_rows))}
+        out |= {"residual": np.zeros(n), "constraint_rate": np.zeros(n)}
+        data = self._replaying(t, y, out)  # kept while the stage runs
         self.run(replay.address, 0.0, data.address)
         return out
+
+    def energies(self, t: Array, y: Array) -> tuple[Array, Array]:
+        """Potential energy of all force elements at stored states, (n,), and of those in `tables.works`, (n, works)."""
+        works = [self.n_q + self.n_v + work.z for work in self.tables.works]
+        out = {"rates": np.zeros_like(y, float), "potential": np.zeros(len(t))}
+        if energies := self.stages.energies:
+            data = self._replaying(t, y, out)
+            tables = [0 if s.table is None else s.table.ctypes.data for s in energies]
+            data["energy_stages"] = np.array([s.address for s in energies], np.int64)
+            data["energy_tables"], data["n_energy"] = np.array(tables, np.int64), len(energies)
+            data["energy_counts"] = np.array([s.count for s in energies], np.int64)
+            self.run(replay_energies.address, 0.0, data.address)
+        return out["potential"], out["rates"][:, works]
+
+    def _replaying(self, t: Array, y: Array, out: dict[str, Array]) -> Record:
+        """What a stage needs that goes through stored states and fills `out`, a row per instant."""
+        data = Record(REPLAY)
+        data["n"], data["times"], data["states"] = len(t), np.array(t, float), np.ascontiguousarray(y, float)
+        for name, array in out.items():
+            data[name] = array
+        return data
 
     def reactions(self, joint: str, t: Array, y: Array, multipliers: Array) -> tuple[Array, Array]:
         """Force and moment about its marker j that a joint exerts on its second body, (n, 3) each."""
@@ -372,6 +390,9 @@ class Equations:
         """Make a strategy the one in use; `role` is accelerate, correct, step or interpolate."""
         self._strategies[role] = strategy
         self.work[role] = strategy.address
+        if role == "accelerate" and self.tables.drives:
+            self.work["own_accelerate"] = strategy.address
+            self.work[role] = dynamics.accelerate_and_drive.address
         self.work[f"{role}_data"] = strategy.data_address
         if role == "correct":
             self.work["feedback_rate"], self.work["feedback_position"] = strategy.feedback
@@ -379,7 +400,7 @@ class Equations:
 
     def call(self, role: str, t: float, n: int = 0) -> None:
         """Run the strategy in use once on the current state."""
-        self.apply(self._strategies[role], t, n)
+        self.run(int(self.work[role]), t, int(self.work[f"{role}_data"]), n)
 
     def apply(self, strategy: Strategy, t: float, n: int = 0) -> None:
         """Run a strategy once on the current state; what is in use stays in use."""

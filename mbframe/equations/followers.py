@@ -1,4 +1,4 @@
-"""Followers: numbers that follow the motion, such as angles that are counted over turns."""
+"""Followers: numbers that follow the motion, such as angles that are counted over turns, and the work of elements."""
 
 from __future__ import annotations
 
@@ -38,6 +38,19 @@ class Follower:
         return (name, self.unit) if self.label.startswith(".") else (f"{name}.state.0", "")
 
 
+@dataclass(frozen=True)
+class Work:
+    """The energy that an element has delivered to the bodies since the start of a run: the integral of its power.
+
+    It has a place in z behind all followers, and is treated as one. But it belongs to a run, not to a state: each run
+    begins with zero.
+    """
+
+    owner: Any  # a force, a joint that prescribes a motion, or a body whose deformation is damped
+    owner_name: str
+    z: int
+
+
 def described_angle(element: Connection) -> float:
     """The angle between the markers of an element where it is described, between -pi and pi."""
     axes, x = element.i.axes, element.j.axes[:, 0]
@@ -49,4 +62,4 @@ def may_count(cls: Any) -> bool:
     return cls.counts_turns is not False
 
 
-__all__ = ["COUNTED", "Follower", "described_angle", "may_count"]
+__all__ = ["COUNTED", "Follower", "Work", "described_angle", "may_count"]

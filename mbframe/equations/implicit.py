@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..abilities import is_ours
 from ..errors import ModelError
 from ..kernels import bindings
 from ..kernels.compile import PythonStage
 from ..kernels.implicit import NEWTON
 from .structure import analyze
-from .tables import NumberedConstraint, NumberedForce, is_ours
+from .tables import NumberedConstraint, NumberedForce
 from .workspace import Record
 
 if TYPE_CHECKING:

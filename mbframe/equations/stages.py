@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..abilities import functions_of, given_with, has_derivatives, is_ours
 from ..bodies.formulations import Formulation
 from ..constraints.axis import AxisConstraint
 from ..errors import MbframeError, ModelError, SimulationError
@@ -15,18 +16,9 @@ from ..functions import Function
 from ..kernels import axes, bindings, counters, loops, programs, user
 from ..kernels.compile import PythonStage, Stage, run_stage
 from ..kernels.planar import spatial_methods
+from ..kernels.workspace import DRIVE
 from .followers import may_count
-from .tables import (
-    NumberedConstraint,
-    Table,
-    Tables,
-    functions_of,
-    given_with,
-    has_derivatives,
-    is_ours,
-    rate_gradient,
-    users_methods,
-)
+from .tables import NumberedConstraint, Table, Tables, rate_gradient, users_methods
 from .user import (
     Caller,
     PythonConstraints,
@@ -68,6 +60,7 @@ class Stages:
         for table in tables.body_tables:
             self._bodies(table)
         self._counters(tables)
+        self._works(tables)
         if tables.constraints:
             work["project"] = loops.project.address
         if tables.n_rows > tables.n_holonomic:
@@ -112,6 +105,16 @@ class Stages:
         if len(rows) > 1:
             self.evaluation.append(BoundStage(counters.counters.address, rows, len(rows)))
             self.accepts.append(BoundStage(counters.accept_counters.address, rows, len(rows)))
+
+    def _works(self, tables: Tables) -> None:
+        """What keeps the work of elements, besides the loops over forces: modal damping, and motions of drives."""
+        for table in tables.body_tables:
+            if np.any(table.rows["work_at"] >= 0):
+                loss = bindings.loss_stage(table.type, is_ours(table.type), table.rows.dtype)
+                self.evaluation.append(BoundStage(loss.address, table.rows, len(table.rows)))
+        self.work["drives"], self.work["n_drives"] = np.array(tables.drives, DRIVE), len(tables.drives)
+        if tables.drives:
+            self.evaluation.append(BoundStage(loops.forget_drift.address, None, 0))
 
     def _constraints(self, table: Table) -> None:
         kind, rows = table.type, table.rows
@@ -222,7 +225,7 @@ class Stages:
             return
         self.notices.append(f"{kind.__name__}.wrench is called from Python, about 0.1 ms a time: {reason}")
         out = np.zeros(len(rows), user.FORCE_ROW).view(np.recarray)
-        out.i, out.j = rows.i, rows.j
+        out.i, out.j, out.work_at = rows.i, rows.j, rows.work_at
         work = self.work
         forces = PythonForces(elements, rows, out, self.tables, work.z, work.z_rate)
         self._python(lambda t, n: forces.fill(t) if work["level"] == 2 else None, forces, elements, "wrench")
@@ -244,7 +247,10 @@ class Stages:
         def add(t: float, n: int) -> None:
             for caller.current, row in zip(elements, rows, strict=True):
                 i, j = tables.seen_by(row)
-                work["potential"] = work["potential"] + method_of(caller.current, "energy")(t, i, j)
+                value = method_of(caller.current, "energy")(t, i, j)
+                work["potential"] = work["potential"] + value
+                if row.work_at >= 0:
+                    work.z_rate[row.work_at] = value
 
         python = PythonStage(add)
         self.energies.append(BoundStage(python.address, None, 0, elements, "energy", python, caller))

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..abilities import functions_of, has_derivatives, is_conservative, is_ours, may_drive
 from ..bodies.base import Body
 from ..bodies.formulations import Formulation, NewtonEuler
 from ..connections import Connection
@@ -37,7 +38,7 @@ from ..plane import lifted
 from ..state import Motion
 from ..system import System
 from .axes import axis_fields, bending, random_markers
-from .followers import COUNTED, Follower, described_angle
+from .followers import COUNTED, Follower, Work, described_angle
 from .structure import Block
 
 Array = NDArray[np.float64]
@@ -50,6 +51,7 @@ BODY_FIELDS = [
     ("marker", "i8"),
     ("n_markers", "i8"),
     ("tangent_block", "i8"),
+    ("work_at", "i8"),  # where in z the follower of the work of its damping is; -1: none is kept
 ]
 
 
@@ -74,6 +76,7 @@ class NumberedBody:
     row_block: int = 0
     markers: list[Marker] = field(default_factory=list)
     first_marker: int = 0
+    work_at: int = -1
 
     def coordinates(self, motion: Motion) -> tuple[Array, Array]:
         """q and v of a motion; a pose that the formulation cannot describe is a `ModelError`."""
@@ -123,6 +126,7 @@ class NumberedForce:
     j: int
     z: int
     counter: int = 0
+    work_at: int = -1
 
     @property
     def states(self) -> slice:
@@ -146,26 +150,6 @@ class Table:
         return q, v
 
 
-@cache
-def given_with(cls: type, method: str, *companions: str) -> bool:
-    """Whether a class gives companions of a method at the level at which it gives the method, or below.
-
-    A subclass that overrides the method alone leaves inherited companions (derivatives, an energy) behind.
-    """
-
-    def level(name: str) -> int:
-        return next((k for k, c in enumerate(cls.__mro__) if name in vars(c)), len(cls.__mro__))
-
-    return all(level(name) <= min(level(method), len(cls.__mro__) - 1) for name in companions)
-
-
-def has_derivatives(constraint: Any) -> bool:
-    """Whether a constraint class gives its own derivatives."""
-    if constraint.nonholonomic:
-        return given_with(constraint, "velocity_residual", "velocity_gradient")
-    return given_with(constraint, "residual", "gradient", "curvature", "hessian")
-
-
 def users_methods(cls: type) -> frozenset[str]:
     """Which methods of an element class are a user's: in a planar system they take markers of the plane."""
     names = ("residual", "velocity_residual", "wrench", "state_rate", "energy")
@@ -173,15 +157,13 @@ def users_methods(cls: type) -> frozenset[str]:
     return frozenset(name for name, owner in owners.items() if owner is not None and not is_ours(owner))
 
 
-def is_ours(cls: type) -> bool:
-    """Whether a class belongs to the package: its methods do not raise, and its compiled stage may be kept on disk."""
-    return cls.__module__.startswith("mbframe.")
-
-
 class Tables:
-    """The numbered system. Reads the description once; nothing here changes afterwards."""
+    """The numbered system. Reads the description once; nothing here changes afterwards.
 
-    def __init__(self, system: System, formulation: Formulation | None) -> None:
+    With `works` the work of all that is not in the energy has places in z.
+    """
+
+    def __init__(self, system: System, formulation: Formulation | None, works: bool = False) -> None:
         self.system = system
         self.planar = system.dimension == 2
         self.gravity = lifted(system.gravity)
@@ -199,6 +181,11 @@ class Tables:
         self.n_scratch = max((3 * b.formulation.n_frame for b in self.bodies), default=0)
         self.index = {numbered.body.name: k for k, numbered in enumerate(self.bodies)}
         self._number_links()
+        self.works: list[Work] = []
+        self.drives: list[tuple[int, int, int]] = []  # first row, number of rows, and place in z of the work
+        if works:
+            self._number_works()
+        self.keeps_works = works or next(self._working(), None) is None
         self._number_entries()
         self.kept_arrays: list[Array] = []  # what the rows of markers and constraints on flexible bodies point to
         self.markers = self._marker_table()
@@ -299,7 +286,31 @@ class Tables:
 
     @property
     def n_followers(self) -> int:
-        return len(self.followers)
+        return len(self.followers) + len(self.works)
+
+    def _working(self) -> Iterator[NumberedForce | NumberedConstraint | NumberedBody]:
+        """All that does work which is not in the energy, or may."""
+        yield from (f for f in self.forces if not is_conservative(f.force))
+        yield from (c for c in self.constraints if may_drive(c.constraint))
+        yield from (b for b in self.bodies if b.formulation.dissipates)
+
+    def _number_works(self) -> None:
+        """A place in z for the work of each element that does some which is not in the energy."""
+        driving: dict[str, int] = {}
+        for one in self._working():
+            if isinstance(one, NumberedForce):
+                one.work_at = self._work_of(one.force, one.name)
+            elif isinstance(one, NumberedBody):
+                one.work_at = self._work_of(one.body, one.body.name)
+            else:
+                if one.owner_name not in driving:
+                    driving[one.owner_name] = self._work_of(one.owner, one.owner_name)
+                self.drives.append((one.row, one.constraint.equations, driving[one.owner_name]))
+
+    def _work_of(self, owner: Any, owner_name: str) -> int:
+        self.works.append(Work(owner, owner_name, self.n_z))
+        self.n_z += 1
+        return self.n_z - 1
 
     def own_states(self, numbered: bool = False) -> Iterator[tuple[str, slice, Sequence[float]]]:
         """Name, place in z and start of the own states of elements and of followers.
@@ -464,6 +475,7 @@ class Tables:
                     "row_block": b.row_block,
                     "marker": b.first_marker,
                     "n_markers": len(b.markers),
+                    "work_at": b.work_at,
                 }
                 for name, value in values.items():
                     rows[name][k] = value
@@ -510,10 +522,10 @@ class Tables:
         for kind, members in groups.items():
             elements = [f.force for f in members]
             if kind.reactive:
-                links = [{"i": f.i, "j": f.j} | self._reaction(f.force) for f in members]
+                links = [{"i": f.i, "j": f.j, "work_at": f.work_at} | self._reaction(f.force) for f in members]
                 yield Table(kind, self._rows(kind, REACTIVE_FIELDS, elements, links), members)
                 continue
-            links = [{"i": f.i, "j": f.j, "z": f.z, "counter": f.counter} for f in members]
+            links = [{"i": f.i, "j": f.j, "z": f.z, "counter": f.counter, "work_at": f.work_at} for f in members]
             yield Table(kind, self._rows(kind, LINK_FIELDS, elements, links), members, functions_of(elements))
 
     def _reaction(self, force: Any) -> dict[str, Any]:
@@ -709,20 +721,6 @@ def _check_places(owner: Connection, markers: Iterable[Marker]) -> None:
             _ = marker.local_point
         except ModelError as error:
             raise ModelError([owner.problem("at", f"{marker.body}: {p.message}") for p in error.problems]) from None
-
-
-def functions_of(elements: Iterable[Any]) -> list[Function]:
-    """All functions among the parameters of some elements."""
-    kinds: list[tuple[Any, Any]] = [(type(element), element) for element in elements]
-    values = [getattr(element, name) for kind, element in kinds for name in _with_functions(kind)]
-    parts = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
-    return [part for part in parts if isinstance(part, Function)]
-
-
-@cache
-def _with_functions(cls: Any) -> list[str]:
-    """Parameters of a class that can hold functions."""
-    return [name for name, p in cls.parameters().items() if "function" in p.kind or p.kind == "list"]
 
 
 def _means_the_same(parameter: Any, values: list[Any], dimension: int) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..abilities import given_with, has_derivatives, is_ours
 from ..bodies.formulations import Formulation
 from ..constraints.axis import AxisConstraint
 from ..errors import AnalysisError, ModelError, Problem
@@ -19,7 +20,7 @@ from ..kernels import tangent as kernels
 from ..kernels.compile import PythonStage
 from ..kernels.workspace import MOST_EQUATIONS
 from .followers import may_count
-from .tables import NumberedConstraint, NumberedForce, Table, given_with, has_derivatives, is_ours
+from .tables import NumberedConstraint, NumberedForce, Table
 from .user import (
     Differentiated,
     configuration,

@@ -108,10 +108,11 @@ class Workspace(Record):
         self.multipliers, self.force = np.zeros(n_rows), np.zeros(n_v)
         self.jacobians, self.entries = np.zeros(n_jacobians), np.zeros(n_entries)
         self.residual, self.constraint_rate, self.gamma = np.zeros(n_holonomic), np.zeros(n_rows), np.zeros(n_rows)
+        self.drift = np.zeros(n_rows)
         self.right, self.solution = np.zeros(n_v + n_rows), np.zeros(n_v + n_rows)
         for field in (
             *("y", "rates", "multipliers", "force", "jacobians", "entries", "residual"),
-            *("constraint_rate", "gamma", "right", "solution"),
+            *("constraint_rate", "gamma", "drift", "right", "solution"),
         ):
             self[field] = getattr(self, field)
         self["scratch"] = np.zeros(max(SCRATCH, n_scratch))

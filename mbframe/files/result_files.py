@@ -43,7 +43,7 @@ from ..limits import check_memory
 from ..plane import lifted
 from ..results import EventRecord, Info, Result
 from ..state import Motion, State
-from ..stored_states import PARTS, Columns, NamedColumns, Snapshot, States, columns_of
+from ..stored_states import ENERGY, PARTS, Columns, NamedColumns, Snapshot, States, columns_of
 from ..system import System
 from .hdf5 import Closed, NewFile, Superblock
 from .hdf5_checks import check_content, check_reading
@@ -579,9 +579,14 @@ class ResultFile(NamedColumns):
         """The arguments of `simulate`."""
         return settings_from(self.model, self._classes)
 
+    @property
+    def _has_works(self) -> bool:
+        """Whether the work of elements was kept, as `simulate` does: not in files of earlier versions."""
+        return any(unit == ENERGY for _, unit in self.columns["z"])
+
     @cached_property
     def tables(self) -> Tables:
-        tables = Tables(self.snapshot.described, self.settings.get("formulation"))
+        tables = Tables(self.snapshot.described, self.settings.get("formulation"), self._has_works)
         expected, known = columns_of(tables), len(self.columns["z"])
         if self._version < WITH_FOLLOWERS and known >= tables.n_z - tables.n_followers:
             expected["z"] = expected["z"][:known]
@@ -595,7 +600,7 @@ class ResultFile(NamedColumns):
     @cached_property
     def equations(self) -> Equations:
         self.tables  # noqa: B018 (refuses a system that does not fit)
-        equations = Equations(self.snapshot.described, self.settings.get("formulation"))
+        equations = Equations(self.snapshot.described, self.settings.get("formulation"), self._has_works)
         for role, setting in (("accelerate", "acceleration"), ("correct", "stabilization")):
             if (strategy := self.settings.get(setting)) is not None:
                 equations.bind(role, strategy.bound(equations))

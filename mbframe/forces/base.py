@@ -28,8 +28,9 @@ class ForceElement(TwoPointConnection):
     momentum is kept. The method is compiled unchanged if it can be, and called by Python otherwise. In a planar system
     vectors have two components, axes are 2 x 2, and `angular_velocity` and the torque are numbers.
 
-    Give `energy(self, t, i, j)` if the force is conservative: its potential, so that the power on the bodies is minus
-    its rate.
+    Give `energy(self, t, i, j)` if the force, or a part of it, is conservative: its potential, so that the power on the
+    bodies is minus its rate. What else it does is its work (`result.energy.work`), which a run integrates unless
+    `conservative = True` says that there is none.
 
     The angle between both markers is `angle(i, j)[0]` of `mbframe.measures`. A class that sets `counts_turns = True`
     gets it counted over turns: `j.turns` is then the number of full turns besides the angle between -pi and pi.
@@ -51,6 +52,7 @@ class ForceElement(TwoPointConnection):
 
     states: ClassVar[int] = 0
     outputs: ClassVar[Mapping[str, str]] = {}
+    conservative: Any = False  # True: `energy` tells all of its work
     reactive: ClassVar[bool] = (
         False  # True: `reactive_wrench(t, i, j, reaction)` depends on the reaction of `self.joint`
     )

@@ -65,6 +65,11 @@ class Contact(Connection):
         return self.impact_speed or 0.0
 
 
+def lossless(contact: Any) -> bool:
+    """Whether a contact gives back all energy."""
+    return contact.restitution == 1.0 and contact.friction == 0.0
+
+
 @lru_cache
 def dissipation(e: float) -> float:
     """The root c of c (1 + e) = ln((1 + c)/(1 - c e)) between 0 and 1/e, by bisection."""
@@ -211,6 +216,8 @@ class SpherePlaneContact(PlaneContact, ForceElement):
 
     radius = parameter(kind="number", unit="m", above=0.0, help="R")
 
+    conservative = property(lossless)
+
     def wrench(self, t, i, j, z):  # type: ignore[override]
         return contact_wrench(self, i, j, z, plane_touch(self.radius, i, j))
 
@@ -237,6 +244,8 @@ class PointPlaneContact(PlaneContact, ForceElement):
     PointPlaneContact("c", ground, block, at=corner, stiffness=1e5, exponent=1.0). Gap n . (r_j - r_i). Law as in
     `Contact`.
     """
+
+    conservative = property(lossless)
 
     def wrench(self, t, i, j, z):  # type: ignore[override]
         return contact_wrench(self, i, j, z, plane_touch(0.0, i, j))
@@ -280,6 +289,8 @@ class SphereSphereContact(Contact, ForceElement):
 
     radius_i = parameter(kind="number", unit="m", above=0.0, help="R_i")
     radius_j = parameter(kind="number", unit="m", above=0.0, help="R_j")
+
+    conservative = property(lossless)
 
     def wrench(self, t, i, j, z):  # type: ignore[override]
         return contact_wrench(self, i, j, z, sphere_touch(self.radius_i, self.radius_j, i, j))

@@ -35,6 +35,11 @@ def stop(stiffness, damping, lower, upper, x, rate):
     return 0.0, 0.0, 0.0
 
 
+def undamped(stops: Any) -> bool:
+    """Whether stops give back all energy."""
+    return stops.damping == 0.0
+
+
 def compressed(stiffness, lower, upper, x):
     """Energy of a pair of stops: k d^2 / 2."""
     d = x - upper if x > upper else (lower - x if x < lower else 0.0)
@@ -63,6 +68,8 @@ class AngleLimit(Limit):
 
     stiffness = parameter(kind="number", unit="N m/rad", above=0.0, help="k")
 
+    conservative = property(undamped)
+
     def wrench(self, t, i, j):
         theta, a = angle(i, j)
         m, _, _ = stop(self.stiffness, self.damping, self.lower, self.upper, theta, angle_rate(i, j))
@@ -90,6 +97,8 @@ class DisplacementLimit(Limit):
     planar_axis = "in plane"
 
     stiffness = parameter(kind="number", unit="N/m", above=0.0, help="k")
+
+    conservative = property(undamped)
 
     def wrench(self, t, i, j):
         s, d = displacement(i, j)
@@ -132,6 +141,8 @@ class DistanceLimit(ForceElement):
         yield from super().check()
         if not self.lower < self.longest:
             yield self.problem("upper", f"found {self.upper:g}; allowed is a number above lower = {self.lower:g}")
+
+    conservative = property(undamped)
 
     def wrench(self, t, i, j):
         length, x, y, z = distance(i, j)

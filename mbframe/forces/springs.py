@@ -45,6 +45,11 @@ class SpringDamper(ForceElement):
         """l0 as it is used: `free_length`, or the length as described."""
         return math.dist(self.point_i, self.point_j) if self.free_length is None else self.free_length
 
+    @property
+    def conservative(self) -> bool:
+        """Whether nothing damps."""
+        return self.damping == 0.0 and self.damping_force is None
+
     def wrench(self, t, i, j):
         length, x, y, z = distance(i, j)
         elongation, rate = length - self.rest_length, distance_rate(i, j)
@@ -103,6 +108,11 @@ class TorsionalSpringDamper(AtPoint, ForceElement):
         None, kind="function", variables=("v",), unit="N m", help="g: further torque by its rate"
     )
 
+    @property
+    def conservative(self) -> bool:
+        """Whether nothing damps."""
+        return self.damping == 0.0 and self.damping_torque is None
+
     def wrench(self, t, i, j):
         theta, a = angle(i, j)
         m = load(
@@ -156,6 +166,11 @@ class Bushing(AtPoint, ForceElement):
 
     stiffness = parameter(np.zeros(6), kind="matrix", shape=(6, 6), help="K: displacements first, then rotations")
     damping = parameter(np.zeros(6), kind="matrix", shape=(6, 6), help="C: velocities first, then angular velocities")
+
+    @property
+    def conservative(self) -> bool:
+        """Whether nothing damps and the stiffness is symmetric."""
+        return not np.any(self.damping) and bool(np.all(self.stiffness == self.stiffness.T))
 
     def wrench(self, t, i, j):
         p0, p = half_rotation(i, j)

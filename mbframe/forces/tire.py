@@ -68,6 +68,11 @@ class Tire(ForceElement):
     def j(self) -> Marker:
         return Marker(self.body_j, at=self.body_j.position if self.at is None else self.at, axes=self.frame)
 
+    @property
+    def conservative(self) -> bool:
+        """Whether nothing damps and the road does not move."""
+        return self.damping == 0.0 and self.speed == 0.0
+
     def wrench(self, t, i, j):
         push, height_slope, _ = compression(self, t, i, j)
         f = plus(column(i.axes, 2), -height_slope, column(i.axes, 0))

@@ -32,6 +32,11 @@ def body_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage
     return evaluation, _over_bodies(loops.moves, kernels, cached, row, "rates", "normalize")
 
 
+def loss_stage(kernels: Any, cached: bool, row: np.dtype) -> Stage:
+    """Power of what damps the deformation of the bodies of a formulation."""
+    return _over_bodies(loops.losses, kernels, cached, row, "loss")
+
+
 def coordinate_rate_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
     """q' = T(q) d of all bodies of a formulation, and d from q'."""
     back = loops.displacements_by_column if kernels.sized_by_body else loops.displacements

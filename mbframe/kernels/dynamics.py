@@ -9,6 +9,7 @@ from .counters import farthest
 from .memory import clear, integers, part, record, records, vector
 from .pipeline import inner
 from .workspace import (
+    DRIVE,
     DYNAMICS,
     LINK,
     MARKER,
@@ -179,6 +180,33 @@ def accelerate_augmented(t, work, data, n):
                 w.culprit = k
                 return NOT_FINITE
     return OK
+
+
+@inner
+def drive(w, multipliers, drift, rates):
+    """Power of the elements that prescribe motions, among the rates of z: lambda . dC/dt, with dC/dt in `drift`.
+
+    It is the power -J^T lambda . v of the constraint forces where C' = J v + dC/dt = 0. What they do while C' differs
+    from zero is no work of an element, but an error of the solution.
+    """
+    drives = records(w.drives, w.n_drives, DRIVE)
+    for k in range(w.n_drives):
+        rates[drives[k].z] = 0.0
+    for k in range(w.n_drives):
+        d = drives[k]
+        for row in range(d.row, d.row + d.n):
+            rates[d.z] += multipliers[row] * drift[row]
+
+
+@Stage
+def accelerate_and_drive(t, work, data, n):
+    """v' and the multipliers by the strategy in use, then the power of drives."""
+    w = workspace(work)
+    status = call(w.own_accelerate, t, work, data, n)
+    if status == OK:
+        rates = part(w.rates, w.n_q + w.n_v, w.n_z)
+        drive(w, vector(w.multipliers, w.n_rows), vector(w.drift, w.n_rows), rates)
+    return status
 
 
 CORRECTION = np.dtype(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage, call
+from .dynamics import drive
 from .implicit import (
     add_residual,
     begin,
@@ -110,7 +111,6 @@ def solve_step(w, g, m, t, t1, work):
             fresh = True
         else:
             fresh = False
-        settled = integrate_own_states(w, h, y0, z_rate)
         for k in range(m.n):
             right[k] = 0.0
             second[k] = 0.0
@@ -133,6 +133,9 @@ def solve_step(w, g, m, t, t1, work):
             change = max(change, abs(right[k]) + abs(second[k]))
         for k in range(w.n_rows):
             multipliers[k] += right[n_v + k] / scale
+        if w.n_drives > 0:
+            drive(w, multipliers, vector(w.drift, w.n_rows), part(w.rates, n_q + n_v, w.n_z))
+        settled = integrate_own_states(w, h, y0, z_rate)
         if not change < np.inf:
             return NO_STEP
         gain = change / change_before

@@ -33,7 +33,7 @@ from .workspace import (
 ROW: np.dtype = np.dtype("f8")
 N_Q = N_V = N_FRAME = N_INTRINSIC = EQUATIONS = STATES = 0
 COUNTS = False
-velocity_residual = velocity_gradient = time_rate = reactive_wrench = None
+velocity_residual = velocity_gradient = time_rate = reactive_wrench = loss = None
 prepare = regular = place = inertia = rates = normalize = intrinsic = residual = gradient = curvature = wrench = (
     state_rate
 ) = energy = None
@@ -159,6 +159,8 @@ def project(t, work, link, n):
 def clocks(t, work, table, n):
     """What time itself adds to the rates of all constraints of one type: C' += dC/dt. Binds ROW, EQUATIONS,
     time_rate.
+
+    Where the power of drives is kept, dC/dt is kept for it (`dynamics.drive`).
     """
     w = workspace(work)
     if w.level == POSITION:
@@ -171,6 +173,18 @@ def clocks(t, work, table, n):
         drift = time_rate(e, t, markers[e.i], markers[e.j])
         for r in range(EQUATIONS):
             rate[r] += drift[r]
+        if w.n_drives > 0:
+            kept = part(w.drift, e.row, EQUATIONS)
+            for r in range(EQUATIONS):
+                kept[r] += drift[r]
+    return OK
+
+
+@Stage
+def forget_drift(t, work, table, n):
+    """Before constraints add to it: dC/dt is zero."""
+    w = workspace(work)
+    clear(vector(w.drift, w.n_rows))
     return OK
 
 
@@ -221,6 +235,10 @@ def project_velocity(t, work, link, n):
                     gamma[r] -= given[r, first + 3 + 3 * x + a] * marker.axes_rate[x, a]
     call(w.project, t, work, link, n)
     rate = part(w.constraint_rate, e.row, n)
+    if w.n_drives > 0:
+        drift = part(w.drift, e.row, n)
+        for r in range(n):
+            drift[r] = value[r] - rate[r]
     for r in range(n):
         rate[r] = value[r]
     return OK
@@ -355,7 +373,8 @@ def apply(t, work, link, n):
     """Force and torque on j's body at j, and their opposites on i's body at the same point, as generalized forces.
 
     With omega = 1/2 sum_k d_k x d_k', a torque m contributes (m x d_k)/2 to the axis d_k: Q += B^T (force, (m x
-    d_k)/2). Shared by all types and called by address, so that it is compiled once.
+    d_k)/2). If the work of the element is kept, its rate is the power of both loads on both bodies. Shared by all types
+    and called by address, so that it is compiled once.
     """
     w = workspace(work)
     e = record(link, LINK)
@@ -363,16 +382,14 @@ def apply(t, work, link, n):
     i, j = markers[e.i], markers[e.j]
     f = part(w.scratch, WRENCH_AT, 6)
     x, y, z = j.position[0] - i.position[0], j.position[1] - i.position[1], j.position[2] - i.position[2]
+    m0, m1, m2 = -f[3] - (y * f[2] - z * f[1]), -f[4] - (z * f[0] - x * f[2]), -f[5] - (x * f[1] - y * f[0])
     push(w, j, 1.0, f, f[3], f[4], f[5])
-    push(
-        w,
-        i,
-        -1.0,
-        f,
-        -f[3] - (y * f[2] - z * f[1]),
-        -f[4] - (z * f[0] - x * f[2]),
-        -f[5] - (x * f[1] - y * f[0]),
-    )
+    push(w, i, -1.0, f, m0, m1, m2)
+    if e.work_at >= 0:
+        power = m0 * i.angular_velocity[0] + m1 * i.angular_velocity[1] + m2 * i.angular_velocity[2]
+        for r in range(3):
+            power += f[r] * (j.velocity[r] - i.velocity[r]) + f[3 + r] * j.angular_velocity[r]
+        part(w.rates, w.n_q + w.n_v + e.work_at, 1)[0] = power
     return OK
 
 
@@ -487,6 +504,21 @@ def moves(t, work, table, n):
 
 
 @Stage
+def losses(t, work, table, n):
+    """Power of what damps the deformation of all bodies of one formulation. Binds ROW, N_Q, N_V and the method loss."""
+    w = workspace(work)
+    if w.level < DYNAMICS:
+        return OK
+    rows = records(table, n, ROW)
+    for k in range(n):
+        body = rows[k]
+        if body.work_at >= 0:
+            v = part(w.y, w.n_q + body.v, N_V or body.n_v)
+            part(w.rates, w.n_q + w.n_v + body.work_at, 1)[0] = -loss(body, v)
+    return OK
+
+
+@Stage
 def energies(t, work, table, n):
     """Potential energy of all elements of one type. Binds ROW, COUNTS and the method energy."""
     w = workspace(work)
@@ -497,5 +529,13 @@ def energies(t, work, table, n):
         i, j = markers[e.i], markers[e.j]
         if COUNTS:
             j.turns = turns_of(w, e.counter)
-        w.potential += energy(e, t, i, j)
+        note_energy(w, e, energy(e, t, i, j))
     return OK
+
+
+@inner
+def note_energy(w, e, value):
+    """Add the energy of an element to the potential; where its work is kept, the energy belongs to that too."""
+    w.potential += value
+    if e.work_at >= 0:
+        part(w.rates, w.n_q + w.n_v + e.work_at, 1)[0] = value

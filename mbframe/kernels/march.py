@@ -7,7 +7,7 @@ import numpy as np
 from .compile import Stage, call
 from .memory import integers, matrix, record, vector
 from .pipeline import inner
-from .workspace import DONE, FULL, MOTION, OK, POSITION, REACTIONS, state_changed, workspace
+from .workspace import DONE, FULL, MOTION, OK, POSITION, REACTIONS, VELOCITY, state_changed, workspace
 
 MARCH = np.dtype(
     [
@@ -158,7 +158,6 @@ def interpolate_hermite(t, work, data, n):
 REPLAY = np.dtype(
     [
         ("n", "i8"),
-        ("done", "i8"),
         ("times", "i8"),
         ("states", "i8"),
         ("rates", "i8"),
@@ -175,20 +174,54 @@ REPLAY = np.dtype(
 )
 
 
+@inner
+def add_potential(w, r, t, work):
+    """w.potential := the potential energy of the force elements at the state of the last evaluation."""
+    stages, tables = integers(r.energy_stages, r.n_energy), integers(r.energy_tables, r.n_energy)
+    counts = integers(r.energy_counts, r.n_energy)
+    w.potential = 0.0
+    for e in range(r.n_energy):
+        status = call(stages[e], t, work, tables[e], counts[e])
+        if status != OK:
+            w.culprit_stage = w.n_stages + e
+            return status
+    return OK
+
+
+@Stage
+def replay_energies(t, work, data, n):
+    """Potential energy at stored states, and in `rates` that of each element whose work is kept, in its place."""
+    w = workspace(work)
+    r = record(data, REPLAY)
+    times, states, potential = vector(r.times, r.n), matrix(r.states, r.n, w.n_y), vector(r.potential, r.n)
+    out, y, rates = matrix(r.rates, r.n, w.n_y), vector(w.y, w.n_y), vector(w.rates, w.n_y)
+    for k in range(r.n):
+        for c in range(w.n_y):
+            y[c] = states[k, c]
+            rates[c] = 0.0
+        state_changed(w)
+        status = call(w.evaluate, times[k], work, 0, VELOCITY)
+        if status == OK:
+            status = add_potential(w, r, times[k], work)
+        if status != OK:
+            return status
+        potential[k] = w.potential
+        for c in range(w.n_y):
+            out[k, c] = rates[c]
+    return OK
+
+
 @Stage
 def replay(t, work, data, n):
-    """Accelerations, multipliers, violations and potential energy at stored states."""
+    """Accelerations, multipliers and violations at stored states."""
     w = workspace(work)
     r = record(data, REPLAY)
     times, states = vector(r.times, r.n), matrix(r.states, r.n, w.n_y)
     out_rates, out_multipliers = matrix(r.rates, r.n, w.n_y), matrix(r.multipliers, r.n, w.n_rows)
     out_residual, out_rate = vector(r.residual, r.n), vector(r.constraint_rate, r.n)
-    potential = vector(r.potential, r.n)
     y, rates, multipliers = vector(w.y, w.n_y), vector(w.rates, w.n_y), vector(w.multipliers, w.n_rows)
     residual, rate = vector(w.residual, w.n_holonomic), vector(w.constraint_rate, w.n_rows)
-    stages, tables = integers(r.energy_stages, r.n_energy), integers(r.energy_tables, r.n_energy)
-    counts = integers(r.energy_counts, r.n_energy)
-    for k in range(r.done, r.n):
+    for k in range(r.n):
         for c in range(w.n_y):
             y[c] = states[k, c]
         state_changed(w)
@@ -207,12 +240,4 @@ def replay(t, work, data, n):
         for c in range(w.n_rows):
             s += rate[c] ** 2
         out_rate[k] = np.sqrt(s)
-        w.potential = 0.0
-        for e in range(r.n_energy):
-            status = call(stages[e], times[k], work, tables[e], counts[e])
-            if status != OK:
-                w.culprit_stage = w.n_stages + e
-                return status
-        potential[k] = w.potential
-        r.done = k + 1
     return OK

@@ -20,6 +20,7 @@ import numpy as np
 
 from .compile import Stage, call
 from .counters import farthest
+from .dynamics import drive
 from .implicit import (
     add_mass,
     add_residual,
@@ -78,6 +79,7 @@ RADAU = np.dtype(
         ("velocity", "i8"),
         ("position", "i8"),
         ("z_rate", "i8"),
+        ("drift", "i8"),
         ("v_rate", "i8"),
         ("stages", "i8"),  # factors for all stages
         ("filter", "i8"),  # and for the error estimate
@@ -172,7 +174,11 @@ def evaluate_stage(w, r, t, h, i, work):
 def evaluate_stages(w, r, m, t, h, linearize, work):
     """Residuals of the equations in all stages; their tangents too, if asked for."""
     rates, v_rate, c = vector(w.rates, w.n_y), vector(r.v_rate, w.n_v), vector(r.c, STAGES)
-    multipliers = matrix(r.multipliers, STAGES, w.n_rows)
+    multipliers, drifts, drift = (
+        matrix(r.multipliers, STAGES, w.n_rows),
+        matrix(r.drift, STAGES, w.n_rows),
+        vector(w.drift, w.n_rows),
+    )
     dynamic, velocity = matrix(r.dynamic, STAGES, w.n_v), matrix(r.velocity, STAGES, w.n_rows)
     position, z_rate = matrix(r.position, STAGES, w.n_holonomic), matrix(r.z_rate, STAGES, w.n_z)
     residual, rate = vector(w.residual, w.n_holonomic), vector(w.constraint_rate, w.n_rows)
@@ -191,6 +197,8 @@ def evaluate_stages(w, r, m, t, h, linearize, work):
             velocity[i, k] = rate[k]
         for k in range(w.n_holonomic):
             position[i, k] = residual[k]
+        for k in range(w.n_rows if w.n_drives > 0 else 0):
+            drifts[i, k] = drift[k]
         for k in range(w.n_z):
             z_rate[i, k] = rates[w.n_q + w.n_v + k]
         if linearize:
@@ -258,6 +266,7 @@ def change_stages(w, r, m, h):
     v, z = matrix(r.v, STAGES, n_v), matrix(r.z, STAGES, w.n_z)
     multipliers, z_rate = matrix(r.multipliers, STAGES, w.n_rows), matrix(r.z_rate, STAGES, w.n_z)
     dynamic, velocity = matrix(r.dynamic, STAGES, n_v), matrix(r.velocity, STAGES, w.n_rows)
+    drifts = matrix(r.drift, STAGES, w.n_rows)
     a, y0, rates0 = matrix(r.a, STAGES, STAGES), vector(r.y0, w.n_y), vector(r.rates0, w.n_y)
     x = matrix(r.x, n, STAGES)
     for i in range(STAGES):
@@ -276,6 +285,9 @@ def change_stages(w, r, m, h):
             total += (x[k, i] / scale) ** 2
         for k in range(w.n_rows):
             multipliers[i, k] += x[n_v + k, i] / h
+        if w.n_drives > 0:
+            drive(w, multipliers[i], drifts[i], z_rate[i])
+    for i in range(STAGES):
         for k in range(w.n_z):
             value = h * (a[i, 0] * z_rate[0, k] + a[i, 1] * z_rate[1, k] + a[i, 2] * z_rate[2, k])
             start = y0[w.n_q + n_v + k]

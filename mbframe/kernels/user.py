@@ -9,7 +9,7 @@ import numpy as np
 
 from .compile import Stage, call
 from .counters import turns_of
-from .loops import hand_over
+from .loops import hand_over, note_energy
 from .memory import block, clear, copy, part, records
 from .pipeline import inner
 from .workspace import (
@@ -187,6 +187,10 @@ def projected_rows(t, work, table, n):
         for r in range(EQUATIONS):
             rate[r] += e.drift[r]
             gamma[r] -= e.curvature[r]
+        if w.n_drives > 0:
+            drift = part(w.drift, e.row, EQUATIONS)
+            for r in range(EQUATIONS):
+                drift[r] += e.drift[r]
         copy(e.gradient, g)
         call(w.project, t, work, table + k * rows.itemsize, EQUATIONS)
     return OK
@@ -308,7 +312,7 @@ def guarded_energies(t, work, table, n):
         e = rows[k]
         i, j = copies(w, e.i, e.j, e.counter)
         try:
-            w.potential += energy(e, t, i, j)
+            note_energy(w, e, energy(e, t, i, j))
         except Exception:
             w.culprit = k
             return USER_METHOD

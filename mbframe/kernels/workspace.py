@@ -75,6 +75,7 @@ LINK_FIELDS = [
     ("block_j", "i8"),
     ("z", "i8"),  # first own state
     ("counter", "i8"),  # which row of the counters counts the turns of its angle; 0: none does
+    ("work_at", "i8"),  # where in z the follower of the work of a force is; -1: none is kept
     ("tangent_ii", "i8"),  # where its blocks of the tangent start
     ("tangent_ij", "i8"),
     ("tangent_ji", "i8"),
@@ -92,6 +93,9 @@ COUNTER = np.dtype(
     ],
     align=True,
 )
+
+# Rows of constraints that depend on time: their multipliers times dC/dt are the power of an element.
+DRIVE = np.dtype([("row", "i8"), ("n", "i8"), ("z", "i8")], align=True)
 
 # Rows of forces that depend on the reaction of a joint: where its multipliers and the first columns of its blocks are.
 REACTIVE_FIELDS = [
@@ -160,6 +164,9 @@ WORK = np.dtype(
         ("residual", "i8"),  # C
         ("constraint_rate", "i8"),  # C', D
         ("gamma", "i8"),
+        ("drift", "i8"),  # what time itself adds to constraint_rate: dC/dt, D - D_x' x'
+        ("drives", "i8"),  # whose power is kept
+        ("n_drives", "i8"),
         ("feedback_rate", "f8"),  # what the stabilization in use subtracts from gamma, per (C', D) and per C
         ("feedback_position", "f8"),
         ("potential", "f8"),
@@ -200,6 +207,7 @@ WORK = np.dtype(
         ("tangent", "i8"),  # record of the tangent, when one is taken
         ("accelerate", "i8"),
         ("accelerate_data", "i8"),
+        ("own_accelerate", "i8"),  # the strategy in use, where `accelerate` adds the power of drives to it
         ("correct", "i8"),
         ("correct_data", "i8"),
         ("step", "i8"),

@@ -20,7 +20,37 @@ from ..results import EventRecord, Info
 Array = NDArray[np.float64]
 
 BUFFER_NUMBERS = 1_000_000
+SAMPLES = 64  # states that are looked at in the end
 LARGEST_BUFFER_NUMBERS = 100_000_000  # where the number of steps is known, one buffer holds them all up to this size
+
+
+class Samples:
+    """A few of the states that pass by, spread over the run: the first, the last, and every so many between them."""
+
+    def __init__(self) -> None:
+        self._every, self._passed = 1, 0
+        self._kept: list[tuple[int, float, Array]] = []
+        self._last: tuple[float, Array] | None = None
+
+    def take(self, t: Array, y: Array) -> None:
+        """Look at the next states."""
+        if not len(t):
+            return
+        first = -self._passed % self._every
+        for k in range(first, len(t), self._every):
+            self._kept.append((self._passed + k, float(t[k]), y[k].copy()))
+            if len(self._kept) > SAMPLES:
+                self._every *= 2
+                self._kept = [one for one in self._kept if one[0] % self._every == 0]
+        self._passed += len(t)
+        self._last = (float(t[-1]), y[-1].copy())
+
+    def arrays(self) -> tuple[Array, Array]:
+        """The instants and states that were kept."""
+        rows = [(t, y) for _, t, y in self._kept]
+        if self._last is not None and (not rows or self._last[0] > rows[-1][0]):
+            rows.append(self._last)
+        return np.array([t for t, _ in rows]), np.array([y for _, y in rows])
 
 
 class Output:
@@ -45,6 +75,7 @@ class Output:
         else:
             capacity = max(64, BUFFER_NUMBERS // n)
         self._stream = stream
+        self._samples = Samples()
         self._taken: list[tuple[Array, Array]] = []
         self._exact = instants is not None
         self._times, self._states = np.zeros(capacity), np.zeros((capacity, n))
@@ -75,6 +106,7 @@ class Output:
     def empty(self) -> None:
         """Take the stored states out of the buffer."""
         k = int(self.record["stored"])
+        self._samples.take(self._times[:k], self._states[:k])
         if self._stream is None:
             self._taken.append((self._times[:k].copy(), self._states[:k].copy()))
         else:
@@ -143,6 +175,12 @@ class Output:
         self.record["stored"] = keep
         if not self._exact:
             self.append(t, y)
+
+    def samples(self) -> tuple[Array, Array]:
+        """A few of the stored instants and states, at the end of the run."""
+        k = int(self.record["stored"])
+        self._samples.take(self._times[:k], self._states[:k])
+        return self._samples.arrays()
 
     def arrays(self) -> tuple[Array, Array]:
         """All stored instants and states."""

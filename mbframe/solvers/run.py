@@ -17,13 +17,14 @@ from ..kernels.march import interpolate_hermite, march
 from ..kernels.workspace import DONE, FULL
 from ..results import EventRecord, Info, Result
 from ..stored_states import StatesInMemory
+from . import balance
 from .acceleration import Acceleration
 from .events import Event
 from .integrators import Integrator
 from .output import Output
 from .progress import Progress
 from .schedule import Schedule
-from .stabilization import Stabilization
+from .stabilization import Baumgarte, NoStabilization, Stabilization
 
 Array = NDArray[np.float64]
 
@@ -107,6 +108,8 @@ class Run:
                 "constraints depend on each other (or did at some instant): the motion is unique, but reactions are "
                 "those of minimum norm"
             )
+        held = not isinstance(self.stabilization, NoStabilization | Baumgarte)
+        info.warnings += balance.remarks(eq, *self.output.samples(), self.integrator, info.steps, held)
         unwritten = self.output.close(info)
         failure = failure or unwritten
         result: Result | None

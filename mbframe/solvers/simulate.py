@@ -98,7 +98,7 @@ def simulate(
     begin = initial.checked(system.bodies) if initial is not None else None
     start = begin.t if begin is not None else 0.0
     instants = _checked(start, t_end, dt, chosen, t_eval, events)
-    eq = Equations(system, formulation)
+    eq = Equations(system, formulation, works=True)
     info = Info(warnings=list(eq.notices))
     y, moved = assembled(eq, begin or eq.described())
     info.warnings += moved

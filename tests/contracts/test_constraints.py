@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import mbframe as mb
+from mbframe.abilities import has_derivatives
 from mbframe.constraints.axis import AxisConstraint
-from mbframe.equations.tables import Tables, has_derivatives
+from mbframe.equations.tables import Tables
 from mbframe.equations.user import configuration, motion, residual_function, velocity_function
 
 from .specimens import (

@@ -359,3 +359,15 @@ def test_a_real_run_is_cancelled_long_before_its_end_and_keeps_its_motion(qtbot,
     assert run.reason.startswith("cancelled")
     assert 0.0 < run.t_last < 1e4  # 10^8 steps and more lie between this and the end
     document.close()
+
+
+def test_a_run_whose_energy_does_not_balance_says_so(qtbot, solver):
+    document = Document(pendulum())
+    controls = RunControls(document, solver)
+    qtbot.addWidget(controls)
+    document.run_settings = RunSettings("custom", 10.0, dt=0.7, integrator=mb.RungeKutta4())
+    with qtbot.waitSignal(controls.runner.ended, timeout=60_000):
+        controls.start()
+    said = [m.text for m in document.messages if m.level == "warning"]
+    assert any("energy does not balance from t =" in text for text in said), said
+    document.close()

@@ -116,7 +116,9 @@ def test_the_file_explains_itself_to_plain_h5py(made):
         assert list(names[:4]) == ["bar.position.x", "bar.position.y", "bar.position.z", "bar.axis_x.x"]
         assert list(units[:4]) == ["m", "m", "m", ""]
         assert np.array_equal(file["q"][:, 2], result.position("bar")[:, 2])
-        assert list(file["names/z"].asstr()[:]) == ["motor.state.0", "motor.counted_angle"]
+        names, units = (list(file[f"{kind}/z"].asstr()[:]) for kind in ("names", "units"))
+        assert names == ["motor.state.0", "motor.counted_angle", "spring.delivered", "motor.delivered"]
+        assert units == ["", "rad", "J", "J"]
         force = file["quantities/A.reaction.force.z"]
         assert force.attrs["unit"] == b"N"
         assert np.array_equal(force[:], result.reaction("A").force[:, 2])

@@ -184,6 +184,11 @@ class Formulation:
         """Number of modal coordinates; none for a rigid body."""
         return 0
 
+    @property
+    def dissipates(self) -> bool:
+        """Whether deformation is damped, so that there is a power `loss` that is not in the energies."""
+        return False
+
     def deformations(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Modal coordinates and velocities, (n, number of modes) each; a rigid body has none."""
         return np.zeros((len(q), 0)), np.zeros((len(v), 0))
@@ -235,6 +240,11 @@ class Formulation:
     @staticmethod
     def normalize(body, q):
         """Remove what the coordinates carry beyond the pose (the length of a quaternion)."""
+
+    @staticmethod
+    def loss(body, v):
+        """Power that the damping of the deformation takes; asked for only of a formulation that `dissipates`."""
+        raise NotImplementedError
 
     @staticmethod
     def intrinsic(q, v, residual, rate, gamma, jacobian, level):

@@ -83,6 +83,10 @@ class FloatingFrame(Formulation):
         """Number of shapes, m."""
         return 0 if self.inertia_data is None else self.inertia_data.n_modes
 
+    @property
+    def dissipates(self) -> bool:
+        return self.inertia_data is not None and bool(np.any(self.inertia_data.damping))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FloatingFrame) and self.inertia_data is other.inertia_data
 
@@ -380,6 +384,15 @@ class FloatingFrame(Formulation):
             q_rate[7 + k] = v[6 + k]
 
     normalize = staticmethod(NewtonEuler.normalize)
+
+    @staticmethod
+    def loss(body, v):
+        n, total = body.n_modes, 0.0
+        viscous = numbers(body.damping, n, n)
+        for k in range(n):
+            for l in range(n):
+                total += v[6 + k] * viscous[k, l] * v[6 + l]
+        return total
 
     @staticmethod
     def inertia_tangent(body, q, v, v_rate, frame, stiffness, damping):

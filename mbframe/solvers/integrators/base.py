@@ -42,6 +42,9 @@ class Integrator(SolverStrategy):
     implicit: ClassVar[bool] = False
     """Whether a step solves for accelerations and multipliers itself: then no other strategy can."""
 
+    damps: ClassVar[bool] = False
+    """Whether it damps vibrations that its steps do not resolve: then energy that a run loses is by intention."""
+
     def step(self, eq: Equations, t: float, q: Array, v: Array, h: float) -> tuple[Array, Array]:
         """q and v at t + h."""
         raise NotImplementedError(f"{type(self).__name__} does not define step(self, eq, t, q, v, h)")

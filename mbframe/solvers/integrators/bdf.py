@@ -53,6 +53,7 @@ class BDF(Integrator):
     order = 5
     adaptive = True
     implicit = True
+    damps = True
 
     def stage(self, eq: Equations) -> Strategy:
         if reactive := [f.force for f in eq.tables.forces if f.force.reactive]:
@@ -146,6 +147,7 @@ class _Solution:
         q, v, z = eq.split(y[:n_y])
         multipliers, closing = np.split(y[n_y:], [len(self.rows)])
         e = eq.evaluate(min(max(t, self.low), self.high), q, v, z, dense=True)
+        eq.drive(self.rows, multipliers)
         drift = v - e.jacobian[self.closing].T @ closing
         out[:n_q] = rates[:n_q] - eq.coordinate_rates(q, drift)
         out[n_q : n_q + n_v] = e.mass @ rates[n_q : n_q + n_v] - e.force + e.jacobian[self.rows].T @ multipliers

@@ -40,6 +40,7 @@ class GeneralizedAlpha(Integrator):
 
     order = 2
     implicit = True
+    damps = True
 
     def stage(self, eq: Equations) -> Strategy:
         matrix, data = NewtonMatrix(eq), Record(GENERALIZED_ALPHA)

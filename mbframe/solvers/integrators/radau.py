@@ -53,6 +53,7 @@ class RadauIIA(Integrator):
     order = 5
     adaptive = True
     implicit = True
+    damps = True
 
     def check(self) -> Iterator[Problem]:
         if self.rtol < 1e-13:
@@ -77,7 +78,7 @@ class RadauIIA(Integrator):
             **dict.fromkeys(("v", "e", "last_v", "dynamic"), 3 * eq.n_v),
             **dict.fromkeys(("q", "q_rate", "last_q"), 3 * eq.n_q),
             **dict.fromkeys(("z", "z_rate", "last_z"), 3 * eq.n_z),
-            **dict.fromkeys(("multipliers", "velocity", "position"), 3 * eq.n_rows),
+            **dict.fromkeys(("multipliers", "velocity", "position", "drift"), 3 * eq.n_rows),
             "k": 2 * n_y,
             "v_rate": eq.n_v,
             **dict.fromkeys(("x", "permuted"), 3 * n),

@@ -1,0 +1,115 @@
+"""Whether the energy of a run balances: a warning where it does not, for a run that went wrong without an error.
+
+The balance B = E - E(0) - work (`results.Energy`) vanishes in the exact solution. It is compared with the size S of the
+energies at play: the largest of the kinetic energy, the range of the potential energy and that of the work of an
+element. Runs of sensible accuracy stay below S/50; beyond S/10 a run is wrong. A tolerance that allows a relative error
+r in each of n steps allows 2 n r S, because the kinetic energy is quadratic. Integrators that damp what their steps do
+not resolve may lose half of S; to gain is not in their nature either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..equations.equations import Equations
+from ..errors import MbframeError
+from ..plane import lifted
+from ..results import Energy, energy_of
+from .integrators import Integrator
+
+Array = NDArray[np.float64]
+
+GROSS: Final = 0.1  # share of the energies at play
+LOST: Final = 0.5  # the same for what an integrator loses by its numerical damping
+NOISE: Final = 1e-6  # share of all energy below which nothing is told: a system at rest exchanges rounding errors only
+MAIN: Final = 0.5  # share of the work at fault by which an element is named
+
+
+@dataclass(frozen=True)
+class Account:
+    """Energies at some instants of a run, and what they are to be compared with."""
+
+    t: Array
+    energy: Energy
+    weight: float
+    """Energy that all bodies need to be lifted by a metre, J."""
+
+    @classmethod
+    def of(cls, eq: Equations, t: Array, y: Array) -> Account:
+        gravity = lifted(eq.system.gravity)
+        masses = [b.body.mass_properties() for b in eq.tables.bodies]
+        weight = float(np.linalg.norm(gravity)) * sum(mass for mass, _, _ in masses)
+        with np.errstate(over="ignore", invalid="ignore"):  # of a motion that goes to infinity
+            return cls(t, energy_of(eq, masses, gravity, t, y), weight)
+
+    def at_play(self, end: int | None = None) -> float:
+        """S up to an instant."""
+        e = self.energy
+        ranges = [float(np.ptp(course[:end])) for course in (e.potential, *e.work.values())]
+        return max(float(e.kinetic[:end].max()), *ranges)
+
+    def size(self) -> float:
+        """All energy that there is, at rest too."""
+        e = self.energy
+        return float(np.abs(e.kinetic).max() + np.abs(e.potential).max()) + self.weight
+
+    def culprit(self, begin: int, end: int) -> str:
+        """The element that did most of the work between two instants; "" if none stands out."""
+        work = {name: float(np.abs(np.diff(w[begin : end + 1])).sum()) for name, w in self.energy.work.items()}
+        name = max(work, key=work.__getitem__, default="")
+        return name if name and work[name] > MAIN * sum(work.values()) else ""
+
+
+def remarks(eq: Equations, t: Array, y: Array, integrator: Integrator, steps: int, held: bool = True) -> list[str]:
+    """The warning that the energy of a run does not balance at some of its states; none if it does.
+
+    `held` says whether constraints are corrected at every step, so that they do no work by drifting.
+    """
+    moving = np.isfinite(y[:, : eq.n_q + eq.n_v]).all(axis=1) if len(t) else np.zeros(0, bool)
+    t, y = t[moving], y[moving]
+    if len(t) < 2:
+        return []
+    try:
+        account = Account.of(eq, t, y)
+    except MbframeError:  # of a user's energy: that of the motion stays unknown, as whoever asks for it is told
+        return []
+    with np.errstate(over="ignore", invalid="ignore"):
+        balance, at_play = account.energy.balance, account.at_play()
+    if not np.isfinite(balance).all() or not at_play < np.inf:
+        k = int(np.argmin(np.isfinite(balance)))
+        return [f"the energy grows beyond all numbers from t = {t[k]:.6g} s on: {_remedy(integrator, held)}"]
+    rtol = float(getattr(integrator, "rtol", 0.0)) if integrator.adaptive else 0.0
+    share = max(GROSS, 2.0 * rtol * steps)
+    lost = max(share, LOST) if integrator.damps else share
+    floor = max(NOISE, rtol) * account.size()
+
+    def wrong(scale: float, values: Array) -> NDArray[np.bool_]:
+        return (values > max(share * scale, floor)) | (values < -max(lost * scale, floor))
+
+    if not wrong(at_play, balance).any():
+        return []
+    early = [bool(wrong(account.at_play(k + 1), balance[k : k + 1])[0]) for k in range(len(t))]
+    first, worst = early.index(True), int(np.argmax(np.abs(balance)))
+    name = account.culprit(max(first - 1, 0), first)
+    where = f"; most of the work was that of {eq.system[name]} then" if name else ""
+    what = "appeared" if balance[worst] > 0.0 else "disappeared"
+    return [
+        f"the energy does not balance from t = {t[first]:.6g} s on: by t = {t[worst]:.6g} s "
+        f"{abs(balance[worst]):.3g} J have {what} that no element gave or took, where the energies of the motion are "
+        f"of the size of {at_play:.3g} J{where}. The motion is wrong: {_remedy(integrator, held)}"
+    ]
+
+
+def _remedy(integrator: Integrator, held: bool) -> str:
+    if integrator.adaptive:
+        todo = "reduce rtol"
+    elif integrator.implicit:
+        todo = "reduce dt"
+    else:
+        todo = "reduce dt, or let a tolerance choose the step: DormandPrince(), for stiff elements RadauIIA()"
+    drifting = "" if held else ", or let no constraint drift: DirectCorrection()"
+    return f"{todo}{drifting}; result.energy.balance shows where"
