@@ -86,7 +86,7 @@ class Marker:
 
     @property
     def node_shape(self) -> Array:
-        """How it moves and turns with the modal coordinates of a flexible body (6 x modes), in body axes."""
+        """How it moves and turns with the modal coordinates of a flexible body: see `FlexibleBody.node_shape`."""
         return self.body.shape_at(self.at)  # type: ignore[attr-defined]
 
     @property
@@ -132,7 +132,7 @@ class AxisMarker(Marker):
 
     @property
     def node_shape(self) -> Array:
-        return np.zeros((6, self.sliding_axis.cubics.shape[-1]))
+        return np.zeros_like(self.body.node_shape(0)) if hasattr(self.body, "node_shape") else np.zeros((6, 0))
 
 
 @dataclass(frozen=True)

@@ -598,7 +598,7 @@ class Result(Displayed):
             return None
         if local_point is not None:
             point = converted(POINT, local_point, "Result", "local_point")
-            shape = flexible.shapes_in_frame.motion_at(flexible.modes.component.node_at(point))
+            shape = flexible.node_shape(flexible.modes.component.node_at(point))
         elif isinstance(body, Marker):
             shape = body.node_shape
         else:

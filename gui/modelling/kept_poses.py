@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mbframe as mb
+from mbframe.bodies.node_motion import NodeMotion
 from mbframe.parameters import Element
 from mbframe.plane import angle_of, lowered
-from mbframe.rotations import matrix_from_vector
 from mbframe.state import Motion
 
 Array = NDArray[np.float64]
@@ -69,11 +69,12 @@ def _carrier(body: mb.Body, motion: Motion) -> Carrier:
 
     def carried(marker: mb.Marker) -> tuple[Array, Array]:
         shape, point = marker.node_shape, marker.at
-        old, new = shape @ before.modal_coordinates, shape @ motion.modal_coordinates
-        node = before.rotation.T @ (point - before.position) - old[:3]
-        bend = matrix_from_vector(new[3:]) @ matrix_from_vector(-old[3:])
+        modal = np.array([before.modal_coordinates, motion.modal_coordinates])
+        bent = NodeMotion.of(shape, modal, 0.0 * modal, 0.0 * modal)
+        node = before.rotation.T @ (point - before.position) - bent.displacement[0]
+        bend = bent.rotation[1] @ bent.rotation[0].T
         with_node = motion.rotation @ bend @ before.rotation.T
-        return with_node, motion.position + motion.rotation @ (node + new[:3]) - with_node @ point
+        return with_node, motion.position + motion.rotation @ (node + bent.displacement[1]) - with_node @ point
 
     return carried
 

@@ -82,7 +82,7 @@ def _nodes(body: mb.FlexibleBody) -> Iterator[Snap]:
 def _places(body: mb.FlexibleBody) -> Array:
     """Global positions of nodes and interface points as described."""
     motion = body.motion
-    return motion.position + body.deformed(motion.modal_coordinates) @ motion.rotation.T
+    return motion.position + body.deformed_in_axes(motion.modal_coordinates) @ motion.rotation.T
 
 
 def nearest_node(body: mb.FlexibleBody, point: Array) -> Snap:

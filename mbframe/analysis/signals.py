@@ -37,7 +37,7 @@ def marker_state(marker: Marker, state: State) -> SimpleNamespace:
     node = NodeMotion.of(shape, np.broadcast_to(modal, unit.shape), unit, 0.0 * unit)
     arm = m.rotation @ (marker.local_point + node.displacement[0])
     turned = m.rotation @ node.rotation[0]
-    moves = np.vstack([m.rotation @ shape[:3], m.rotation @ node.angular_velocity.T])
+    moves = np.vstack([m.rotation @ node.velocity.T, m.rotation @ node.angular_velocity.T])
     axes = turned @ marker.local_axes
     return SimpleNamespace(position=m.position + arm, axes=axes, turns=0.0, arm=arm, shape=moves)
 

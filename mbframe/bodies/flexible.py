@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import ModelError, Problem
 from ..markers import AxisMarker
 from ..parameters import parameter
-from ..rotations import matrix_from_vector
 from ..state import Motion
 from .base import Body
 from .formulations import FloatingFrame, Formulation
+from .formulations.stiffened_frame import StiffenedFrame
+from .node_motion import NodeMotion
 from .sliding_axis import SlidingAxis
 
 if TYPE_CHECKING:
@@ -42,8 +43,11 @@ class FlexibleBody(Body):
     choice of the frame changes the motion only by what is of second order in the deformation.
 
     Deformations are small: their elastic forces are linear, K eta, and damped by `damping_ratios` (one, or one per mode
-    in order of frequency). A body that turns nearly as fast as it bends needs `geometric_stiffening` (beams only):
-    tension by centrifugal loads, held as the frame is, then resists bending.
+    in order of frequency). With `geometric_stiffening` (beams only) bending also shortens the body, u = psi eta + 1/2
+    eta^T g eta: loads along it then do work on deflections, so that tension by rotation, weight, acceleration and
+    forces in joints resists bending and pressure lets it buckle. A body that turns nearly as fast as it bends, or
+    that carries loads near buckling, needs it. Its frame is that of mean axes then, whatever `frame` says; modal
+    coordinates and the motion of nodes mean the same in both.
 
     Whatever formulation the rigid bodies have, a flexible one has `FloatingFrame`: 7 + m coordinates, 6 + m velocities.
     """
@@ -58,7 +62,7 @@ class FlexibleBody(Body):
     modal_coordinates = parameter(None, kind="vector", shape=(None,), help="deformation when described; none: zero")
     modal_velocities = parameter(None, kind="vector", shape=(None,), unit="1/s", help="its rate; none: zero")
     damping_ratios = parameter(0.0, kind="numbers", minimum=0.0, help="of the vibrations of the shapes, 1 is critical")
-    geometric_stiffening = parameter(False, help="whether tension by centrifugal loads resists bending")
+    geometric_stiffening = parameter(False, help="whether bending shortens the body, so that tension resists it")
 
     def __init__(self, name: str, modes: Modes, **values: Any) -> None:
         super().__init__(name, modes=modes, **values)
@@ -77,7 +81,9 @@ class FlexibleBody(Body):
 
     @property
     def shapes_in_frame(self) -> Modes:
-        """The modes as the floating frame sees them."""
+        """The modes as the floating frame of the equations sees them."""
+        if self.geometric_stiffening:
+            return self._kept("mean", (self.modes,), lambda: self.modes.relative_to("mean"))
         if self.frame is None and self.modes.reference is not None:
             return self.modes
         return self._kept("shapes", (self.modes, self.frame), lambda: self.modes.relative_to(self.frame or "mean"))
@@ -90,7 +96,9 @@ class FlexibleBody(Body):
         return self._kept(
             "formulation",
             key,
-            lambda: FloatingFrame(ModalInertia.of(self.shapes_in_frame, ratios, self.geometric_stiffening)),
+            lambda: (StiffenedFrame if self.geometric_stiffening else FloatingFrame)(
+                ModalInertia.of(self.shapes_in_frame, ratios, self.geometric_stiffening)
+            ),
         )
 
     @property
@@ -183,21 +191,69 @@ class FlexibleBody(Body):
         part = self.modes.component
         local = self.rotation.T @ (np.asarray(at, float) - self.position)
         if self.modal_coordinates is not None:
-            moved = self.deformed(self.modal_coordinates)
+            moved = self.deformed_in_axes(self.modal_coordinates)
             nearest = int(np.argmin(np.linalg.norm(moved - local, axis=1)))
             local = part.positions[nearest] + local - moved[nearest]
         return part.node_at(local)
 
     def deformed(self, modal_coordinates: Array) -> Array:
-        """Nodes and interface points in body axes, (n, 3), for given modal coordinates; for stacks (..., n, 3)."""
+        """Nodes and interface points in body axes, (n, 3), for given modal coordinates; for stacks (..., n, 3).
+
+        As `frame` says: seen from its node, also with geometric stiffening, where the body moves in mean axes.
+        """
+        modal = np.asarray(modal_coordinates, float)
+        found, seen_from = self.deformed_in_axes(modal), self._chosen_reference()
+        if not self.geometric_stiffening or seen_from is None:
+            return found
+        flat = modal.reshape(-1, modal.shape[-1])
+        node = NodeMotion.of(self.node_shape(seen_from), flat, 0.0 * flat, 0.0 * flat)
+        place = self.modes.component.positions[seen_from]
+        arms = found.reshape(len(flat), -1, 3) - (place + node.displacement)[:, None]
+        return (place + arms @ node.rotation).reshape(found.shape)
+
+    def _chosen_reference(self) -> int | None:
+        """The node from which deformations are seen; None in mean axes."""
+        if self.frame is None and self.modes.reference is not None:
+            chosen = self.modes
+        else:
+            chosen = self._kept(
+                "chosen", (self.modes, self.frame), lambda: self.modes.relative_to(self.frame or "mean")
+            )
+        return chosen.reference if isinstance(chosen.reference, int) else None
+
+    def deformed_in_axes(self, modal_coordinates: Array) -> Array:
+        """`deformed` in the axes in which the body moves: those of its position and rotation in states and results."""
         shapes, part = self.shapes_in_frame, self.modes.component
         points = [shapes.motion_at(k)[:3] for k in range(len(part.nodes), len(part.positions))]
         moves = np.concatenate([shapes.translations, np.reshape(points, (-1, 3, shapes.count))])
-        return part.positions + np.einsum("nik,...k->...ni", moves, modal_coordinates)
+        found = part.positions + np.einsum("nik,...k->...ni", moves, modal_coordinates)
+        if self.geometric_stiffening:
+            bends = np.array([shapes.curve_at(k)[:3] for k in range(len(part.positions))])
+            found = found + 0.5 * np.einsum("nikl,...k,...l->...ni", bends, modal_coordinates, modal_coordinates)
+        return found
+
+    @property
+    def curves(self) -> Array | None:
+        """(n, 3, m, m): second derivatives of the nodes' displacements by the modal coordinates; None without any."""
+        if not self.geometric_stiffening:
+            return None
+        shapes, count = self.shapes_in_frame, len(self.modes.component.nodes)
+        return shapes.curves.reshape(count, -1, shapes.count, shapes.count)[:, :3]
+
+    def node_shape(self, node: int) -> Array:
+        """How a node or interface point moves and turns with the modal coordinates, in body axes.
+
+        (6, m): displacement and rotation; with geometric stiffening (6 + 6 m, m), where row 6 + 6 k + r has the second
+        derivatives of r by coordinate k and all others.
+        """
+        shapes = self.shapes_in_frame
+        if not self.geometric_stiffening:
+            return shapes.motion_at(node)
+        return np.vstack([shapes.motion_at(node), shapes.curve_at(node).swapaxes(0, 1).reshape(-1, shapes.count)])
 
     def shape_at(self, at: ArrayLike) -> Array:
-        """Displacement and small rotation (6 x modes) of the node at a global point, in body axes."""
-        return self.shapes_in_frame.motion_at(self.node_at(at))
+        """`node_shape` of the node at a global point."""
+        return self.node_shape(self.node_at(at))
 
     def nodes_along(self, point: Array, direction: Array) -> NDArray[np.int64]:
         """Numbers of the nodes and interface points on a line in body axes, in order; of two at one place the last."""
@@ -224,7 +280,7 @@ class FlexibleBody(Body):
         deformation = self.motion.modal_coordinates
         on_line = point
         if deformation.any():
-            moved = self.deformed(deformation)
+            moved = self.deformed_in_axes(deformation)
             on_line = part.positions[int(np.argmin(np.linalg.norm(moved - point, axis=1)))]
         direction = directions[:, 2]
         numbers = self.nodes_along(on_line, direction)
@@ -252,18 +308,21 @@ class FlexibleBody(Body):
         return axis
 
     def moving_point(self, point: Array, modal_coordinates: Array, modal_velocities: Array) -> tuple[Array, Array]:
-        shape = self.shapes_in_frame.motion_at(self.modes.component.node_at(point))[:3]
+        shape = self.node_shape(self.modes.component.node_at(point))
         if not len(modal_coordinates):
             return point, np.zeros(3)
-        return point + shape @ modal_coordinates, shape @ modal_velocities
+        rates = np.atleast_2d(modal_velocities)
+        node = NodeMotion.of(shape, np.atleast_2d(modal_coordinates), rates, 0.0 * rates)
+        return point + node.displacement[0], node.velocity[0]
 
     def localized(self, at: Array, axes: Array) -> tuple[Array, Array]:
         point, directions = super().localized(at, axes)
         if self.modal_coordinates is None:
             self.node_at(at)
             return point, directions
-        moved = self.shape_at(at) @ self.modal_coordinates
-        return point - moved[:3], matrix_from_vector(-moved[3:]) @ directions
+        modal = np.atleast_2d(self.modal_coordinates)
+        node = NodeMotion.of(self.shape_at(at), modal, 0.0 * modal, 0.0 * modal)
+        return point - node.displacement[0], node.rotation[0].T @ directions
 
     @classmethod
     def example(cls) -> FlexibleBody:

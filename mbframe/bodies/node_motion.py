@@ -33,8 +33,16 @@ class NodeMotion:
 
     @classmethod
     def of(cls, shape: Array, modal: Array, rate: Array, second: Array) -> NodeMotion:
-        """From the node's shape (6 x modes) and the modal coordinates (n, modes) with their two derivatives."""
-        moved, velocity, acceleration = modal @ shape.T, rate @ shape.T, second @ shape.T
+        """From the node's shape and the modal coordinates (n, modes) with their two derivatives.
+
+        The shape has 6 rows psi and, of bodies with geometric stiffening, 6 more for each mode: g of psi eta + 1/2
+        eta^T g eta.
+        """
+        curves = shape[6:].reshape(-1, 6, shape.shape[1])
+        now = shape[:6] + np.einsum("nk,krl->nrl", modal[:, : len(curves)], curves)
+        moved = np.einsum("nrl,nl->nr", 0.5 * (shape[:6] + now), modal)
+        velocity, acceleration = np.einsum("nrl,nl->nr", now, rate), np.einsum("nrl,nl->nr", now, second)
+        acceleration += np.einsum("nk,krl,nl->nr", rate[:, : len(curves)], curves, rate)
         turned = np.empty((len(modal), 3, 3))
         spin, change = np.empty((len(modal), 3)), np.empty((len(modal), 3))
         for k, (e, e_rate, e_second) in enumerate(zip(moved[:, 3:], velocity[:, 3:], acceleration[:, 3:], strict=True)):

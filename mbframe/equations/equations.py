@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..bodies.formulations import Formulation
+from ..bodies.node_motion import NodeMotion
 from ..errors import ModelError, Problem, SimulationError
 from ..kernels import bodywise, dynamics, factorization
 from ..kernels import workspace as codes
@@ -351,7 +352,8 @@ class Equations:
         q, v, _ = (part[None] for part in self.split(y))
         position, rotation = b.formulation.poses(q[:, b.q_slice])
         if shape is not None:
-            point = point + shape[:3] @ b.formulation.deformations(q[:, b.q_slice], v[:, b.v_slice])[0][0]
+            modal, _ = b.formulation.deformations(q[:, b.q_slice], v[:, b.v_slice])
+            point = point + NodeMotion.of(shape, modal, 0.0 * modal, 0.0 * modal).displacement[0]
         return position[0] + rotation[0] @ point
 
     @cached_property

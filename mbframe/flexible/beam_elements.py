@@ -210,3 +210,25 @@ class BeamElements:
                 block = np.einsum("e,ei,ej->eij", weight * self.length * axial_forces, slope, slope)
                 local[np.ix_(range(len(slope)), freedoms, freedoms)] += block
         return self.assemble(self._in_component_axes(local), size)
+
+    def shortening_loads(self, first: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """(n, k): loads E A/L ∫ (v_a' v_b' + w_a' w_b') dx that pull the ends of the elements together.
+
+        `first` and `other` (n, k) are displacements of all freedoms, the deflections a and b column by column.
+        """
+        a, b = (np.einsum("eij,ejk->eik", self._turn, x[self.freedoms]) for x in (first, other))
+        shorter = np.zeros((len(self.edges), first.shape[1]))
+        for place, weight in self._instants():
+            for freedoms, ratio, signs in (
+                (BENDING_Y, self.shear_ratio_y, np.ones(4)),
+                (BENDING_Z, self.shear_ratio_z, _SIGNS_Z),
+            ):
+                slope = self._bending(place, ratio)[2] * signs
+                slopes = [np.einsum("ei,eik->ek", slope, x[:, list(freedoms)]) for x in (a, b)]
+                shorter += (weight * self.length)[:, None] * slopes[0] * slopes[1]
+        force = (self.young * self.area / self.length)[:, None] * shorter
+        loads = np.zeros_like(first)
+        for end, sign in ((0, 1.0), (1, -1.0)):
+            pulled = sign * np.einsum("ei,ek->eik", self.axes[:, 0], force)
+            np.add.at(loads, self.freedoms[:, 6 * end : 6 * end + 3], pulled)
+        return loads

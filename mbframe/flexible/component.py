@@ -304,6 +304,10 @@ class Component:
             )
         return beams.geometric_stiffness(forces, self.n_freedoms)
 
+    def shortening_loads(self, first: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """(n_freedoms, k): loads that shorten the beams as pairs of deflections, columns of displacements, do."""
+        return self._beams().shortening_loads(first, other)
+
     def _beams(self) -> BeamElements:
         if self.beams is None:
             raise wrong(

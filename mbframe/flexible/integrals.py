@@ -48,6 +48,8 @@ class ModalInertia:
         (6, m): derivatives of the inertia (xx, yy, zz, xy, xz, yz) by eta, undeformed.
     inertia_pairs
         (6 m, m): its second derivatives; component c of k, l in row 6 k + c, column l.
+    curves_turn
+        Whether the quadratic displacements of geometric stiffening turn nodes, as they do in bent frames of beams.
     """
 
     mass: float
@@ -62,6 +64,7 @@ class ModalInertia:
     gyro_pairs: Array
     inertias: Array
     inertia_pairs: Array
+    curves_turn: bool = False
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -77,16 +80,25 @@ class ModalInertia:
 
     def addresses(self) -> dict[str, int]:
         """Where the matrices begin, for the rows of tables; they live as long as this object."""
-        names = ("stiffness", "damping", "moments", "spins", "spin_pairs", "gyro_pairs", "inertias", "inertia_pairs")
+        names = (
+            "stiffness",
+            "damping",
+            "moments",
+            "spins",
+            "spin_pairs",
+            "gyro_pairs",
+            "inertias",
+            "inertia_pairs",
+        )
         return {name: getattr(self, name).ctypes.data for name in names}
 
     @classmethod
     def of(cls, modes: Modes, damping_ratios: Any = 0.0, stiffening: bool = False) -> ModalInertia:
         """The integrals of some modes.
 
-        `damping_ratios` (one, or one per mode in order of frequency) damp the vibrations of the shapes; `stiffening`
-        adds what tension by centrifugal loads does: a rotation w of the frame then gives the stiffness w.C w, written
-        as a second-order change of the inertia, so that it is exact in energy and costs nothing.
+        `damping_ratios` (one, or one per mode in order of frequency) damp the vibrations of the shapes. With
+        `stiffening` points move by u = psi eta + 1/2 eta^T g eta: see `Modes.curves`. In mean axes, which it needs, g
+        carries no momentum; to second order it changes the inertia only.
         """
         points, m = modes.component.mass_points, modes.count
         form = points.inertia
@@ -111,6 +123,13 @@ class ModalInertia:
         whole = mass * _swing(center, center) + sum(part.inertia() for part in parts)
         once = 2.0 * _swing(center[:, None], moments) + sum(part.inertias() for part in parts)
         twice = 2.0 * _swing(first, other) / mass + sum(part.inertia_pairs() for part in parts)
+        if stiffening:
+            # w x g, once in w_0^T M w_1 as the derivatives of the inertia by eta have it; g has no momentum
+            momenta = form @ rigid_fields(points.positions).reshape(-1, 6)[:, 3:]
+            curves = (points.displacement @ modes.curves.reshape(-1, m * m)).reshape(-1, 2, 3, m * m)
+            swung = np.stack([np.einsum("xy,pbyk->pbxk", skew(axis), curves) for axis in np.eye(3)], axis=-1)
+            tension = np.tensordot(momenta, swung.reshape(len(momenta), m * m, 3), (0, 0)).swapaxes(1, 2)
+            twice = twice + (tension + tension.swapaxes(0, 1)).reshape(3, 3, m, m)
         inertias = np.stack([once[a, b] for a, b in COMPONENTS])
         second = np.stack([twice[a, b] for a, b in COMPONENTS], axis=1)
         size = np.sqrt(np.maximum(np.diag(modal_mass), 0.0))
@@ -123,9 +142,6 @@ class ModalInertia:
             "inertia_pairs": _cleaned(second, size[:, None, None] * size),
         }
         gyro = clean["spin_pairs"] - np.transpose(clean["spin_pairs"], (2, 1, 0))
-        if stiffening:
-            stiffer = np.stack([modes.centrifugal_stiffness[a, b] for a, b in COMPONENTS], axis=1)
-            clean["inertia_pairs"] = clean["inertia_pairs"] - 2.0 * stiffer
         modal_mass = _cleaned(0.5 * (modal_mass + modal_mass.T), size[:, None] * size)
         return cls(
             mass=mass,
@@ -140,6 +156,7 @@ class ModalInertia:
             gyro_pairs=gyro.reshape(3 * m, m),
             inertias=clean["inertias"],
             inertia_pairs=clean["inertia_pairs"].reshape(6 * m, m),
+            curves_turn=stiffening and bool(np.any(modes.curves.reshape(-1, 6, m, m)[:, 3:])),
         )
 
 

@@ -14,9 +14,10 @@ from ..disk.atomic import FilePath
 from .component import Component, Place
 from .problems import wrong
 from .storage import Tree, array_of, fields_of, plain, read_npz, write_npz
-from .supports import Floating, Support, settled, without_momentum
+from .supports import Floating, settled, without_momentum
 
 DEPENDENT = 1e-10  # smallest eigenvalue of the normalized shapes' products below which they are dependent
+ROUNDING = 1e-9  # turns of quadratic displacements, relative to these over the extent, that are not there
 Frame = Literal["node", "mean"]
 
 
@@ -177,33 +178,29 @@ class Modes:
     # ---- stiffening
 
     @cached_property
-    def centrifugal_stiffness(self) -> np.ndarray:
-        """(3, 3, m, m): C with the geometric stiffness Σ_ab ω_a ω_b C[a, b] in a rotation ω of the floating frame.
+    def curves(self) -> np.ndarray:
+        """(n_freedoms, m, m): g with the displacement u = Φ q + ½ qᵀ g q of a body that bends without being stretched.
 
-        The loads m (ω² x - ω (ω·x)) of the undeformed beam give axial forces, and these resist deflection. The beam is
-        held at the node to which the frame is attached, from which x counts (it is taken to move uniformly), or it
-        floats with mean axes. Components made of beams only.
+        In von Kármán's beams the strain is u' + ½ (v'² + w'²): deflections q_k φ_k and q_l φ_l shorten an element by
+        ∫ (v_k' v_l' + w_k' w_l') dx, and g_kl is the static displacement K g = -f under the forces f of that strain.
+        With it the elastic energy stays ½ qᵀ K q to third order. g has no momentum, as shapes in mean axes. Components
+        made of beams only.
         """
-        component, points = self.component, self.component.mass_points
-        x = points.positions
-        if isinstance(self.reference, int):
-            x = x - component.positions[self.reference]
-            held: Support | Floating = Support(
-                component.stiffness_matrix, component.motion_at(self.reference), "the reference is held"
-            )
-        else:
-            held = floating(component)
-        result = np.zeros((3, 3, self.count, self.count))
-        for a, b in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)):
-            loads = np.zeros((len(x), 6))
-            loads[:, :3] = x if a == b else 0.0
-            loads[:, a] -= 0.5 * x[:, b]
-            loads[:, b] -= 0.5 * x[:, a]
-            load = points.displacement.T @ (points.inertia @ loads.ravel())
-            tension = component.beam_forces(held.displacement(load[:, None])[:, 0])
-            stiffness = self.shapes.T @ (component.geometric_stiffness(tension) @ self.shapes)
-            result[a, b] = result[b, a] = 0.5 * (stiffness + stiffness.T)
-        return result
+        component, m = self.component, self.count
+        first, other = np.triu_indices(m)
+        moved = floating(component).displacement(
+            component.shortening_loads(self.shapes[:, first], self.shapes[:, other])
+        )
+        turns = moved.reshape(-1, 6, len(first))[:, 3:]
+        turns[np.abs(turns) * component.extent < ROUNDING * np.abs(moved).max(initial=0.0)] = 0.0
+        curves = np.zeros((component.n_freedoms, m, m))
+        curves[:, first, other] = curves[:, other, first] = moved
+        return curves
+
+    def curve_at(self, place: Place) -> np.ndarray:
+        """(6, m, m): the second derivatives of `curves` at a node or interface point."""
+        flat = self.component.motion_at(place) @ self.curves.reshape(self.component.n_freedoms, -1)
+        return flat.reshape(6, self.count, self.count)
 
     # ---- files
 

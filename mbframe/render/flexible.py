@@ -43,6 +43,7 @@ def flexible_parts(body: FlexibleBody, sketch: Sketch, color: Color) -> list[Par
     shapes = body.shapes_in_frame
     moves = shapes.translations[skin.nodes]
     turns = shapes.rotations[skin.nodes] if np.any(skin.offsets) and part.freedoms_per_node == 6 else None
+    bends = None if body.curves is None else body.curves[skin.nodes]
     rest = np.asarray(skin.surface.vertices, float)
 
     def displacement(state: Any) -> Array:
@@ -50,6 +51,8 @@ def flexible_parts(body: FlexibleBody, sketch: Sketch, color: Color) -> list[Par
         if not len(modal):
             return np.zeros_like(rest)
         shift = moves @ modal
+        if bends is not None:
+            shift = shift + 0.5 * (bends @ modal) @ modal
         return shift if turns is None else shift + np.cross(turns @ modal, skin.offsets)
 
     def colors(state: Any) -> Array:

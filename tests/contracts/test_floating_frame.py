@@ -57,9 +57,14 @@ class FlexibleSpecimen(Specimen):
         rng = np.random.default_rng(seed)
         motion = random_motion(rng)
         body = mb.FlexibleBody(
-            "body", modes_of(kind), position=motion.position, rotation=motion.rotation, damping_ratios=0.1
+            "body",
+            modes_of(kind),
+            position=motion.position,
+            rotation=motion.rotation,
+            damping_ratios=0.1,
+            geometric_stiffening="curved" in kind,
         )
-        shape = body.shapes_in_frame.motion_at(node)
+        shape = body.node_shape(node)
         m = shape.shape[1]
         largest = np.abs(body.shapes_in_frame.shapes).max(axis=0)
         modal, rate = size * rng.normal(size=(2, m)) / largest
@@ -80,7 +85,15 @@ class FlexibleSpecimen(Specimen):
         return marker
 
 
-CASES = [("mean", 3, 1), ("mean", 0, 2), ("node", 3, 3), ("node", 0, 4), ("nodes", 1, 5)]
+CASES = [
+    ("mean", 3, 1),
+    ("mean", 0, 2),
+    ("node", 3, 3),
+    ("node", 0, 4),
+    ("nodes", 1, 5),
+    ("curved", 3, 6, 0.1),
+    ("curved", 0, 7, 0.1),
+]
 
 
 @pytest.fixture(params=CASES, ids=lambda case: f"{case[0]}-{case[1]}", scope="module")
@@ -169,12 +182,21 @@ def test_mass_matrix_is_the_integral_over_the_elements(s: FlexibleSpecimen) -> N
     also where an imported mass matrix mixes translations and rotations.
     """
     mass = s.inertia(s.q, s.v)[0].real
-    part, shapes = s.body.modes.component, s.body.shapes_in_frame.shapes
+    part, shapes, eta = s.body.modes.component, s.body.shapes_in_frame.shapes, s.q[7:]
     moments = part.rigid_modes()[:, :3].T @ (part.mass_matrix @ shapes)
-    arm = part.centre_of_mass + moments @ s.q[7:] / part.mass
+    arm = part.centre_of_mass + moments @ eta / part.mass
     centre = np.hstack([s.motion.rotation.T, -skew_of(arm), moments / part.mass])
     expected = part.mass * centre.T @ centre
     expected[3:, 3:] += relative_mass(s)
+    if "curved" in s.kind:
+        # displacements 1/2 eta g eta, linear in the energy of all points, of which no more is kept; no momentum in g
+        points = part.mass_points
+        moved = points.displacement @ (0.5 * (s.body.shapes_in_frame.curves @ eta) @ eta)
+        momenta = (points.inertia @ points.rigid_fields()[:, 3:]).reshape(-1, 2, 3, 3)
+        swung = np.array([[[np.cross(w, x) for w in np.eye(3)] for x in pair] for pair in moved.reshape(-1, 2, 3)])
+        change = np.einsum("pbxa,pbcx->ac", momenta, swung)
+        expected[3:6, 3:6] += change + change.T
+        assert np.abs(change).max() > 1e-6 * np.abs(expected).max()
     assert_close(mass, mass.T, 0.0)
     assert_close(mass, expected, 1e-12)
     assert np.linalg.eigvalsh(mass).min() > 0.0
@@ -213,7 +235,10 @@ def test_gravity_is_the_derivative_of_the_potential(s: FlexibleSpecimen) -> None
     part, shapes = s.body.modes.component, s.body.shapes_in_frame.shapes
 
     def potential(q: np.ndarray) -> complex:
-        moment = part.mass * part.centre_of_mass + part.rigid_modes()[:, :3].T @ (part.mass_matrix @ (shapes @ q[7:]))
+        moved = shapes @ q[7:]
+        if "curved" in s.kind:
+            moved = moved + 0.5 * (s.body.shapes_in_frame.curves @ q[7:]) @ q[7:]
+        moment = part.mass * part.centre_of_mass + part.rigid_modes()[:, :3].T @ (part.mass_matrix @ moved)
         return -GRAVITY @ (part.mass * q[:3] + s.frame_at(q)[:, :3] @ moment)
 
     assert_close(weight, [-along(lambda h, d=d: potential(s.moved(h, d))) for d in np.eye(len(s.v))], EXACT)
@@ -245,7 +270,7 @@ def test_marker_power_is_the_power_of_its_wrench(s: FlexibleSpecimen, rng: np.ra
 
 @pytest.mark.boundscheck
 def test_compiled_kernels_equal_the_interpreted_ones() -> None:
-    s = FlexibleSpecimen("mean", 3, 1)
+    s = FlexibleSpecimen("curved", 3, 1, 0.1)
     f, n = s.formulation, s.formulation.n_v
     values = np.random.default_rng(3)
     frame, marker = np.zeros((3, f.n_frame)), s.new_marker("f8")

@@ -51,6 +51,7 @@ class FloatingFrame(Formulation):
         ("n_v", "i8"),
         ("n_frame", "i8"),
         ("n_modes", "i8"),
+        ("curved", "i8"),  # of `StiffenedFrame`, else 0; 1: g moves nodes, 2: it turns them as well
         ("mass", "f8"),
         ("moment", "f8", 3),  # s undeformed
         ("inertia", "f8", (3, 3)),  # I undeformed

@@ -1,0 +1,218 @@
+"""Geometric stiffening: rotating beams, columns, heavy beams, foreshortening, energy and momentum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+from scipy.optimize import brentq
+
+import mbframe as mb
+
+LENGTH, AREA, MOMENT, YOUNG, DENSITY = 1.0, 1e-4, 8e-10, 2.1e11, 7850.0
+RIGIDITY, LINE = YOUNG * MOMENT, DENSITY * AREA
+UNIT = np.sqrt(RIGIDITY / LINE) / LENGTH**2
+X, Y, Z = np.eye(3)
+
+
+def part(elements: int, **changes: Any) -> mb.flexible.Component:
+    values = {"area": AREA, "second_moments": (MOMENT, MOMENT), "torsion": 2 * MOMENT, "density": DENSITY}
+    return mb.flexible.beam(
+        **({"length": LENGTH, "elements": elements, "young": YOUNG, "shear": 8.1e10} | values | changes)
+    )
+
+
+# --- an independent solution: Ritz's method with polynomials ----------------------------------------------------------
+
+
+def ritz(tension: Any) -> np.ndarray:
+    """First three frequencies of a clamped-free beam on 0 … 1, E I = rho A = 1, with a tension N(x)."""
+    places, weights = np.polynomial.legendre.leggauss(60)
+    x, w = (places + 1) / 2, weights / 2
+    base = np.polynomial.Polynomial([0.0, 0.0, 1.0])
+    legendre = np.polynomial.legendre.Legendre
+    shapes = [base * legendre.basis(k, domain=[0, 1]).convert(kind=np.polynomial.Polynomial) for k in range(14)]
+    v, slope, curve = (np.array([f.deriv(n)(x) if n else f(x) for f in shapes]) for n in range(3))
+    stiffness = (curve * w) @ curve.T + (slope * w * tension(x)) @ slope.T
+    return np.sqrt(eigh(stiffness, (v * w) @ v.T, eigvals_only=True)[:3])
+
+
+def blade(
+    spin: float, hub: float, node: int, frame: str, elements: int = 32, n_modes: int = 20
+) -> tuple[mb.System, float]:
+    """A blade on a hub of a radius, clamped at its first or last node; spin and hub in natural units."""
+    rate = spin * UNIT
+    modes = mb.flexible.craig_bampton(part(elements), interfaces=[0, elements], n_modes=n_modes)
+    system = mb.System("blade", gravity=(0, 0, 0))
+    shaft = system.add(mb.RigidBody("shaft", mass=1e3, inertia=(1e6, 1.2e6, 1.5e6), angular_velocity=rate * Z))
+    system.add(mb.RevoluteJoint("bearing", system.ground, shaft, at=(0, 0, 0), axis=Z))
+    place = (hub + (node > 0)) * LENGTH * X
+    body = mb.FlexibleBody(
+        "blade",
+        modes,
+        frame=frame,
+        position=place,
+        rotation=np.diag([-1.0, -1.0, 1.0]) if node else np.eye(3),
+        velocity=np.cross(rate * Z, place),
+        angular_velocity=rate * Z,
+        geometric_stiffening=True,
+    )
+    system.add(mb.FixedJoint("clamp", shaft, system.add(body), at=hub * LENGTH * X))
+    return system, rate
+
+
+@pytest.mark.parametrize(
+    ("spin", "hub", "node", "frame"),
+    [
+        (0, 0, 0, "mean"),
+        (3, 0.5, 1, "node"),
+        (6, 1, 0, "mean"),
+        (12, 0, 1, "mean"),
+        (12, 0.5, 0, "node"),
+        (12, 1, 1, "node"),
+    ],
+)
+def test_rotating_beams(spin: float, hub: float, node: int, frame: str) -> None:
+    """First three frequencies across the plane of rotation and in it, where Omega^2 is taken from the squares."""
+    flap = ritz(lambda x: 0.5 * spin**2 * ((1 + hub) ** 2 - (hub + x) ** 2))
+    expected = np.sort(np.concatenate([flap, np.sqrt(flap**2 - spin**2)]))
+    system, rate = blade(spin, hub, node, frame)
+    motion = mb.steady(system, axis=Z, rate=rate)
+    roots = mb.linearize(system, motion, frame=mb.TurningFrame(axis=Z, rate=rate)).eigenvalues
+    assert np.abs(roots.real).max() < 1e-3 * np.abs(roots).max()
+    found = np.sort(roots.imag[roots.imag > 1e-2 * UNIT])[:6] / UNIT
+    assert found == pytest.approx(expected, rel=2e-3)
+
+
+# --- columns ----------------------------------------------------------------------------------------------------------
+
+ENDS = {"clamped-free": 0.25, "pinned": 1.0, "clamped-pinned": 2.045748, "clamped": 4.0}  # times pi^2 E I / L^2
+
+
+def column(ends: str, pressure: float, elements: int = 20) -> mb.System:
+    modes = mb.flexible.craig_bampton(part(elements), interfaces=[0, elements], n_modes=12)
+    system = mb.System("column", gravity=(0, 0, 0))
+    rod = system.add(mb.FlexibleBody("rod", modes, geometric_stiffening=True))
+    first = mb.RevoluteJoint if ends == "pinned" else mb.FixedJoint
+    system.add(first("foot", system.ground, rod, at=(0, 0, 0), **({"axis": Y} if ends == "pinned" else {})))
+    if ends in ("pinned", "clamped-pinned"):
+        system.add(mb.PointOnLineJoint("head", system.ground, rod, at=LENGTH * X, axis=X))
+    if ends == "clamped":
+        system.add(mb.TranslationalJoint("head", system.ground, rod, at=LENGTH * X, axis=X))
+    system.add(mb.PointForce("load", rod, at=LENGTH * X, force=-pressure * X))
+    return system
+
+
+def softest(system: mb.System) -> float:
+    """Square of the lowest frequency about the straight equilibrium; negative if it buckles."""
+    return -float((mb.linearize(system, mb.equilibrium(system)).eigenvalues ** 2).real.max())
+
+
+@pytest.mark.parametrize("ends", ENDS)
+def test_columns_buckle_as_euler_says(ends: str) -> None:
+    critical = ENDS[ends] * np.pi**2 * RIGIDITY / LENGTH**2
+    found = brentq(lambda f: softest(column(ends, f * critical)), 0.98, 1.02, xtol=1e-5)
+    assert found == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("load", [-0.9, -0.5, 1.0, 4.0])
+def test_frequency_of_a_pinned_beam_under_tension(load: float) -> None:
+    """omega^2 = (pi/L)^4 E I / rho A (1 + P / P_cr), tension positive."""
+    critical = np.pi**2 * RIGIDITY / LENGTH**2
+    expected = (np.pi / LENGTH) ** 4 * RIGIDITY / LINE * (1 + load)
+    assert np.sqrt(softest(column("pinned", -load * critical))) == pytest.approx(np.sqrt(expected), rel=1e-3)
+
+
+@pytest.mark.parametrize("weight", [-6.0, 5.0, 20.0])
+def test_standing_and_hanging_heavy_beams(weight: float) -> None:
+    """rho A g L^3 / E I = weight, hanging positive: tension N = weight (1 - x); a standing one buckles at 7.837."""
+    modes = mb.flexible.craig_bampton(part(20), interfaces=[0, 20], n_modes=12)
+    system = mb.System("heavy", gravity=weight * RIGIDITY / LINE / LENGTH**3 * X)
+    rod = system.add(mb.FlexibleBody("rod", modes, geometric_stiffening=True))
+    system.add(mb.FixedJoint("clamp", system.ground, rod, at=(0, 0, 0)))
+    expected = ritz(lambda x: weight * (1 - x))[0] * UNIT
+    assert np.sqrt(softest(system)) == pytest.approx(expected, rel=1e-3)
+
+
+# --- foreshortening ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("frame", ["node", "mean"])
+@pytest.mark.parametrize(
+    ("load", "inwards", "down", "tolerance"),
+    [(0.25, 0.0041178, 0.0827458, 0.015), (0.125, 0.0010386, 0.0415924, 0.004)],
+)
+def test_tip_of_a_cantilever_moves_inwards(
+    frame: str, load: float, inwards: float, down: float, tolerance: float
+) -> None:
+    """The elastica under a dead load P at its end, P L^2 / E I = load."""
+    modes = mb.flexible.craig_bampton(part(10), interfaces=[0, 10], n_modes=4)
+    system = mb.System("cantilever", gravity=(0, 0, 0))
+    rod = system.add(mb.FlexibleBody("rod", modes, frame=frame, geometric_stiffening=True))
+    system.add(mb.FixedJoint("wall", system.ground, rod, at=(0, 0, 0)))
+    system.add(mb.PointForce("load", rod, at=LENGTH * X, force=-load * RIGIDITY / LENGTH**2 * Z))
+    state = mb.equilibrium(system)
+    tip = mb.evaluate(system, state).position(rod, local_point=LENGTH * X)[0]
+    assert LENGTH - tip[0] == pytest.approx(inwards * LENGTH, rel=tolerance)
+    assert -tip[2] == pytest.approx(down * LENGTH, rel=tolerance)
+    assert state.position(rod, local_point=LENGTH * X) == pytest.approx(tip, abs=1e-12)
+
+
+# --- energy, momentum, linearization ----------------------------------------------------------------------------------
+
+
+def swinging(free: bool) -> mb.System:
+    modes = mb.flexible.craig_bampton(part(8, young=2.1e10, shear=8.1e9), interfaces=[0, 8], n_modes=1)
+    system = mb.System("swing", gravity=(0, 0, 0) if free else (0, 0, -9.81))
+    values = np.random.default_rng(3)
+    size = 0.1 / (2.0 * np.pi * modes.frequencies)
+    rod = mb.FlexibleBody(
+        "rod",
+        modes,
+        angular_velocity=(1.0, -4.0, 6.0),
+        modal_velocities=0.1 * values.normal(size=modes.count),
+        modal_coordinates=size * values.normal(size=modes.count) if free else None,
+        geometric_stiffening=True,
+    )
+    system.add(rod)
+    if not free:
+        rod.modal_velocities = None
+        system.add(mb.SphericalJoint("A", system.ground, rod, at=(0, 0, 0)))
+        bob = mb.RigidBody("bob", mass=0.5, inertia=(1e-3, 2e-3, 2e-3), position=LENGTH * X)
+        bob.velocity, bob.angular_velocity = np.cross(rod.angular_velocity, LENGTH * X), rod.angular_velocity
+        system.add(mb.UniversalJoint("B", rod, system.add(bob), at=LENGTH * X, axis_i=Y, axis_j=Z))
+    return system
+
+
+@pytest.mark.parametrize("free", [True, False])
+def test_energy_and_momentum_are_kept(free: bool) -> None:
+    result = mb.simulate(swinging(free), 0.1, integrator=mb.DormandPrince(rtol=1e-11, atol=1e-13))
+    energy = result.energy
+    assert np.ptp(energy.total) < 1e-8 * energy.kinetic.max()
+    assert np.ptp(energy.potential) > 1e-4 * energy.kinetic.max(), "it bends"
+    if free:
+        for momentum in (result.momentum.linear, result.momentum.angular):
+            assert np.ptp(momentum, axis=0).max() < 1e-8 * np.abs(result.momentum.angular).max()
+    rod = "rod"
+    times = result.t[[0, -1]].mean() + 2e-6 * np.array([-1.0, 0.0, 1.0])
+    near = mb.simulate(swinging(free), times[-1], t_eval=times, integrator=mb.DormandPrince(rtol=1e-11, atol=1e-13))
+    x, v, a = (getattr(near, name)(rod, local_point=LENGTH * X) for name in ("position", "velocity", "acceleration"))
+    assert v[1] == pytest.approx((x[2] - x[0]) / 4e-6, abs=1e-5 * np.abs(v).max())
+    assert a[1] == pytest.approx((v[2] - v[0]) / 4e-6, abs=1e-4 * np.abs(a).max())
+
+
+def test_deformations_are_seen_from_the_chosen_frame() -> None:
+    """By its modes held at node 0: that node neither moves nor turns, and distances are those of the mean frame."""
+    modes = mb.flexible.clamped_modes(part(6), node=0, n_modes=4)
+    body = mb.FlexibleBody("rod", modes, geometric_stiffening=True)
+    modal = 0.005 * np.array([[1.0, 0.5, -0.3, 0.2], [0.0, 0.0, 0.0, 0.0]])
+    seen, own = body.deformed(modal), body.deformed_in_axes(modal)
+    assert seen[:, 0] == pytest.approx(np.zeros((2, 3)), abs=1e-12)
+    assert seen[1] == pytest.approx(modes.component.nodes, abs=1e-12)
+    distances = [np.linalg.norm(x[0, :, None] - x[0, None], axis=2) for x in (seen, own)]
+    assert distances[0] == pytest.approx(distances[1], abs=1e-12)
+    linear = modes.component.nodes + modes.translations @ modal[0]
+    across = [1, 2]
+    assert seen[0][:, across] == pytest.approx(linear[:, across], abs=2e-4 * np.abs(linear[:, across]).max())
