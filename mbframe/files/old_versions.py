@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ..constraints.relations import AngleTerm
 from ..forces.springs import SpringDamper
 from ..joints.coupled import ScrewJoint
 from ..joints.library import (
@@ -43,6 +44,9 @@ DEFAULTS: Final[dict[int, tuple[tuple[type[Any], str, Any], ...]]] = {
 }
 """Class, parameter and default of the parameters whose default changed after that version."""
 
+REMOVED: Final[dict[int, tuple[tuple[type[Any], str], ...]]] = {1: ((AngleTerm, "turns"),)}
+"""Class and parameter of those that are gone after that version; what a file says about them had no effect."""
+
 
 def completed(cls: type[Any], data: Mapping[str, Any], version: int, dimension: int) -> Mapping[str, Any]:
     """What a file of that version says about an element, with the defaults of then where those of today differ.
@@ -51,6 +55,9 @@ def completed(cls: type[Any], data: Mapping[str, Any], version: int, dimension: 
     """
     declared, found = cls.parameters(), dict(data)
     for written in range(version, max(DEFAULTS) + 1):
+        for owner, key in REMOVED.get(written, ()):
+            if issubclass(cls, owner) and key not in declared:
+                found.pop(key, None)
         for owner, key, value in DEFAULTS[written]:
             if key in found or not issubclass(cls, owner) or declared.get(key) is not owner.parameters()[key]:
                 continue

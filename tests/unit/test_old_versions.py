@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import mbframe as mb
-from mbframe.files.old_versions import DEFAULTS
+from mbframe.files.old_versions import DEFAULTS, REMOVED
 from mbframe.files.reader import VERSION
 
 ROOT = Path(__file__).parents[2]
@@ -115,9 +115,33 @@ def test_parameters_of_every_version(version: int) -> None:
         for key, default in parameters.items()
         if key not in today[name]["properties"] or listed(today[name]["properties"][key]) != default
     }
-    assert changed == given
+    gone = {(owner.__name__, key) for since in range(version, VERSION) for owner, key in REMOVED[since]}
+    assert gone <= changed.keys()
+    assert {place: default for place, default in changed.items() if place not in gone} == given
     required = {name: set(today[name].get("required", ())) - {"type", *parameters} for name, parameters in kept.items()}
     assert {name: keys for name, keys in required.items() if keys} == {}  # what is new is optional
+
+
+def test_what_had_no_effect_is_left_out(tmp_path: Path) -> None:
+    """The turns of an angle term were the solver's own; a file of version 1 may say how many there were."""
+    system = mb.System("lock")
+    body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1, 1, 1)))
+    system.add(mb.AngleTerm("lock", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1)))
+    path = tmp_path / "lock.json"
+    mb.save(system, path)
+    document = json.loads(path.read_text())
+    document["version"] = 1
+    (lock,) = (element for element in _entries(document) if element.get("type") == "AngleTerm")
+    lock["turns"] = 3.0
+    path.write_text(json.dumps(document))
+    assert mb.to_python(mb.load(path)) == mb.to_python(system)
+
+
+def _entries(part: Any) -> list[dict[str, Any]]:
+    """All objects in a document."""
+    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
+    found = [entry for value in inner for entry in _entries(value)]
+    return [part, *found] if isinstance(part, dict) else found
 
 
 def listed(parameter: dict[str, Any]) -> list[Any]:
