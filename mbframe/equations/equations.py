@@ -262,9 +262,9 @@ class Equations:
             self.work.z_rate[z] += power[row : row + n].sum()
 
     @contextmanager
-    def following(self, t: float) -> Iterator[Following]:
+    def following(self, t: float, low: float = -np.inf, high: float = np.inf) -> Iterator[Following]:
         """Let followers run along with the step that begins at t, taken by someone who does not know them."""
-        self._following = Following(self, t)
+        self._following = Following(self, t, low, high)
         try:
             yield self._following
         finally:

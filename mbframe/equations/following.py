@@ -20,11 +20,12 @@ class Following:
 
     Within the step they run on with the rates of its begin, which is enough to choose turns. At its end they are the
     integral of their rates by Simpson's rule, with the state in the middle by cubic Hermite interpolation, and then
-    known in between by such an interpolation too.
+    known in between by such an interpolation too. Rates are taken between the times `low` and `high`, which lie on its
+    side of jumps.
     """
 
-    def __init__(self, eq: Equations, t: float) -> None:
-        self._eq, self._t, self._h = eq, t, 0.0
+    def __init__(self, eq: Equations, t: float, low: float = -np.inf, high: float = np.inf) -> None:
+        self._eq, self._t, self._h, self._low, self._high = eq, t, 0.0, low, high
         self._y = eq.work.y.copy()
         self._rates = self._rates_at(t, self._y) if eq.n_followers else np.zeros_like(self._y)
         self._end, self._end_rates = self._of(self._y), self._of(self._rates)
@@ -56,7 +57,7 @@ class Following:
 
     def _rates_at(self, t: float, y: Array) -> Array:
         self._eq.set_state(*self._eq.split(y))
-        self._eq.call("accelerate", t, codes.REACTIONS)
+        self._eq.call("accelerate", min(max(t, self._low), self._high), codes.REACTIONS)
         return self._eq.work.rates.copy()
 
     def _of(self, y: Array) -> Array:

@@ -60,3 +60,19 @@ def test_redundant_and_nonholonomic_constraints_and_turns(model: str) -> None:
     np.testing.assert_allclose(result.q[-1], expected.q[-1], atol=2e-4)
     np.testing.assert_allclose(result.v[-1], expected.v[-1], atol=1e-3 * scale)
     assert result.violation.position.max() < 1e-9
+
+
+def test_followers_leave_the_time_alone() -> None:
+    """A torsion spring wound up over turns, theta = 10 sin t, and pushed from t = 2 on."""
+    pytest.importorskip("sksundae", reason="needs the extra 'bdf'")
+    system = mb.System("spring", gravity=(0, 0, 0))
+    disk = system.add(mb.RigidBody("disk", mass=1.0, inertia=(1, 1, 1), angular_velocity=(0, 0, 10)))
+    system.add(mb.RevoluteJoint("pin", system.ground, disk, at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mb.TorsionalSpringDamper("spring", system.ground, disk, at=(0, 0, 0), axis=(0, 0, 1), stiffness=1.0))
+    system.add(mb.Angle("turn", system.ground, disk, at_i=(0, 0, 0), at_j=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mb.Torque("push", disk, torque=(0, 0, "if(t > 2, 5, 0)")))
+    for t_eval in (None, np.linspace(0.0, 4.0, 9)):
+        result = mb.simulate(system, 4.0, integrator=mb.BDF(), t_eval=t_eval)
+        pushed = np.where(result.t > 2.0, 5.0 * (1.0 - np.cos(result.t - 2.0)), 0.0)
+        assert np.abs(result.measure("turn") - 10.0 * np.sin(result.t) - pushed).max() < 2e-3
+        assert np.abs(result.energy.balance).max() < 2e-2

@@ -166,8 +166,10 @@ class _Solution:
         if self.ida is None:
             self.start(t)
         work = self.eq.work
-        with self.eq.following(t) as self.following:
-            self.following.end(*self.take(self.ida.step(stop, method="onestep", tstop=stop), t))
+        with self.eq.following(t, self.low, self.high) as self.following:
+            reached, *state = self.take(self.ida.step(stop, method="onestep", tstop=stop), t)
+            self.following.end(reached, *state)
+        work["t"] = reached  # followers looked at the middle of the step
         work["steps"] = work["steps"] + 1
 
     def longest(self, t: float) -> float:
@@ -186,12 +188,12 @@ class _Solution:
         """The state at an instant within the last step."""
         reached, q, v, own = self.take(self.ida.step(t), t)
         self.eq.set_state(q, v, np.concatenate([own, self.following.at(reached)]))
+        self.eq.work["t"] = reached
 
     def take(self, result: Any, t: float) -> tuple[float, Array, Array, Array]:
         """The time reached, and q, v and own states there."""
         if not result.success:
             raise SimulationError(f"IDA cannot go on: {result.message}; increase rtol", t, "BDF")
-        self.eq.work["t"] = float(result.t)
         return float(result.t), *self.eq.split(np.asarray(result.y)[: self.n_y])
 
 
