@@ -5,15 +5,20 @@ A file is refused for what it would do, not for its size: its cost is estimated 
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from .errors import ModelError, Problem
+
+T = TypeVar("T")
 
 SECONDS: Final = 10.0
 MEMORY: Final = 1e9
@@ -87,3 +92,43 @@ def check_memory(source: str, needed: float) -> None:
         remedy = REMEDY.format(f"memory={needed:.2g}")
         message = f"would fill about {needed / 1e6:.3g} MB of memory; allowed are {limit / 1e6:.3g} MB; {remedy}"
         raise ModelError([Problem(source, "", message)])
+
+
+class _LateError(BaseException):
+    """Ends a reader that takes too long; no `except Exception` of others stops it."""
+
+
+def within_time(source: str, read: Callable[[], T]) -> T:
+    """What `read` returns; a `ModelError` in the name of `source` when it takes longer than is allowed.
+
+    It ends between two instructions of Python, so readers that are written in Python end at once, and compiled ones
+    when they return.
+    """
+    seconds, thread = allowed().seconds, threading.get_ident()
+    state = {"over": False, "late": False}
+    lock = threading.Lock()
+
+    def end() -> None:
+        with lock:
+            if not state["over"]:
+                state["late"] = True
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_LateError))
+
+    timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), end)
+    timer.daemon = True
+    try:  # no `with`: its own instructions would be outside of this block
+        timer.start()
+        try:
+            found = read()
+        finally:
+            with lock:
+                state["over"] = True
+                timer.cancel()
+            for _ in range(1000 * state["late"]):  # it comes now, or came before; taking it back would stop Python 3.11
+                time.sleep(0.0)
+        if not state["late"]:
+            return found
+    except _LateError:  # it comes once, wherever that is
+        pass
+    remedy = REMEDY.format(f"seconds={6 * seconds:g}")
+    raise ModelError([Problem(source, "", f"takes longer than the {seconds:g} s that are allowed; {remedy}")])

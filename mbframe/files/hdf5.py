@@ -9,7 +9,7 @@ from typing import Any, Final
 
 SIGNATURE: Final = b"\x89HDF\r\n\x1a\n"
 SIZE: Final = 48  # bytes of a superblock of version 3 with addresses of 8 bytes
-ROOM: Final = 2**40  # bytes by which a file may grow while it is read
+ROOM: Final = 2**26  # bytes by which a file may grow while it is read, or be too short: damage asks for no more of them
 WRITING: Final = 0b101  # open for writing, and so that others may read
 
 
@@ -41,7 +41,8 @@ class Superblock:
 
     @property
     def missing(self) -> int:
-        return max(0, int.from_bytes(self.content[28:36], "little") - self.size) if self.sound else 0
+        lacking = int.from_bytes(self.content[28:36], "little") - self.size if self.sound else 0
+        return lacking if 0 < lacking <= ROOM else 0
 
     def closed(self, end: int) -> bytes:
         """The superblock of the same file, had it been closed with this size."""

@@ -106,8 +106,12 @@ def _is_sound(value: Any, levels: int, claims: list[int]) -> bool:
         if levels == 0:
             return False
         for entry in value:
-            if type(entry) is float:
+            inner = type(entry)
+            if inner is float:
                 if not math.isfinite(entry):
+                    return False
+            elif inner is int:
+                if not -MAX_INTEGER <= entry <= MAX_INTEGER:
                     return False
             elif not _is_sound(entry, levels - 1, claims):
                 return False

@@ -21,6 +21,7 @@ from ..constraints.base import BasicConstraint
 from ..disk.atomic import FilePath, refused, write_text
 from ..disk.inputs import contents
 from ..errors import ModelError, Problem, check_kinds
+from ..limits import within_time
 from ..markers import Marker
 from ..parameters import Element
 from ..plane import lowered
@@ -67,12 +68,12 @@ def load(path: FilePath, *, classes: Iterable[type[Any]] = ()) -> System:
     ModelError
         With all problems of the file: where (JSON path), what was found, what is allowed.
     """
-    return system_from(read(path), classes)
+    return within_time(f"file {str(path)!r}", lambda: system_from(read(path), classes))
 
 
 def load_settings(path: FilePath, *, classes: Iterable[type[Any]] = ()) -> dict[str, Any]:
     """The arguments of `simulate` that were saved with a model: ``simulate(load(path), **load_settings(path))``."""
-    return settings_from(read(path), classes)
+    return within_time(f"file {str(path)!r}", lambda: settings_from(read(path), classes))
 
 
 def read(path: FilePath) -> Any:

@@ -31,6 +31,8 @@ VERSION: Final = 2
 """Version of the files that this module writes; it reads all up to this one."""
 MAX_PROBLEMS: Final = 500
 """After so many a file is not read further."""
+MOST_ENTRIES: Final = 1000
+"""A longer list is no vector or matrix of a fixed size, whatever is in it."""
 NEAREST: Final = 50
 """A misspelled name is compared with known ones for so many problems, and if there are not too many known ones."""
 FEW: Final = 20
@@ -348,6 +350,9 @@ class Reader:
 
     def _value(self, p: Parameter, value: Any, path: str, label: str) -> Any:
         """A JSON value as the parameter takes it; a `ValueError` says why it does not."""
+        fixed = p.kind in _NUMERIC and p.shape is not None and None not in p.shape
+        if fixed and isinstance(value, list) and len(value) > MOST_ENTRIES:
+            raise ValueError(f"found a list of {len(value):,} entries; allowed is {_allowed(p)}")
         if p.kind in _NUMERIC and _is_array(value):
             return _array(value)
         if p.kind in _NUMERIC and not _is_numeric(value) and not (value is None and p.optional):

@@ -39,7 +39,7 @@ from ..disk.room import give_back, take
 from ..equations.equations import Equations
 from ..equations.tables import Tables
 from ..errors import ModelError
-from ..limits import check_memory
+from ..limits import check_memory, within_time
 from ..plane import lifted
 from ..results import EventRecord, Info, Result
 from ..state import Motion, State
@@ -563,7 +563,8 @@ class ResultFile(NamedColumns):
         if self.content.lacks:
             message = f"lacks its model ({self.content.lacks}); pass system=... to load_result to compute from it"
             raise refused(self.path, message)
-        return Snapshot(system_from(self.model, self._classes))
+        model = f"file {str(self.path)!r}, model"
+        return Snapshot(within_time(model, lambda: system_from(self.model, self._classes)))
 
     @cached_property
     def model(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from ..disk.atomic import FilePath
 from ..errors import ModelError, Problem
 from ..forces import AngleLimit, Bushing, DisplacementLimit, TorsionalSpringDamper
 from ..joints import FixedJoint, GearJoint, Joint, PlanarJoint, RevoluteJoint, TranslationalJoint
+from ..limits import within_time
 from ..shapes import MESH_SUFFIXES, Box, Cylinder, Mesh, Shape, Sphere
 from ..system import System
 from .urdf import Frame, Inertial, Robot, RobotJoint, Visual, read_urdf
@@ -63,8 +64,12 @@ def import_urdf(
         With all problems of the file.
     """
     found: list[str] = []
-    builder = _Builder(read_urdf(path), Path(path).expanduser(), dict(packages or {}), found)
-    system = builder.build(fixed_base, dict(configuration or {}), stop_stiffness)
+
+    def read() -> System:
+        builder = _Builder(read_urdf(path), Path(path).expanduser(), dict(packages or {}), found)
+        return builder.build(fixed_base, dict(configuration or {}), stop_stiffness)
+
+    system = within_time(f"file {str(path)!r}", read)
     if notices is not None:
         notices += found
     elif found:

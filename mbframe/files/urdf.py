@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..disk.atomic import FilePath, reason, refused
+from ..disk.atomic import FilePath, refused
+from ..disk.inputs import contents
 from ..errors import ModelError, Problem
 
 Array = NDArray[np.float64]
@@ -113,17 +113,10 @@ class Robot:
 
 def read_urdf(path: FilePath) -> Robot:
     """Read a robot description; everything that is wrong in it is a problem of one `ModelError`."""
-    place = Path(path).expanduser()
     try:
-        if place.stat().st_size > MAX_BYTES:
-            raise refused(path, f"has {place.stat().st_size:,} bytes; allowed are {MAX_BYTES:,}; split the robot")
-        text = place.read_bytes().decode().removeprefix("\ufeff")
-    except FileNotFoundError:
-        raise refused(path, "there is no such file; check its name and folder") from None
+        text = contents(path, MAX_BYTES).decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise refused(path, f"byte {error.start + 1} is no UTF-8; save the file as UTF-8 text") from None
-    except (OSError, ValueError) as error:  # ValueError: a name with a null character
-        raise refused(path, f"could not be read: {reason(error)}") from None
     # Entities can grow a small file into gigabytes, and a description needs none.
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise refused(path, "declares a document type or entities, which are not read; remove these declarations")

@@ -6,16 +6,25 @@ their matrices follow; of other components the lower triangles of the matrices a
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
+import math
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import io, sparse
+from scipy import sparse
+from scipy.io import mmread
 
 from ..disk.atomic import FilePath, replacing
+from ..disk.inputs import contents
+from ..errors import ModelError
+from ..limits import allowed, check_memory, within_time
 from ..packed import is_packed, unpacked
 from .beam_elements import BeamElements
 from .problems import usable, wrong
@@ -153,14 +162,14 @@ def write_npz(path: FilePath, tree: Tree) -> None:
 
 def read_npz(path: FilePath) -> Tree:
     """Read a tree; nothing in the file is executed."""
-    flat: Tree = {}
+    source = f"file {str(path)!r}"
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as data:
-            flat = {key: data[key] for key in data.files}
-    except FileNotFoundError:
-        raise wrong(f"file {str(path)!r}", "", "is not there; give the path of a file that exists") from None
-    except (OSError, ValueError, AttributeError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise wrong(f"file {str(path)!r}", "", f"cannot be read as .npz: {error}") from error
+        with zipfile.ZipFile(io.BytesIO(contents(path, int(allowed().memory)))) as archive:
+            flat = _members(source, archive)
+    except (OSError, ValueError, AttributeError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile) as error:
+        raise wrong(source, "", f"cannot be read as .npz: {error}") from error
+    except (zlib.error, NotImplementedError, MemoryError, SyntaxError, RecursionError) as error:
+        raise wrong(source, "", f"cannot be read as .npz: {error}") from error
     tree: Tree = {}
     for key, array in flat.items():
         *outer, last = key.split("/")
@@ -171,6 +180,31 @@ def read_npz(path: FilePath) -> Tree:
                 raise wrong(f"file {str(path)!r}", key, "is below something that is an array; check the file")
         inner[last] = array.item() if array.ndim == 0 else array
     return _with_lists(tree)
+
+
+def _members(source: str, archive: zipfile.ZipFile) -> Tree:
+    """The arrays of an archive, of which each has the bytes that it says it has, and all together fit."""
+    entries = archive.infolist()
+    check_memory(source, sum(2 * entry.file_size for entry in entries))
+    return {entry.filename.removesuffix(".npy"): _array(archive, entry) for entry in entries}
+
+
+def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> np.ndarray:
+    with archive.open(entry) as member:
+        content = member.read(entry.file_size + 1)
+    return array_in(content)
+
+
+def array_in(content: bytes) -> np.ndarray:
+    """The array of a `.npy` file; a `ValueError` if it claims other numbers than it has."""
+    file = io.BytesIO(content)
+    version = np.lib.format.read_magic(file)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(file)
+    if dtype.hasobject or math.prod(shape) * dtype.itemsize != len(content) - file.tell():
+        raise ValueError(f"an array claims the shape {shape} and has {len(content) - file.tell():,} bytes")
+    file.seek(0)
+    return np.lib.format.read_array(file, allow_pickle=False)
 
 
 def _flat(tree: Tree, before: str = "") -> dict[str, np.ndarray]:
@@ -200,18 +234,48 @@ def read_matrix(field: str, source: Any) -> Any:
     if not isinstance(source, str | os.PathLike):
         return source
     name = str(source)
-    try:
-        if name.endswith((".mtx", ".mtx.gz", ".mtx.bz2")):
-            return io.mmread(name)
+    if not name.endswith((".mtx", ".mtx.gz", ".mtx.bz2", ".npz", ".npy")):
+        raise wrong(f"file {name!r}", field, "has an unknown suffix; known are .mtx, .mtx.gz, .npz and .npy")
+    content = contents(name, int(allowed().memory) // 2)
+
+    def read() -> Any:
         if name.endswith(".npz"):
-            return sparse.load_npz(name)
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                _members(f"file {name!r}", archive)  # each has what it claims
+            return sparse.load_npz(io.BytesIO(content))
         if name.endswith(".npy"):
-            return np.load(name, allow_pickle=False)
-    except FileNotFoundError:
-        raise wrong(f"file {name!r}", "", "is not there; give the path of a file that exists") from None
+            return array_in(content)
+        return mmread(io.BytesIO(_checked_market(_unpacked(name, content))))
+
+    try:
+        return within_time(f"file {name!r}", read)
+    except ModelError:
+        raise
     except Exception as error:
         raise wrong(f"file {name!r}", field, f"cannot be read: {error}; check where it comes from") from error
-    raise wrong(f"file {name!r}", field, "has an unknown suffix; known are .mtx, .mtx.gz, .npz and .npy")
+
+
+def _unpacked(name: str, content: bytes) -> bytes:
+    """The bytes of a packed file, as far as they are allowed."""
+    opener: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(Path(name).suffix)
+    if opener is None:
+        return content
+    limit = int(allowed().memory) // 2
+    with opener(io.BytesIO(content)) as file:
+        found: bytes = file.read(limit + 1)
+    if len(found) > limit:
+        raise ValueError(f"it unpacks to more than the {limit:,} bytes that are allowed")
+    return found
+
+
+def _checked_market(content: bytes) -> bytes:
+    """The text of a Matrix Market file that has as many numbers as it claims."""
+    lines = (line for line in content[:100_000].splitlines() if line.strip() and not line.startswith(b"%"))
+    sizes = [int(word) for word in next(lines, b"").split()]
+    claimed = sizes[2] if len(sizes) == 3 else math.prod(sizes)
+    if not 2 <= len(sizes) <= 3 or min(sizes) < 0 or claimed > len(content):
+        raise ValueError(f"it claims {claimed:,} numbers in {len(content):,} bytes")
+    return content
 
 
 def read_nodes(source: Any) -> Any:
@@ -219,11 +283,16 @@ def read_nodes(source: Any) -> Any:
     if not isinstance(source, str | os.PathLike):
         return source
     name = str(source)
-    try:
+    content = contents(name, int(allowed().memory) // 10)
+
+    def read() -> np.ndarray:
         if name.endswith(".npy"):
-            return np.load(name, allow_pickle=False)
-        return np.loadtxt(name, delimiter="," if name.endswith(".csv") else None, ndmin=2)
-    except FileNotFoundError:
-        raise wrong(f"file {name!r}", "", "is not there; give the path of a file that exists") from None
+            return array_in(content)
+        return np.loadtxt(io.BytesIO(content), delimiter="," if name.endswith(".csv") else None, ndmin=2)
+
+    try:
+        return within_time(f"file {name!r}", read)
+    except ModelError:
+        raise
     except Exception as error:
         raise wrong(f"file {name!r}", "nodes", f"cannot be read: {error}; needed are rows of x, y, z (m)") from error

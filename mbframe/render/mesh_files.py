@@ -6,16 +6,19 @@ the process.
 
 from __future__ import annotations
 
+import io
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
+from ..disk.inputs import contents
 from ..errors import ModelError, Problem
+from ..limits import within_time
 from ..shapes import MESH_SUFFIXES
+from .mesh_parts import Neighbours, check_gltf, largest_file
 from .surfaces import Surface
 
-MAX_BYTES = 200_000_000
 FEATURE_ANGLE = 35.0  # deg: edges sharper than this stay edges, others are shaded as a smooth surface
 
 
@@ -25,12 +28,11 @@ def read_surface(path: str, scale: float = 1.0) -> Surface:
     if file.suffix.lower() not in MESH_SUFFIXES:
         allowed = ", ".join(MESH_SUFFIXES)
         raise _unusable(path, f"has the suffix {file.suffix!r}; allowed are {allowed}; convert the file to one of them")
-    if not file.is_file():
-        raise _unusable(path, "is not there; give the path of a file that exists")
-    state = file.stat()
-    if state.st_size > MAX_BYTES:
-        raise _unusable(path, f"has {state.st_size:,} bytes; allowed are {MAX_BYTES:,}; reduce its triangles")
-    return _read(str(file), state.st_mtime_ns, scale)
+    try:
+        changed = file.stat().st_mtime_ns
+    except (OSError, ValueError):
+        raise _unusable(path, "is not there; give the path of a file that exists") from None
+    return _read(str(file), changed, scale)
 
 
 @lru_cache(maxsize=64)
@@ -38,12 +40,24 @@ def _read(path: str, changed: int, scale: float) -> Surface:
     """`changed` is when the file was last written: a new version is read again."""
     from .availability import pyvista, trimesh
 
-    load = trimesh().load
+    load, file = trimesh().load, Path(path)
+    suffix = file.suffix.lower()
     try:
-        mesh = load(path, force="mesh", process=False, skip_materials=True)
-        mesh.merge_vertices(merge_tex=True, merge_norm=True)
-        vertices, faces = scale * np.asarray(mesh.vertices, float), np.asarray(mesh.faces, np.int64).reshape(-1, 3)
-    except Exception as error:
+        content = contents(path, largest_file())
+
+        def read() -> tuple[np.ndarray, np.ndarray]:
+            if suffix in (".gltf", ".glb"):
+                check_gltf(content)
+            beside = Neighbours(file.parent)
+            options = {"force": "mesh", "process": False, "skip_materials": True}
+            mesh = load(io.BytesIO(content), file_type=suffix[1:], resolver=beside, **options)
+            mesh.merge_vertices(merge_tex=True, merge_norm=True)
+            return scale * np.asarray(mesh.vertices, float), np.asarray(mesh.faces, np.int64).reshape(-1, 3)
+
+        vertices, faces = within_time(repr(path), read)
+    except ModelError as error:
+        raise _unusable(path, "; ".join(problem.message for problem in error.problems)) from error
+    except (Exception, MemoryError) as error:
         raise _unusable(path, f"cannot be read as a surface: {error}; check the file in another program") from error
     used = faces.ravel()
     spatial = vertices.ndim == 2 and vertices.shape[1] == 3 and np.isfinite(vertices).all()

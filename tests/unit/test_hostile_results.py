@@ -172,3 +172,14 @@ def test_special_files_are_refused(tmp_path: Path) -> None:
         mb.load_result(tmp_path)
     with pytest.raises(mb.ModelError, match="is a device"):
         mb.load_result("/dev/zero")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parent / "hostile_files").glob("*.h5")), ids=lambda path: path.stem
+)
+def test_files_that_once_did_harm(path: Path) -> None:
+    """Found by `scripts/fuzz`: each took minutes or gigabytes."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(mb.ModelError):
+        used(mb.load_result(path))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # kB

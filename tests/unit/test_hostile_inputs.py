@@ -1,0 +1,271 @@
+"""Inputs made to do harm: special files, paths that lead elsewhere, and small files with much behind them."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import json
+import os
+import socket
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mbframe as mb
+from mbframe.limits import within_time
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="special files of POSIX")
+
+
+def surface(path: Path) -> Any:
+    pytest.importorskip("trimesh")
+    from mbframe.render.mesh_files import read_surface
+
+    return read_surface(str(path))
+
+
+def solid(path: Path) -> Any:
+    pytest.importorskip("skfem")
+    return mb.flexible.solid(path, young=1e9, poisson=0.3, density=1000.0)
+
+
+READERS: dict[str, Callable[[Path], Any]] = {
+    "model.json": mb.load,
+    "run.h5": mb.load_result,
+    "robot.urdf": mb.import_urdf,
+    "mesh.stl": surface,
+    "mesh.obj": surface,
+    "mesh.gltf": surface,
+    "part.npz": mb.flexible.Component.load,
+    "modes.npz": mb.flexible.Modes.load,
+    "nodes.csv": lambda path: mb.flexible.Component.from_files(path, np.eye(6), np.eye(6)),
+    "mass.mtx": lambda path: mb.flexible.Component.from_files(np.zeros((1, 3)), path, np.eye(6)),
+    "mass.npy": lambda path: mb.flexible.Component.from_files(np.zeros((1, 3)), path, np.eye(6)),
+    "solid.msh": solid,
+    "solid.inp": solid,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_only_regular_files_are_read(name: str, tmp_path: Path) -> None:
+    """A device without end, a pipe without a writer, a folder, a socket: refused at once."""
+    path = tmp_path / name
+    os.mkfifo(path)
+    with pytest.raises(mb.ModelError, match="is a pipe"):
+        READERS[name](path)
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    with pytest.raises(mb.ModelError, match="is a device"):
+        READERS[name](path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(mb.ModelError, match="is a folder"):
+        READERS[name](path)
+    path.rmdir()
+    with socket.socket(socket.AF_UNIX) as listening:
+        folder = os.getcwd()
+        os.chdir(tmp_path)  # names of sockets are short
+        try:
+            listening.bind(name)
+        finally:
+            os.chdir(folder)
+        with pytest.raises(mb.ModelError, match="give a regular file"):
+            READERS[name](path)
+
+
+def test_more_than_is_allowed_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    with path.open("wb") as file:
+        file.truncate(10**12)
+    with pytest.raises(mb.ModelError, match=r"more than the 333,333,333 bytes that are allowed"):
+        mb.load(path)
+
+
+# ---- paths that lead elsewhere
+
+
+def gltf(uri: str, count: int = 3) -> dict[str, Any]:
+    """One triangle whose corners are in a buffer."""
+    return {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "buffers": [{"uri": uri, "byteLength": 36}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": count, "type": "VEC3"}],
+    }
+
+
+CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32).tobytes()
+
+
+def test_buffers_of_meshes_lie_in_their_folder(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "below").mkdir(parents=True)
+    for place in (tmp_path, home, home / "below"):
+        (place / "corners.bin").write_bytes(CORNERS)
+    (home / "link.bin").symlink_to(tmp_path / "corners.bin")
+    inline = "data:application/octet-stream;base64," + base64.b64encode(CORNERS).decode()
+    for number, uri in enumerate(("corners.bin", "below/corners.bin", inline)):
+        (home / f"{number}.gltf").write_text(json.dumps(gltf(uri)))
+        assert len(surface(home / f"{number}.gltf").vertices) == 3
+    outside = ("../corners.bin", str(tmp_path / "corners.bin"), "below/../../corners.bin", "link.bin")
+    for number, uri in enumerate(outside):
+        (home / f"out{number}.gltf").write_text(json.dumps(gltf(uri)))
+        with pytest.raises(mb.ModelError, match=rf"out{number}\.gltf"):
+            surface(home / f"out{number}.gltf")
+
+
+TETRAHEDRON = "*NODE\n1, 0, 0, 0\n2, 1, 0, 0\n3, 0, 1, 0\n4, 0, 0, 1\n*ELEMENT, TYPE=C3D4\n1, 1, 2, 3, 4\n"
+
+
+def test_meshes_include_files_of_their_folder_only(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    for place in (tmp_path, home):
+        (place / "cells.inp").write_text(TETRAHEDRON)
+    (home / "fine.inp").write_text("*INCLUDE, INPUT=cells.inp\n")
+    assert len(solid(home / "fine.inp").nodes) == 10
+    for text in ("*INCLUDE, INPUT=../cells.inp\n", f"*include, input = {tmp_path / 'cells.inp'}\n"):
+        (home / "out.inp").write_text(text)
+        with pytest.raises(mb.ModelError, match="outside of its folder"):
+            solid(home / "out.inp")
+    (home / "itself.inp").write_text("*INCLUDE, INPUT=itself.inp\n")
+    with pytest.raises(mb.ModelError, match="includes"):
+        solid(home / "itself.inp")
+    (home / "mesh.xdmf").write_text("<Xdmf/>")
+    with pytest.raises(mb.ModelError, match="in other files"):
+        solid(home / "mesh.xdmf")
+
+
+# ---- much behind little
+
+
+def npz(path: Path, **members: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.npy", content)
+    return path
+
+
+def npy(shape: tuple[int, ...], numbers: int) -> bytes:
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return file.getvalue() + bytes(8 * numbers)
+
+
+def test_archives_unpack_to_what_is_allowed(tmp_path: Path) -> None:
+    path = npz(tmp_path / "part.npz", nodes=npy((1_000_000, 3), 3_000_000))
+    assert path.stat().st_size < 50_000
+    with mb.import_limits(memory=20e6), pytest.raises(mb.ModelError, match="allowed are 20 MB"):
+        mb.flexible.Component.load(path)
+    npz(path, nodes=npy((10**12, 3), 30))
+    with pytest.raises(mb.ModelError, match="claims the shape"):
+        mb.flexible.Component.load(path)
+    with pytest.raises(mb.ModelError, match="claims the shape"):
+        mb.flexible.Component.from_files(np.zeros((1, 3)), path, np.eye(6))
+    (tmp_path / "mass.npy").write_bytes(npy((10**6, 10**6), 1))
+    with pytest.raises(mb.ModelError, match="claims the shape"):
+        mb.flexible.Component.from_files(np.zeros((1, 3)), tmp_path / "mass.npy", np.eye(6))
+    header = b"%%MatrixMarket matrix array real general\n"
+    (tmp_path / "mass.mtx").write_bytes(header + b"1000000 1000000\n1.0\n")
+    with pytest.raises(mb.ModelError, match="claims 1,000,000,000,000 numbers"):
+        mb.flexible.Component.from_files(np.zeros((1, 3)), tmp_path / "mass.mtx", np.eye(6))
+    (tmp_path / "mass.mtx.gz").write_bytes(gzip.compress(header + b" " * 30_000_000))
+    with mb.import_limits(memory=20e6), pytest.raises(mb.ModelError, match="unpacks to more"):
+        mb.flexible.Component.from_files(np.zeros((1, 3)), tmp_path / "mass.mtx.gz", np.eye(6))
+
+
+def test_meshes_have_what_they_claim(tmp_path: Path) -> None:
+    path = tmp_path / "claims.gltf"
+    claims = gltf("corners.bin", count=10**9)
+    del claims["accessors"][0]["bufferView"]
+    path.write_text(json.dumps(claims))
+    with pytest.raises(mb.ModelError, match="of memory"):
+        surface(path)
+    many = gltf("corners.bin")
+    many["nodes"] = [{"mesh": 0}] * 200_000
+    (tmp_path / "many.gltf").write_text(json.dumps(many))
+    with pytest.raises(mb.ModelError, match="200,000 nodes"):
+        surface(tmp_path / "many.gltf")
+
+
+def test_a_mesh_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
+    """A polygon of very many corners."""
+    corners = "".join(f"v {np.cos(a):.9f} {np.sin(a):.9f} 0\n" for a in np.linspace(0.0, 6.28, 60_000))
+    (tmp_path / "polygon.obj").write_text(corners + "f " + " ".join(str(k + 1) for k in range(60_000)) + "\n")
+    with mb.import_limits(seconds=0.05), pytest.raises(mb.ModelError, match=r"takes longer than the 0\.05 s"):
+        surface(tmp_path / "polygon.obj")
+
+
+# ---- the watch itself
+
+
+def test_the_watch_ends_what_takes_too_long() -> None:
+    def spin() -> None:
+        while True:
+            try:
+                sum(range(1000))
+            except Exception:  # readers catch what they like
+                continue
+
+    with mb.import_limits(seconds=0.05), pytest.raises(mb.ModelError, match="the file: takes longer"):
+        within_time("the file", spin)
+
+
+def test_the_watch_leaves_alone_what_is_in_time() -> None:
+    """Work that ends about when its time is over is done or refused, and nothing comes later."""
+    outcomes = []
+    for pause in np.linspace(0.0, 0.004, 60):
+        with mb.import_limits(seconds=0.002):
+            try:
+                outcomes.append(within_time("the file", lambda pause=pause: time.sleep(pause)))
+            except mb.ModelError as error:
+                outcomes.append(error)
+        sum(range(10_000))
+    assert len(outcomes) == 60
+
+    def failing(pause: float) -> None:
+        time.sleep(pause)
+        raise KeyError
+
+    for pause in np.linspace(0.0, 0.004, 60):
+        with mb.import_limits(seconds=0.002), pytest.raises((KeyError, mb.ModelError)):
+            within_time("the file", lambda pause=pause: failing(pause))
+        sum(range(10_000))
+    with pytest.raises(KeyError):
+        within_time("the file", lambda: {}["nothing"])
+
+
+def test_robots_of_very_many_links_take_their_share(tmp_path: Path) -> None:
+    """Twice as many links take about twice as many calls, not four times."""
+    import cProfile
+    import pstats
+
+    def calls(n: int) -> int:
+        links = "".join(
+            f'<link name="l{k}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+            "</inertial></link>"
+            for k in range(n)
+        )
+        joints = "".join(
+            f'<joint name="j{k}" type="revolute"><parent link="l{k}"/><child link="l{k + 1}"/><axis xyz="0 0 1"/>'
+            '<limit effort="1" velocity="1"/></joint>'
+            for k in range(n - 1)
+        )
+        (tmp_path / f"{n}.urdf").write_text(f'<robot name="r">{links}{joints}</robot>')
+        profile = cProfile.Profile()
+        profile.enable()
+        mb.import_urdf(tmp_path / f"{n}.urdf", notices=[])
+        profile.disable()
+        return pstats.Stats(profile).total_calls
+
+    assert calls(200) < 2.3 * calls(100)
