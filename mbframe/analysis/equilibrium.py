@@ -14,6 +14,7 @@ from ..state import Motion, State
 from ..system import System
 from .assemble import Assembler
 from .freedom import Rank
+from .own_states import acting_states, places
 from .range_warnings import warn_of_flexible
 
 Array = NDArray[np.float64]
@@ -152,8 +153,8 @@ class Search:
     def __init__(self, eq: Equations, start: State) -> None:
         self.eq, self.t = eq, start.t
         self.assembler = Assembler(eq, start, set(), CLOSED)
-        own = [np.arange(f.states.start, f.states.stop) for f in eq.tables.forces if f.force.states]
-        self.own = np.concatenate([*own, np.empty(0, np.int64)])
+        eq.evaluate(self.t, *eq.split(eq.coordinates(start)))
+        self.own = places(eq, acting_states(eq, self.t))
         self.rest = np.zeros(eq.n_v)
         self.largest_step = LARGEST_ROLL if eq.n_rows > eq.tables.n_holonomic else LARGEST_STEP
         mass = sum(b.body.mass_properties()[0] for b in eq.tables.bodies)

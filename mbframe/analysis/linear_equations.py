@@ -19,6 +19,8 @@ from ..equations.tables import Table
 from ..markers import AXIS, converted
 from ..rotations import matrix_from_vector, skew
 from ..state import State
+from .own_states import acting_states
+from .own_states import places as places_of
 
 Array = NDArray[np.float64]
 Matrix = Any  # a dense array, or a sparse array of the same shape
@@ -33,7 +35,7 @@ class TurningFrame:
 
     def __init__(self, axis: ArrayLike = (0.0, 0.0, 1.0), rate: float = 0.0) -> None:
         self.axis = converted(AXIS, axis, "TurningFrame", "axis")
-        self.axis = self.axis / np.linalg.norm(self.axis)
+        self.axis = self.axis / np.linalg.norm(self.axis) + 0.0  # without signs of zeros
         self.rate = float(rate)
 
     @property
@@ -177,6 +179,7 @@ class LinearEquations:
     own_feedback: Array  # A
     imbalance: Array  # what is left of the balance of loads at the state itself
     gaps: Array  # and of C
+    acting: dict[str, NDArray[np.int64]]  # which own states of each element are in zeta
 
     @property
     def size(self) -> int:
@@ -199,8 +202,8 @@ def linear_equations(
     first = eq.tables.n_holonomic
     own = point.joint_rows
     G = J[first:]
-    moving = [f.states for f in eq.tables.forces if f.force.states]
-    kept = np.concatenate([np.arange(s.start, s.stop) for s in moving]) if moving else np.zeros(0, np.int64)
+    acting = acting_states(eq, point.state.t)
+    kept = places_of(eq, acting)
     if len(kept):
         states = eq.tangent_assembly.own_states(point.state.t)
         own_force, stiffness = states.force[:, kept], states.stiffness[kept]
@@ -222,6 +225,7 @@ def linear_equations(
         own_feedback=feedback,
         imbalance=P.T @ (M @ point.v_rate - eq.work.force + J.T @ point.multipliers),
         gaps=eq.work.residual[own].copy(),
+        acting=acting,
     )
 
 

@@ -290,8 +290,16 @@ class Linearization:
 
     def _changes(self, root: Root) -> dict[str, Complex]:
         """The changes of the own states of each force element; none of those that an ignorable root leaves alone."""
-        ends = np.cumsum([states for _, states in self._own]).tolist() if len(root.own) else []
-        return {name: root.own_shape[end - n : end] for (name, n), end in zip(self._own, ends, strict=False)}
+        found: dict[str, Complex] = {}
+        if not len(root.own):
+            return found
+        last = 0
+        for name, states in self._own:
+            acting = self.equations.acting[name]
+            first, last = last, last + len(acting)
+            found[name] = np.zeros(states, complex)
+            found[name][acting] = root.own_shape[first:last]
+        return found
 
     # --- stability ---------------------------------------------------------------------------------------------------
 

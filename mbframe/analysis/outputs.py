@@ -26,6 +26,7 @@ from ..results import Info, Result
 from ..rotations import skew
 from ..solvers.starting import extent
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, turning, variations
+from .own_states import places
 from .signals import measure_row
 
 Array = NDArray[np.float64]
@@ -232,7 +233,7 @@ class Observer:
         _, P, _, Z, _ = variations(point, TurningFrame())
         size, speed = extent(eq, point.state), max(1.0, float(np.abs(point.v).max()))
         still = np.zeros((eq.n_v, e.size))
-        own = np.concatenate([np.arange(f.states.start, f.states.stop) for f in eq.tables.forces] or [np.zeros(0, int)])
+        own = places(eq, e.acting)
         states, steps = [], []
         scales = np.full(e.size, 1.0)
         for place in e.places.values():

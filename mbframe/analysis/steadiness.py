@@ -14,6 +14,7 @@ from ..solvers.starting import extent, joint_norms
 from ..state import Motion, State
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations
 from .null_space import null_space
+from .own_states import acting_states
 
 Array = NDArray[np.float64]
 
@@ -61,11 +62,16 @@ def check_steady(point: OperatingPoint, frame: TurningFrame) -> None:
     """Refuse a state that is neither an equilibrium nor part of a motion that is steady in the frame."""
     limits = _limits(point, frame)
     found = unsteadiness(point, frame)
+    point.eq.evaluate(point.state.t, point.q, point.v, point.z)
+    acting = acting_states(point.eq, point.state.t)
     for f in point.eq.tables.forces:
-        if f.force.states and np.abs(rates := point.z_rate[f.states]).max() > STEADY:
+        if not f.force.states:
+            continue
+        rates = point.z_rate[f.states][acting[f.force.name]]
+        if np.abs(rates).max(initial=0.0) > STEADY:
             raise AnalysisError(
-                f"the own states of {f.force} are not at rest, they change with {rates.tolist()} per second; set them "
-                "in state.element_states, or simulate until they have settled"
+                f"the own states of {f.force} are not at rest, they change with {rates.tolist()} per "
+                "second; set them in state.element_states, or simulate until they have settled"
             )
     unsteady = {
         name: sizes for name, sizes in found.items() if sizes[0] > STEADY * limits[0] or sizes[1] > STEADY * limits[1]
@@ -122,8 +128,7 @@ def _remedy(point: OperatingPoint) -> str:
         other = TurningFrame(axis=spin, rate=rate)
         limits = _limits(point, other)
         if all(a <= STEADY * limits[0] and b <= STEADY * limits[1] for a, b in unsteadiness(point, other).values()):
-            axis = ", ".join(f"{x:.6g}" for x in other.axis)
-            return f"it is steady in a turning frame: pass frame=mb.TurningFrame(axis=({axis}), rate={rate:.12g})"
+            return f"it is steady in a turning frame: pass {_frame_words(other)}"
     return (
         "start from mb.equilibrium(system) or mb.steady(system, ...), and give the frame of a turn; the origin of a "
         "body that spins must lie on the axis of its spin"
@@ -165,11 +170,30 @@ def check_constant(point: OperatingPoint, frame: TurningFrame, here: LinearEquat
     the admissible motions (the projector Pi on them), Pi M Pi, Pi R Pi, Pi K Pi and the rows [W Pi, G Pi], which do not
     depend on how wheels and their markers have turned. `basis` spans the admissible motions of `here`.
     """
+    changed = _changed(point, frame, here, basis)
+    if not changed:
+        return
+    bodies = [name for name, size in sorted(changed.items(), key=lambda item: -item[1]) if size > CONSTANT]
+    listed = ", ".join(f"{name!r} ({changed[name]:.2g})" for name in bodies[:LISTED])
+    other = _standing(point, frame)
+    raise AnalysisError(
+        f"the coefficients of the linear equations change along the motion, in relative terms those of {listed}"
+        + (
+            f": seen from a turning frame they stand still; pass {other}"
+            if other
+            else ": a body that spins is not symmetric about its axis, or the surroundings change; roots do not exist "
+            "then, and a periodic motion needs Floquet theory, which mbframe does not offer"
+        )
+    )
+
+
+def _changed(point: OperatingPoint, frame: TurningFrame, here: LinearEquations, basis: Array) -> dict[str, float]:
+    """How much the coefficients of each body change along the motion, in relative terms; empty if they do not."""
     duration = until_turned(point.eq, point.state, frame)
     moving = duration > 0.0
     if not moving:
         if not functions_of([*point.eq.system.forces, *point.eq.system.joints]):
-            return
+            return {}
         duration = LATER  # at rest, but perhaps not for long: something may be a function of time
     state = advanced(point.state, frame, duration)
     y = point.eq.coordinates(state)
@@ -189,14 +213,35 @@ def check_constant(point: OperatingPoint, frame: TurningFrame, here: LinearEquat
         by_motion = difference.max(axis=0).reshape(-1, here.size).max(axis=0) / scale
         for name, place in here.places.items():
             changed[name] = max(changed.get(name, 0.0), float(by_motion[place].max()))
-    if changed:
-        bodies = [name for name, size in sorted(changed.items(), key=lambda item: -item[1]) if size > CONSTANT]
-        listed = ", ".join(f"{name!r} ({changed[name]:.2g})" for name in bodies[:LISTED])
-        raise AnalysisError(
-            f"the coefficients of the linear equations change along the motion, in relative terms those of {listed}: a "
-            "body that spins is not symmetric about its axis, or the surroundings change; roots do not exist then, and "
-            "a periodic motion needs Floquet theory, which mbframe does not offer"
-        )
+    return changed
+
+
+def _standing(point: OperatingPoint, frame: TurningFrame) -> str:
+    """The frame in which the coefficients of a steady motion are constant, as it is passed; empty if none was found.
+
+    Candidates are frames that turn as one of the bodies does.
+    """
+    tried = [frame.angular_velocity]
+    for m in point.state.motions.values():
+        spin = m.angular_velocity
+        size = float(np.linalg.norm(spin))
+        if not size or min(float(np.linalg.norm(spin - other)) for other in tried) <= STEADY * size:
+            continue
+        tried.append(spin)
+        other = TurningFrame(axis=spin, rate=size)
+        try:
+            check_steady(point, other)
+            equations = linear_equations(point, other)
+            if not _changed(point, other, equations, admissible(equations)):
+                return _frame_words(other)
+        except AnalysisError:
+            continue
+    return ""
+
+
+def _frame_words(frame: TurningFrame) -> str:
+    axis = ", ".join(f"{x:.6g}" for x in frame.axis)
+    return f"frame=mb.TurningFrame(axis=({axis}), rate={frame.rate:.12g})"
 
 
 def admissible(equations: LinearEquations) -> Array:

@@ -38,7 +38,6 @@ from .symmetry import round_axes
 Array = NDArray[np.float64]
 Function = Callable[[State], float]
 
-ITERATIONS = 100
 CLOSED = 1e-13
 LARGEST_STEP = 0.2  # rad, lengths of the model, or of a velocity: what Newton's method may do at once
 SMALL_STEP = 1e-12
@@ -47,6 +46,11 @@ RANK = 1e-9  # relative size of singular values that count as zero
 DRIVEN = 1e-3  # of the tolerance: part of the weight that counts as a drive or loss along the motion
 SPUN = 0.7  # rad
 DIFFERENCE = 1e-5  # for derivatives of given quantities
+FEW, MANY = 60, 100  # steps of Newton's method
+PATIENCE = 50  # steps after which drives and losses along the motion are looked at in any case
+OTHER_SPEEDS = (0.15, 8.0, 25)  # factors of the velocities at the start, from which a few steps are tried
+TRIED, BEST = 4, 3  # steps, and how many of them are followed on
+LOST = 0.5  # of a spin: what is lost at least where no steady velocity can stand for it
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ def steady(
         Pairs of a quantity and the value that it shall have. A quantity is a measure or its name, or a function of the
         state, such as `lambda state: np.linalg.norm(state.velocity("frame"))`.
     axis
-        Axis of the turn, by default against gravity.
+        Axis of the turn, by default against gravity, or without gravity that about which the fastest body turns.
     rate
         Omega, rad/s; left out, it is found.
     tolerance
@@ -101,26 +105,43 @@ def steady(
     except (TypeError, ValueError):
         message = f"found {given!r}; allowed are pairs of a quantity and its value; give a list: [(quantity, value)]"
         raise ModelError([Problem("steady", "given", message)]) from None
-    gravity = lifted(system.gravity)
-    chosen = axis if axis is not None else (-gravity if np.any(gravity) else (0.0, 0.0, 1.0))
-    direction = converted(AXIS, chosen, "steady", "axis")
+    start = assemble(system, initial)
+    direction = converted(AXIS, axis if axis is not None else _usual_axis(system, start), "steady", "axis")
     wanted = [(_function(system, quantity), value) for quantity, value in pairs]
-    trim = Trim(system, assemble(system, initial), direction / np.linalg.norm(direction), rate, wanted, tolerance)
+    trim = Trim(system, start, direction / np.linalg.norm(direction), rate, wanted, tolerance)
+    if axis is None and rate is None:
+        trim.check_kept_spins()
     try:
-        for k in range(ITERATIONS):
-            found = trim.improve() <= tolerance
-            if found and trim.balance <= tolerance:
-                return trim.checked()
-            trim.drives |= found or k > ITERATIONS // 2
+        if trim.search(FEW if pairs or rate is not None else MANY, tolerance):
+            return trim.checked()
+        if pairs or rate is not None:
+            # A straight run is a singular start for a turn with a given rate, which may exist at another speed alone.
+            trials = [(trim.promise(faster), faster) for faster in np.geomspace(*OTHER_SPEEDS).tolist()]
+            for faster, steps in [*((faster, FEW) for _, faster in sorted(trials)[:BEST]), (1.0, MANY)]:
+                trim.restart(faster)
+                if trim.search(steps, tolerance):
+                    return trim.checked()
     except np.linalg.LinAlgError as error:
         raise AnalysisError(
             "no steady motion was found: on the way there a load or a given quantity is not a finite number; start "
             "from a state that is nearer to the motion, or check what is given"
         ) from error
     raise AnalysisError(
-        f"no steady motion was found in {ITERATIONS} steps: {trim.remains()}; give other values or fewer of them, or "
-        "start from a state that is nearer to the motion"
+        f"no steady motion was found in {MANY} steps: {trim.remains()}; give other values or fewer of them, or start "
+        "from a state that is nearer to the motion"
     )
+
+
+def _usual_axis(system: System, start: State) -> Array:
+    """Against gravity; without it the axis about which the fastest body turns, which may be any."""
+    gravity = lifted(system.gravity)
+    if np.any(gravity):
+        return -gravity
+    fastest = max((m.angular_velocity for m in start.motions.values()), key=lambda w: float(w @ w))
+    if not np.any(fastest):
+        return np.array([0.0, 0.0, 1.0])
+    largest = fastest[np.argmax(np.abs(fastest))]
+    return np.asarray(fastest * np.sign(largest), float)
 
 
 def _function(system: System, quantity: Measure | str | Function) -> Function:
@@ -163,10 +184,8 @@ class Trim:
             for local, arm in round_axes(*b.body.mass_properties()[1:])
             if np.abs(arm).max() <= 1e-12 * self.length
         ]
-        self.balance = np.inf
-        self.drives = False  # whether drives and losses along the motion are to be balanced too
-        self.driven = np.zeros(0, bool)
-        self.state = start
+        self.balance, self.drives, self.driven = np.inf, False, np.zeros(0, bool)  # drives: to be balanced too
+        self.state, self.unseen = start, list[int]()
         e = linear_equations(OperatingPoint.at(self.eq, start), TurningFrame())
         self.places = e.places
         twists, _ = self._twists(start)
@@ -174,8 +193,67 @@ class Trim:
         energy = np.linalg.cholesky(allowed.T @ twists.T @ e.mass @ twists @ allowed)
         self.mixed = np.linalg.solve(energy, allowed.T).T * self.root_mass * np.sqrt(self.acceleration * self.length)
         now = collected(self.places, {n: (m.velocity, m.angular_velocity) for n, m in start.motions.items()})
-        self.c: Array = np.asarray(np.linalg.lstsq(twists @ self.mixed, now, rcond=1e-12)[0], float)
-        self.state, self.c = self._closed(start, self.c)
+        nearest = np.asarray(np.linalg.lstsq(twists, now, rcond=1e-12)[0], float)
+        self.driving = self._driving(start, e.holonomic @ twists, nearest)
+        left = now - twists @ self.driving
+        self.start = start
+        self.usual: Array = np.asarray(np.linalg.lstsq(twists @ self.mixed, left, rcond=1e-12)[0], float)
+        self.restart(1.0)
+        self.unseen = self._unseen()
+
+    def search(self, steps: int, tolerance: float) -> bool:
+        """Newton's method; whether it arrives within some steps."""
+        for k in range(steps):
+            found = self.improve() <= tolerance
+            if found and self.balance <= tolerance:
+                return True
+            self.drives |= found or k >= PATIENCE
+        return False
+
+    def promise(self, faster: float) -> float:
+        """What is left without balance some steps after a start that is a factor faster."""
+        self.restart(faster)
+        for _ in range(TRIED):
+            self.improve()
+        return self.balance
+
+    def restart(self, faster: float) -> None:
+        """Begin at the start, with velocities that are a factor faster."""
+        self.balance, self.drives, self.driven = np.inf, False, np.zeros(0, bool)
+        self.state, self.c = self._closed(self.start, faster * self.usual)
+
+    def check_kept_spins(self) -> None:
+        """Refuse to forget the spin of a flexible body, which cannot be one of its own axis as of a round one."""
+        for b in self.eq.tables.bodies:
+            before, now = (s.motions[b.body.name].angular_velocity for s in (self.start, self.state))
+            if b.formulation.n_modes and np.linalg.norm(now - before) > LOST * np.linalg.norm(before) > 0.0:
+                turn = ", ".join(f"{x:.6g}" for x in before)
+                raise AnalysisError(
+                    f"{b.body} turns with ({turn}) rad/s, but steady motions turn about one axis, here "
+                    f"({', '.join(f'{x:.6g}' for x in self.axis + 0.0)}): pass axis= and rate= of its turn, or start "
+                    "from a state at rest"
+                )
+
+    def _driving(self, start: State, rows: Array, now: Array) -> Array:
+        """Coefficients of the velocities nearest to those `now` that follow the drivers: rows c = -dC/dt."""
+        eq = self.eq
+        q, v, z = eq.split(eq.coordinates(start))
+        rates = eq.evaluate(start.t, q, 0.0 * v, z).constraint_rate[: eq.tables.n_holonomic]
+        own = OperatingPoint(eq, start, q, v, z, 0.0 * v, np.zeros(eq.n_rows), 0.0 * z).joint_rows
+        wanted = np.zeros(len(rows))
+        wanted[: int(own.sum())] = -rates[own]
+        if not np.any(wanted):
+            return np.zeros(rows.shape[1])
+        left = wanted - rows @ now
+        found: Array = np.asarray(now + np.linalg.lstsq(rows, left, rcond=1e-9)[0], float)
+        if np.abs(rows @ found - wanted).max() > 1e-9 * np.abs(wanted).max():
+            moving = [c.owner_name for c in eq.tables.constraints if np.any(rates[c.row : c.rows.stop])]
+            raise AnalysisError(
+                f"{', '.join(map(repr, dict.fromkeys(moving)))} drives a motion that is not steady: all bodies must "
+                "turn about one axis with one rate, and round ones may spin besides; drive with a constant rate about "
+                f"the axis ({', '.join(f'{x:.6g}' for x in self.axis + 0.0)}), or pass another axis="
+            )
+        return found
 
     def improve(self) -> float:
         """One step of Newton's method; returns its size, and the error of given values if that is larger.
@@ -251,7 +329,7 @@ class Trim:
         return np.asarray(rows, float)
 
     def _frame(self, c: Array) -> TurningFrame:
-        return TurningFrame(self.axis, float(self.mixed[3] @ c))
+        return TurningFrame(self.axis, float(self.driving[3] + self.mixed[3] @ c))
 
     def _twists(self, state: State) -> tuple[Array, Array]:
         """Directions of steady velocities, and their rates (columns): three translations, the turn, spins."""
@@ -271,7 +349,7 @@ class Trim:
 
     def _moving(self, state: State, c: Array) -> State:
         """A state with the velocities of the coefficients c."""
-        twist = on_bodies(self.places, self._twists(state)[0] @ self.mixed @ c)
+        twist = on_bodies(self.places, self._twists(state)[0] @ (self.driving + self.mixed @ c))
         motions = {
             n: Motion(m.position, m.rotation, *twist[n][:2], m.modal_coordinates) for n, m in state.motions.items()
         }
@@ -286,7 +364,8 @@ class Trim:
         for _ in range(2):  # once more, because constraints need not be linear in the velocities
             v = eq.split(eq.coordinates(self._moving(closed, c)))[1]
             e = eq.evaluate(state.t, q, v, z, dense=True)
-            columns = [eq.split(eq.coordinates(self._moving(closed, unit)))[1] for unit in np.eye(len(c))]
+            ahead = [eq.split(eq.coordinates(self._moving(closed, c + unit)))[1] for unit in np.eye(len(c))]
+            columns = [there - v for there in ahead]
             slip = e.jacobian[first:] @ np.array(columns).reshape(len(c), eq.n_v).T
             c = c - np.linalg.pinv(slip, rcond=1e-9) @ e.constraint_rate[first:]
         return self._moving(closed, c), c
@@ -334,11 +413,37 @@ class Trim:
         directions = np.hstack([moved, np.vstack([np.zeros((e.size, faster.shape[1])), faster])])
         # x' = twists dc, and x'' = (rates - S twists) dc
         by_c = e.mass @ (rates - turning(self.places, frame) @ twists) + e.damping @ twists
+        if self.unseen:  # as coordinates of the directions
+            spun = np.array([self._spun(self.state, k) for k in self.unseen]).T
+            x_part = r.weights @ spun / (self.root_mass * self.length)
+            directions = directions @ null_space(np.vstack([x_part, -faster.T @ moved[e.size :] @ x_part]).T)
         rows = [kept @ np.hstack([e.stiffness, by_c]) @ directions]
         rows += [self._slopes(function, directions)[None] for function, _ in self.wanted]
         if self.rate is not None:
             rows.append((np.hstack([np.zeros(e.size), self.mixed[3]]) @ directions)[None])
         return directions, np.vstack(rows), left
+
+    def _spun(self, state: State, k: int) -> Array:
+        """The small motion of a body that turns about one of its round axes by 1 rad."""
+        name, local = self.spins[k]
+        return collected(self.places, {name: (np.zeros(3), state.motions[name].rotation @ local)})
+
+    def _unseen(self) -> list[int]:
+        """Which spins change nothing: joints stay closed and loads as they are when the body has turned on.
+
+        Off the solution a spin turns what is left without balance, and would seem to balance it, but leads nowhere.
+        """
+        start, left = self.state, np.linalg.norm(self._equations(left_only=True)[2])
+        found = []
+        for k in range(len(self.spins)):
+            spun = _displaced(start, self.places, SPUN * self._spun(start, k))
+            gap = np.abs(self.eq.violation(start.t, self.eq.coordinates(spun))[0]).max(initial=0.0)
+            if gap <= RANK * self.length:
+                self.state = self._moving(spun, self.c)
+                then = np.linalg.norm(self._equations(left_only=True)[2])
+                found += [k] if abs(then - left) <= RANK * (1.0 + left) else []
+        self.state = start
+        return found
 
     def _slopes(self, function: Function, directions: Array) -> Array:
         """Derivatives of a quantity along directions: central differences, exact enough for Newton's method."""

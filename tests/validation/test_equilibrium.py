@@ -302,3 +302,21 @@ def test_slender_cantilever_under_an_end_load(frame: str) -> None:
     assert tip[2] == pytest.approx(force / (3 * young * second), rel=3e-4)
     assert found.minimum
     assert found.iterations < 10
+
+
+def test_an_integral_that_acts_on_nothing_may_drift() -> None:
+    """A PD controller holds a bar off its setpoint, P (w - x) = m g l/2 cos(0.2 + x), and its unused state goes on."""
+    system, bar = pendulum(0.2)
+    motor = mb.PIDActuator("motor", system.ground, bar, at=(0, 0, 0), axis=Z)
+    motor.update(setpoint=0.3, proportional=50.0, derivative=2.0)
+    system.add(motor)
+    angle = 0.2 + brentq(lambda x: 50.0 * (0.3 - x) - 2.0 * 9.81 * 0.5 * np.cos(0.2 + x), -1.0, 1.0, xtol=1e-14)
+    found = mb.equilibrium(system)
+    np.testing.assert_allclose(found.position(bar)[:2] @ [np.sin(angle), -np.cos(angle)], 0.0, atol=1e-12)
+    lin = mb.linearize(system, found)
+    # I x'' + D x' + (P - m g l/2 sin) x = 0 with I = m l^2/3
+    expected = np.roots([2.0 / 3.0, 2.0, 50.0 - 9.81 * np.sin(angle)])
+    np.testing.assert_allclose(np.sort_complex(lin.eigenvalues), np.sort_complex(expected), rtol=1e-9)
+    assert lin.stability == "asymptotic"
+    motor.update(integral=1.0)  # now it does act, and rests only at the setpoint
+    assert len(mb.linearize(system, mb.equilibrium(system)).eigenvalues) == 3

@@ -1,4 +1,4 @@
-"""Steady motions of bodies whose inertia is that of a ball, about which they seem free to spin in any direction."""
+"""Steady motions: bodies whose inertia is that of a ball, drivers, flexible rotors, turns of the bicycle."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 import mbframe as mb
 
+X, Y, Z = np.eye(3)
 LENGTH = 0.9  # m, from the hinge to the centre of the ball
 
 
@@ -86,3 +87,84 @@ def test_sleigh_has_no_steady_turn() -> None:
 def test_quantity_without_a_value_is_told() -> None:
     with pytest.raises(mb.AnalysisError, match="a given quantity is not a finite number"):
         mb.steady(mb.examples.rolling_disk(), given=[(lambda state: float("nan"), 0.1)])
+
+
+# --- drivers, flexible rotors, turns of the bicycle -------------------------------------------------------------------
+
+
+def driven_pendulum(rate: float) -> mb.System:
+    """A pendulum of point-like mass on a hub that a motor turns about the vertical; its hinge lies on the axis."""
+    system = mb.System("governor")
+    hub = system.add(mb.RigidBody("hub", mass=1.0, inertia=(0.2, 0.2, 0.3)))
+    shaft = system.add(mb.RevoluteJoint("shaft", system.ground, hub, at=(0, 0, 0), axis=Z))
+    system.add(mb.Driver("motor", shaft, angle=f"{rate}*t"))
+    bob = mb.RigidBody("bob", mass=1.0, inertia=(1e-9, 1e-9, 1e-9), position=(0.5 * np.sin(1.0), 0, -0.5 * np.cos(1.0)))
+    system.add(bob)
+    system.add(mb.RevoluteJoint("pin", hub, bob, at=(0, 0, 0), axis=Y))
+    return system
+
+
+def test_steady_motion_with_a_driver_of_constant_rate() -> None:
+    """cos(angle) = g/(l w^2), and small changes of the angle swing with w sin(angle)."""
+    rate, length = 6.0, 0.5
+    system = driven_pendulum(rate)
+    found = mb.steady(system)
+    assert found.frame.rate == pytest.approx(rate, rel=1e-12)
+    cosine = 9.81 / (length * rate**2)
+    assert -found.position("bob")[2] == pytest.approx(length * cosine, rel=1e-6)  # the bob is not quite a point
+    roots = mb.linearize(system, found).eigenvalues
+    expected = rate * np.sqrt(1.0 - cosine**2)
+    np.testing.assert_allclose(np.sort(roots.imag), [-expected, expected], rtol=1e-6)
+    np.testing.assert_allclose(roots.real, 0.0, atol=1e-9)
+
+
+def test_a_driver_across_the_axis_is_no_steady_motion() -> None:
+    system = mb.System("tilting")
+    hub = system.add(mb.RigidBody("hub", mass=1.0, inertia=(0.2, 0.3, 0.4)))
+    hinge = system.add(mb.RevoluteJoint("hinge", system.ground, hub, at=(0, 0, 0), axis=X))
+    system.add(mb.Driver("motor", hinge, angle="3*t"))
+    with pytest.raises(mb.AnalysisError, match=r"'motor' drives a motion that is not steady.*pass another axis="):
+        mb.steady(system)
+    assert mb.steady(system, axis=X).frame.rate == pytest.approx(3.0)
+
+
+def flexible_rotor(gravity: float) -> mb.System:
+    """A shaft in two bearings along x that turns with 20 rad/s."""
+    part = mb.flexible.beam(
+        length=1.0,
+        elements=4,
+        area=1e-4,
+        second_moments=(8e-10, 8e-10),
+        torsion=1.6e-9,
+        young=2.1e11,
+        shear=8.1e10,
+        density=7850.0,
+    )
+    system = mb.System("rotor", gravity=(0, 0, -gravity))
+    modes = mb.flexible.craig_bampton(part, interfaces=[0, 4], n_modes=2)
+    shaft = system.add(mb.FlexibleBody("shaft", modes, angular_velocity=20.0 * X))
+    system.add(mb.RevoluteJoint("left", system.ground, shaft, at=(0, 0, 0), axis=X))
+    system.add(mb.PointOnLineJoint("right", system.ground, shaft, at=(1, 0, 0), axis=X))
+    return system
+
+
+def test_a_flexible_rotor_keeps_its_spin() -> None:
+    system = flexible_rotor(0.0)
+    found = mb.steady(system)
+    np.testing.assert_allclose(found.frame.angular_velocity, 20.0 * X, rtol=1e-12)
+    assert mb.linearize(system, found).stable
+    with pytest.raises(mb.AnalysisError, match=r"pass frame=mb.TurningFrame\(axis=\(1, 0, 0\), rate=20\)"):
+        mb.linearize(system)
+    with pytest.raises(mb.AnalysisError, match=r"'shaft' turns with \(20, 0, 0\) rad/s.*pass axis= and rate="):
+        mb.steady(flexible_rotor(9.81))
+
+
+@pytest.mark.parametrize("speed", [2.0, 5.0, 8.0])
+def test_hands_free_turn_of_the_bicycle_from_any_speed(speed: float) -> None:
+    """With free steer a turn has one speed of its own, just below that at which the straight run capsizes."""
+    bicycle = mb.examples.whipple_bicycle(speed=speed)
+    found = mb.steady(bicycle, rate=0.2)
+    assert found.residual < 1e-10
+    speeds = [float(np.linalg.norm(m.velocity)) for m in found.motions.values()]
+    assert max(speeds) == pytest.approx(6.0, abs=0.05)
+    assert mb.linearize(bicycle, found).residuals.max() < 1e-10
