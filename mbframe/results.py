@@ -198,8 +198,9 @@ class Result(Displayed):
     @cached_property
     def z(self) -> Array:
         """Own states of elements, a row per instant."""
-        own = sum(unit != ENERGY for _, unit in self._states.columns["z"])
-        return self._states.part("z", slice(own))
+        works = sum(unit == ENERGY for _, unit in self._states.columns["z"])
+        whole = self._states.part("z")  # of a file of an earlier version with followers that it does not have
+        return whole[:, : whole.shape[1] - works]
 
     def __len__(self) -> int:
         return len(self._states)
