@@ -7,6 +7,7 @@ one. Results of mbframe need none of that: groups of plain arrays in chunks of a
 from __future__ import annotations
 
 import math
+import mmap
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ LARGEST_CHUNK: Final = 2**20
 """Bytes of a chunk, unpacked; h5py makes none larger by itself."""
 PACKING: Final = 1100
 """zlib packs at most 1032 bytes into one."""
+HEAP: Final = b"GCOL\x01\0\0\0"
 DEPTH: Final = 2
 MOST_OBJECTS: Final = 200_000
 LARGEST_ATTRIBUTE: Final = 2**16
@@ -36,8 +38,9 @@ def check_content(file: h5py.File, path: Path, size: int) -> None:
     state = os.stat(path)
     seen = (str(path), state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns)
     if seen not in _harmless:
-        for dataset in _datasets(file, DEPTH, [MOST_OBJECTS]):
-            _check_dataset(dataset, size)
+        longest = _longest_text(path)
+        for dataset in _datasets(file, DEPTH, [MOST_OBJECTS], longest):
+            _check_dataset(dataset, path, size, longest)
         _note(seen)
 
 
@@ -50,11 +53,11 @@ def _note(seen: tuple[Any, ...]) -> None:
     _harmless[seen] = None
 
 
-def _datasets(group: Any, depth: int, left: list[int]) -> Iterator[Any]:
+def _datasets(group: Any, depth: int, left: list[int], longest: int) -> Iterator[Any]:
     """All datasets below a group, whose links and attributes are in order; `left` counts what may still come."""
     import h5py
 
-    _check_attributes(group)
+    _check_attributes(group, longest)
     for name in group:
         left[0] -= 1
         if left[0] < 0:
@@ -65,12 +68,12 @@ def _datasets(group: Any, depth: int, left: list[int]) -> Iterator[Any]:
         if found is h5py.Dataset:
             yield group[name]
         elif found is h5py.Group and depth > 1:
-            yield from _datasets(group[name], depth - 1, left)
+            yield from _datasets(group[name], depth - 1, left, longest)
         else:
             raise ValueError(f"{name!r:.60} is neither an array nor a group of arrays")
 
 
-def _check_attributes(holder: Any) -> None:
+def _check_attributes(holder: Any, longest: int) -> None:
     import h5py
 
     count = h5py.h5a.get_num_attrs(holder.id)
@@ -78,23 +81,50 @@ def _check_attributes(holder: Any) -> None:
         raise ValueError(f"something has {count:,} attributes")
     for number in range(count):
         attribute = h5py.h5a.open(holder.id, index=number)
-        _check_type(attribute.get_type(), "an attribute")
-        if attribute.get_storage_size() > LARGEST_ATTRIBUTE:
+        item = _check_type(attribute.get_type(), "an attribute", longest)
+        count = attribute.get_space().get_simple_extent_npoints()
+        if max(attribute.get_storage_size(), item * count) > max(LARGEST_ATTRIBUTE, longest):
             raise ValueError("an attribute is too large")
 
 
-def _check_type(kind: Any, what: str) -> int:
-    """Bytes of one value, which must be a number or a text of fixed length."""
+def _longest_text(path: Path) -> int:
+    """Bytes of the longest text in a heap, where HDF5 keeps texts of any length, as in the first results.
+
+    A heap is "GCOL", its version 1, three zeros and its size, then objects: number (0 for free room, the last), count
+    of uses, four zeros, size, content up to a multiple of eight bytes. A damaged one, in which HDF5 would walk for
+    ever, is a `ValueError`.
+    """
+    longest = 0
+    if not path.stat().st_size:
+        return longest
+    with path.open("rb") as source, mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        begin = data.find(HEAP)
+        while begin >= 0:
+            end = begin + int.from_bytes(data[begin + 8 : begin + 16], "little")
+            at = begin + 16
+            if not at < end <= len(data):
+                raise ValueError("a heap of texts does not end where it says")
+            while at + 16 <= end and any(data[at : at + 2]):
+                size = int.from_bytes(data[at + 8 : at + 16], "little")
+                longest, at = max(longest, size), at + 16 + -(-size // 8) * 8
+            if at > end:
+                raise ValueError("a text is longer than the heap that it is in")
+            begin = data.find(HEAP, end)
+    return longest
+
+
+def _check_type(kind: Any, what: str, longest: int) -> int:
+    """Bytes that one value may have, which must be a number or a text."""
     import h5py
 
     known = kind.get_class()
     number = known in (h5py.h5t.INTEGER, h5py.h5t.FLOAT) and kind.get_size() <= 8
-    if not number and (known != h5py.h5t.STRING or kind.is_variable_str()):
-        raise ValueError(f"{what} holds neither numbers nor texts of fixed length")
-    return int(kind.get_size())
+    if not number and known != h5py.h5t.STRING:
+        raise ValueError(f"{what} holds neither numbers nor texts")
+    return longest if known == h5py.h5t.STRING and kind.is_variable_str() else int(kind.get_size())
 
 
-def _check_dataset(dataset: Any, size: int) -> None:
+def _check_dataset(dataset: Any, path: Path, size: int, longest: int) -> None:
     import h5py
 
     name = f"{dataset.name!r:.60}"
@@ -105,11 +135,14 @@ def _check_dataset(dataset: Any, size: int) -> None:
     filters = [made.get_filter(number)[0] for number in range(made.get_nfilters())]
     if not set(filters) <= {DEFLATE, SHUFFLE} or len(filters) > 2:
         raise ValueError(f"{name} is packed by filters that are not ours ({filters})")
-    item = _check_type(dataset.id.get_type(), name)
-    _check_attributes(dataset)
+    item = _check_type(dataset.id.get_type(), name, longest)
+    _check_attributes(dataset, longest)
     needed, stored = item * int(dataset.size or 0), int(dataset.id.get_storage_size())
     if stored > size:
         raise ValueError(f"{name} claims {stored:,} bytes in a file of {size:,}")
+    if item != dataset.id.get_type().get_size():  # texts in a heap: each may be the longest
+        check_memory(str(path), needed)
+        needed = stored
     if layout != h5py.h5d.CHUNKED:
         if needed > max(stored, LARGEST_ATTRIBUTE):
             raise ValueError(f"{name} has {stored:,} of its {needed:,} bytes")

@@ -84,12 +84,6 @@ def scaled(file: h5py.File, outside: Path) -> None:
     file.create_dataset("t", data=SECRET, chunks=(11,), scaleoffset=3)
 
 
-def long_texts(file: h5py.File, outside: Path) -> None:
-    model = file["model"][()]
-    del file["model"]
-    file["model"] = model.decode()
-
-
 def references(file: h5py.File, outside: Path) -> None:
     del file["t"]
     file.create_dataset("t", data=np.array([file.ref] * 11, dtype=h5py.ref_dtype))
@@ -100,8 +94,10 @@ def compound(file: h5py.File, outside: Path) -> None:
     file["t"] = np.zeros(11, dtype=[("a", float), ("b", float)])
 
 
-def long_attribute(file: h5py.File, outside: Path) -> None:
-    file.attrs["run"] = "text of variable length"
+def many_long_texts(file: h5py.File, outside: Path) -> None:
+    """So many texts that all together, were they as long as the longest, would fill the memory."""
+    del file["names/q"]
+    file["names/q"] = ["x" * 2**20, *["y"] * 2000]
 
 
 def many_rows(file: h5py.File, outside: Path) -> None:
@@ -133,7 +129,7 @@ def packed_log(file: h5py.File, outside: Path) -> None:
 
 HOSTILE: list[Callable[[h5py.File, Path], None]] = [
     *(external_storage, external_quantity, pipe, external_link, external_group, soft_link, virtual, circle),
-    *(other_filter, scaled, long_texts, references, compound, long_attribute, many_rows, large_chunk, packed_zeros),
+    *(other_filter, scaled, references, compound, many_long_texts, many_rows, large_chunk, packed_zeros),
     packed_log,
 ]
 
@@ -161,6 +157,31 @@ def test_files_that_do_harm_are_refused_before_they_are_read(
 
 def test_what_is_whole_is_read(whole: Path) -> None:
     assert len(used(mb.load_result(whole))) == 3
+
+
+def test_texts_of_any_length_as_the_first_results_have_them(whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    shutil.copyfile(whole, path)
+    with h5py.File(path, "r+", libver="v110") as file:
+        model = file["model"][()]
+        del file["model"]
+        file["model"], file.attrs["run"] = model.decode(), "a text of any length"
+    assert np.array_equal(mb.load_result(path).t, mb.load_result(whole).t)
+    content = bytearray(path.read_bytes())
+    heap = content.index(b"GCOL")
+    for place, value in ((heap + 8, 2**40), (heap + 24, 2**40)):  # sizes of the heap and of its first text
+        damaged = content.copy()
+        damaged[place : place + 8] = value.to_bytes(8, "little")
+        path.write_bytes(damaged)
+        with pytest.raises(mb.ModelError, match="heap"):
+            mb.load_result(path)
+
+
+def test_the_gallery_is_read() -> None:
+    paths = sorted((Path(__file__).parents[2] / "assets" / "gallery").glob("*.h5"))
+    assert len(paths) >= 30
+    for path in paths:
+        assert len(mb.load_result(path).t) > 1
 
 
 @pytest.mark.skipif(os.name != "posix", reason="special files of POSIX")

@@ -98,7 +98,7 @@ class Watch:
 @pytest.fixture(scope="module")
 def watch() -> Watch:
     system_from(parse(dumps(document(model(), {"t_end": 1.0, "integrator": mb.RungeKutta4()})), "text"))
-    Function.table([0.0, 1.0, 2.0], [0.0, 1.0, 0.0])  # what is imported lazily is imported now
+    Function.table([0.0, 1.0, 2.0], [0.0, 1.0, 0.0], interpolation="spline")  # what is imported lazily is imported now
     return Watch()
 
 
