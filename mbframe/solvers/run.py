@@ -63,7 +63,8 @@ class Run:
         """March from (t, y) to the end and return the result."""
         t_end, dt = settings["t_end"], settings["dt"]
         eq, work = self.eq, self.eq.work
-        self.integrator.begin(t, t_end, dt, self.schedule)
+        self.integrator.begin(t, t_end, dt)
+        self.integrator.heed(self.schedule)
         correction = self.stabilization.bound(eq)
         eq.bind("accelerate", self.stabilization.accelerating(self.acceleration.bound(eq), correction))
         eq.bind("correct", correction)

@@ -42,6 +42,7 @@ class Integrator(SolverStrategy):
     implicit: ClassVar[bool] = False
     """Whether a step solves for accelerations and multipliers itself: then no other strategy can."""
 
+    _schedule: Schedule | None = None
     damps: ClassVar[bool] = False
     """Whether it damps vibrations that its steps do not resolve: then energy that a run loses is by intention."""
 
@@ -49,9 +50,12 @@ class Integrator(SolverStrategy):
         """q and v at t + h."""
         raise NotImplementedError(f"{type(self).__name__} does not define step(self, eq, t, q, v, h)")
 
-    def begin(self, t: float, t_end: float, dt: float | None, schedule: Schedule | None = None) -> None:
-        """The interval of a run, and what adaptive steps heed in it; called once before `stage`."""
+    def begin(self, t: float, t_end: float, dt: float | None) -> None:
+        """The interval of a run; called once before `stage`."""
         self._start, self._end, self._dt = t, t_end, dt
+
+    def heed(self, schedule: Schedule | None) -> None:
+        """Where adaptive steps of a run must end or be short; called once before `stage`."""
         self._schedule = schedule
 
     def interpolation(self, eq: Equations) -> Strategy | None:
