@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FunctionType
@@ -91,7 +91,8 @@ def cache_directory() -> Path:
         if not os.access(directory, os.W_OK):
             raise PermissionError(f"{directory} is not writable")
     except OSError as error:
-        directory = Path(tempfile.mkdtemp(prefix="mbframe-cache-"))
+        with suppress(OSError):  # without any place it stays in memory
+            directory = Path(tempfile.mkdtemp(prefix="mbframe-cache-"))
         log.warning(
             "compiled code cannot be kept (%s): it is compiled anew in each session; set MBFRAME_CACHE_DIR", error
         )
@@ -204,9 +205,10 @@ class Stage:
             _announce()
         began = time.process_time()
         with _caching_in(directory), _seldom_collecting():
-            compiled = compiled_stage(self.function, SIGNATURE)
+            compiled = compiled_stage(self.function, SIGNATURE, kept=directory.is_dir())
         if cold:
-            mark.touch()
+            with suppress(OSError):
+                mark.touch()
             log.info("compiled %s in %.1f s", self.function.__qualname__, time.process_time() - began)
         return compiled
 

@@ -14,14 +14,19 @@ Methods of users' classes may contain anything: they are left to numba's own com
 
 from __future__ import annotations
 
+import hashlib
+import io
+import logging
 import operator
-from collections.abc import Callable
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from types import BuiltinFunctionType
 from typing import Any
 
 from numba import _dynfunc, njit, types  # type: ignore[attr-defined]
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
@@ -45,6 +50,11 @@ from numba.core.untyped_passes import (
     TranslateByteCode,
 )
 from numba.extending import models, register_model
+
+log = logging.getLogger("mbframe")
+
+SEAL_BYTES = hashlib.sha256().digest_size
+UNUSABLE = "compiled code in the cache cannot be used and is compiled again"
 
 
 class _Library(JITCodeLibrary):
@@ -187,11 +197,85 @@ class _StageCompiler(_PartCompiler):
     lowering = _LowerStage
 
 
+class _SealedFile(IndexDataCacheFile):
+    """Files of the cache that end with a checksum of the rest: code with a wrong bit would end the process."""
+
+    def _load_index(self) -> Any:
+        content = _unsealed(self._index_path)
+        if content is None:
+            return {}
+        file = io.BytesIO(content)
+        try:
+            if pickle.load(file) != self._version:
+                return {}
+            stamp, entries = pickle.load(file)
+        except Exception as error:  # whole, and something else
+            _notice(UNUSABLE, error)
+            return {}
+        return entries if stamp == self._source_stamp else {}
+
+    def _load_data(self, name: str) -> Any:
+        content = _unsealed(self._data_path(name))
+        if content is None:
+            raise FileNotFoundError(name)
+        return pickle.loads(content)
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[Any]:
+        whole = io.BytesIO()
+        yield whole
+        content = whole.getvalue()
+        with super()._open_for_write(filepath) as file:
+            file.write(content + hashlib.sha256(content).digest())
+
+
+def _unsealed(path: str) -> bytes | None:
+    """The content of a file of the cache; None if it is not there or damaged."""
+    try:
+        with open(path, "rb") as file:
+            sealed = file.read()
+    except FileNotFoundError:
+        return None
+    except OSError:
+        sealed = b""
+    content, seal = sealed[:-SEAL_BYTES], sealed[-SEAL_BYTES:]
+    if hashlib.sha256(content).digest() == seal:
+        return content
+    _notice("compiled code in the cache is damaged and is compiled again")
+    return None
+
+
 class _Cache(FunctionCache):
+    """A cache whose faults cost time and nothing else."""
+
+    def __init__(self, function: Callable) -> None:
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _SealedFile(self._cache_path, self._impl.filename_base, stamp)
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         # Without `target_context.refresh()`: half of the time of a first simulation with a filled cache.
-        with self._guard_against_spurious_io_errors():
+        try:
             return self._load_overload(sig, target_context)
+        except Exception as error:  # an entry that is whole and cannot be used, such as another version's
+            _notice(UNUSABLE, error)
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            self._save_overload(sig, data)
+        except OSError as error:
+            _notice("compiled code cannot be kept: it is compiled anew in each session", error)
+
+
+_said: set[str] = set()
+
+
+def _notice(message: str, error: Exception | None = None) -> None:
+    """Say something once."""
+    if message not in _said:
+        _said.add(message)
+        log.warning("%s%s", message, f" ({error})" if error is not None else "")
 
 
 # Division by zero gives inf or nan, as in NumPy; statuses report what matters.
@@ -202,9 +286,10 @@ _WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapp
 inner: Any = njit(pipeline_class=_PartCompiler, **_WITHOUT_WRAPPERS, **_OPTIONS)
 
 
-def compiled_stage(function: Callable, signature: Any) -> Any:
-    """A stage from the cache, or compiled and put there."""
+def compiled_stage(function: Callable, signature: Any, kept: bool) -> Any:
+    """A stage from the cache, or compiled and put there; without one it stays in memory."""
     stage: Any = CFunc(function, (signature.args, signature.return_type), {}, dict(_OPTIONS), _StageCompiler)
-    stage._cache = _Cache(function)
+    if kept:
+        stage._cache = _Cache(function)
     stage.compile()
     return stage

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import logging
 import os
+import pickle
+import random
 import re
 import shutil
 import subprocess
@@ -14,6 +18,7 @@ import pytest
 
 import mbframe as mb
 from mbframe.kernels import compile as module
+from mbframe.kernels import pipeline
 
 PACKAGE = Path(mb.__file__).resolve().parent
 directory = module.cache_directory.__wrapped__  # without the memory of its first answer
@@ -141,3 +146,87 @@ def test_a_second_process_compiles_nothing(tmp_path):
     assert "compil" not in second.replace("numba compilations", "")
     assert number(second, "numba compilations") == 0
     assert number(first, "height") == number(second, "height") == pytest.approx(-9.81 / 2)
+
+
+# ---- damaged caches: a stage is compiled again, and says so once
+
+
+def small(t, work, data, n):
+    """A stage that compiles in a moment."""
+    return n + 1
+
+
+@pytest.fixture
+def stage(place, monkeypatch, caplog):
+    """Makes the stage as a new process would: from the cache of `place`, or compiled."""
+    monkeypatch.setattr(module, "cache_directory", directory)
+    monkeypatch.setattr(pipeline, "_said", set())
+    caplog.set_level(logging.WARNING, logger="mbframe")
+
+    def made() -> bool:
+        """Whether it had to be compiled."""
+        found = module.Stage(small)
+        assert module.run_stage(found.address, 0.0, 0, 0, 41) == 42
+        return not found._compiled.cache_hits
+
+    assert made()
+    caplog.clear()
+    return made
+
+
+def truncated(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def flipped(content: bytes) -> bytes:
+    """One bit of the machine code."""
+    where = len(content) // 2
+    return content[:where] + bytes([content[where] ^ 1]) + content[where + 1 :]
+
+
+DAMAGE = {
+    "empty": lambda content: b"",
+    "truncated": truncated,
+    "one bit": flipped,
+    "random": lambda content: random.Random(3).randbytes(len(content)),
+    "another version's": lambda content: sealed(pickle.dumps("0.1") + content),
+    "whole, but no cache": lambda content: sealed(b"nothing of the kind"),
+}
+
+
+def sealed(content: bytes) -> bytes:
+    return content + hashlib.sha256(content).digest()
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
+def test_damaged_code_is_compiled_again(stage, place, caplog, damage, suffix):
+    assert not stage()
+    for file in place.rglob(f"*.{suffix}"):
+        file.write_bytes(damage(file.read_bytes()))
+    assert stage()
+    assert len(caplog.messages) <= 1
+    assert not stage()  # it was mended
+
+
+def test_code_that_cannot_be_kept_stays_in_memory(stage, place, caplog, monkeypatch):
+    """A full disk, and a folder of files that cannot be written: one notice for all."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    shutil.rmtree(place)
+    monkeypatch.setattr(pipeline._SealedFile, "_open_for_write", full)
+    assert stage()
+    assert stage()
+    (message,) = [text for text in caplog.messages if "first use" not in text]
+    assert "compiled code cannot be kept" in message
+    assert "No space left" in message
+
+
+def test_without_any_place_code_stays_in_memory(stage, tmp_path, caplog, monkeypatch):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("MBFRAME_CACHE_DIR", str(tmp_path / "file"))
+    monkeypatch.setattr(module.tempfile, "mkdtemp", lambda **_: (_ for _ in ()).throw(OSError("no disk")))
+    assert stage()
+    assert any("cannot be kept" in text for text in caplog.messages)
