@@ -182,16 +182,42 @@ def landmarks(root: Node, low: float, high: float) -> Array:
     """
     search, peaks = Search(root, low, high), []
     with np.errstate(all="ignore"):
-        for node in root.walk():
-            if node.opcode in (ops.TANH, ops.ATAN, ops.COSH, ops.SINH):
-                search.add(node.parts[0])
-            elif node.opcode == ops.EXP:
-                peaks.append(_peaks(node.parts[0], low, high, 1.0))
-            elif node.opcode == ops.DIVIDE and node.parts[1].shape()[0] > 0.0:
-                peaks.append(_peaks(Node(ops.ABS, node.parts[1:]), low, high, -1.0))
+        for argument, sign in _telling(root):
+            if sign == 0.0:
+                search.add(argument)
+            else:
+                peaks.append(_peaks(argument, low, high, sign))
     found = np.unique(np.concatenate([np.array(search.found), *peaks]))
     found = found[(found > low) & (found < high)]
     return found if len(found) <= MOST_LANDMARKS else np.zeros(0)
+
+
+def spread(root: Node, places: Array) -> float:
+    """How far around landmarks something happens, at most: until an exponent or an argument of `tanh` changed by one.
+
+    Until a denominator doubled, too. Zero if nothing is that near.
+    """
+    offsets = np.logspace(-12.0, 6.0, 73)
+    widest = 0.0
+    with np.errstate(all="ignore"):
+        for argument, sign in _telling(root):
+            for place in places.tolist():
+                at = float(argument.values(np.array([place]))[0])
+                change = np.abs(argument.values(place + offsets) - at)
+                reached = offsets[change >= (abs(at) if sign < 0.0 else 1.0)]
+                widest = max(widest, float(reached[0]) if len(reached) else 0.0)
+    return widest
+
+
+def _telling(root: Node) -> Iterator[tuple[Node, float]]:
+    """Arguments that tell of short features: by zeros (0), maxima (1) or minima (-1)."""
+    for node in root.walk():
+        if node.opcode in (ops.TANH, ops.ATAN, ops.COSH, ops.SINH):
+            yield node.parts[0], 0.0
+        elif node.opcode == ops.EXP:
+            yield node.parts[0], 1.0
+        elif node.opcode == ops.DIVIDE and node.parts[1].shape()[0] > 0.0:
+            yield Node(ops.ABS, node.parts[1:]), -1.0
 
 
 def _peaks(argument: Node, low: float, high: float, sign: float) -> Array:

@@ -32,6 +32,8 @@ DEPTH: Final = 5
 """How often a place is looked at more closely."""
 MOST_PARTS: Final = 40
 """How many places of a function are looked at more closely; a part of more than `NEAR` points is not."""
+NARROW: Final = 8
+"""Distances of samples within which a piece, or what is around a landmark, is looked at more closely."""
 LEAST: Final = 40
 """Points between two breaks, at least."""
 CLOSEST: Final = 1e-10
@@ -137,17 +139,42 @@ def changing(function: Function, low: float, high: float) -> Bounds:
     """
     if function.program is None or function.kind in ("constant", "polynomial"):
         return Bounds.none()
-    plain = tree(function.program).shape()[0] <= PLAIN_DEGREE
-    if plain and not len(function.breakpoints(low, high)):
+    root, values = tree(function.program), values_of(function)
+    breaks = function.breakpoints(low, high)
+    plain = root.shape()[0] <= PLAIN_DEGREE
+    if plain and not len(breaks):
         return Bounds.none()
-    x = np.linspace(low, high, SAMPLES + 1)
-    y = values_of(function)(x)
-    size = _size(y)
-    rise = np.diff(y)
+    marks = np.zeros(0) if plain else landmarks(root, low, high)
+    x, spacing = np.linspace(low, high, SAMPLES + 1), (high - low) / SAMPLES
+    y = values(x)
+    near = np.flatnonzero(np.diff(breaks) < NARROW * spacing)[:MOST_PARTS]
+    places = np.unique(np.concatenate([x, marks, 0.5 * (breaks[near] + breaks[near + 1])]))
+    seen = values(places)
+    size, rise = _size(seen), np.diff(seen)
     if size == 0.0 or not (rise.min() < -SENSITIVITY * size and rise.max() > SENSITIVITY * size):
         return Bounds.none()
-    limits, _ = _limits(y, (high - low) / SAMPLES, 0.0, ROUGH * size)
-    return Bounds.of([(x[:-1], limits)], high)
+    limits, _ = _limits(y, spacing, 0.0, ROUGH * size)
+    bounds = Bounds.of([(x[:-1], limits)], high)
+    for k in near.tolist():  # a piece that lies between the samples
+        a, b = float(breaks[k]), float(breaks[k + 1])
+        if b - a > 4.0 * margin(b, high - low):
+            bounds = bounds.both(_window(values, 2.0 * a - b, 2.0 * b - a, ROUGH * size)[0])
+    for mark in marks.tolist():
+        half = NARROW * spacing
+        while half > CLOSEST * (high - low):
+            window, rough = _window(values, mark - half, mark + half, ROUGH * size)
+            bounds = bounds.both(window)
+            if not rough:
+                break
+            half *= 2.0 * NARROW / NEAR
+    return bounds
+
+
+def _window(values: Callable[[Array], Array], low: float, high: float, rough_by: float) -> tuple[Bounds, bool]:
+    """Bounds in a narrow part, and whether it must be looked at more closely still."""
+    x = np.linspace(low, high, NEAR + 1)
+    limits, rough = _limits(values(x), (high - low) / NEAR, 0.0, rough_by)
+    return Bounds.of([(x[:-1], limits)], high), bool(rough.any())
 
 
 def values_of(function: Function) -> Callable[[Array], Array]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..equations.equations import Equations
 from ..equations.workspace import Record
+from ..expression_trees import PLAIN_DEGREE, landmarks, spread, tree
 from ..features import Bounds, Features, changing, features, margin, values_of
 from ..functions import Function
 from ..kernels.programs import PROGRAM
@@ -29,6 +30,10 @@ SMALL: Final = 1e-3
 MOST_PAIRS: Final = 200
 FAR: Final = 1e6
 """How far off an argument of which nothing is known is looked for switches."""
+NEARER: Final = 1e3
+"""How far off it is looked for landmarks too, more closely."""
+WIDTHS: Final = 8.0
+"""How many of its widths on each side of a landmark matter."""
 
 
 @dataclass
@@ -180,13 +185,18 @@ def _watched(eq: Equations, start: float, end: float) -> Iterator[tuple[int, Bou
 
 
 def _way(function: Function) -> tuple[float, float] | None:
-    """Where the argument of a function may get to, by its table or by where it switches; None if nothing tells."""
-    if function.kind in ("constant", "polynomial", "callable"):
+    """Where the argument of a function matters, by its table, switches or landmarks; None if nothing tells."""
+    if function.program is None or function.kind in ("constant", "polynomial"):
         return None
-    places = function.breakpoints(-FAR, FAR)
+    root, places = tree(function.program), function.breakpoints(-FAR, FAR)
+    marks = np.zeros(0)
+    if root.shape()[0] > PLAIN_DEGREE:
+        marks = np.unique(np.concatenate([landmarks(root, -far, far) for far in (FAR, NEARER, 1.0)]))
+        places = np.union1d(places, marks)
     if not len(places):
         return None
     room = float(np.ptp(places)) or max(1.0, float(np.abs(places).max()))
+    room = max(room, WIDTHS * spread(root, marks))
     return float(places[0]) - room, float(places[-1]) + room
 
 

@@ -152,6 +152,48 @@ def test_a_bump_under_a_tire(integrator: mb.Integrator) -> None:
     np.testing.assert_allclose(run.velocity(wheel)[-1, 2], rising, atol=TOLERANCE * size)
 
 
+def flying(law: Any) -> tuple[mb.System, mb.RigidBody]:
+    """A mass of 2 kg at 10 m/s on a rail, and a spring from the origin to it."""
+    system = mb.System("flight", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("mass", mass=2.0, inertia=(1, 1, 1), position=(1, 0, 0), velocity=(10, 0, 0)))
+    system.add(mb.TranslationalJoint("rail", system.ground, body, at=(0, 0, 0), axis=(1, 0, 0)))
+    spring = mb.SpringDamper("law", system.ground, body, at_i=(0, 0, 0), at_j=(1, 0, 0), free_length=0.0, force=law)
+    system.add(spring)
+    return system, body
+
+
+@pytest.mark.parametrize("width", [0.1, 0.01, 0.003, 1e-6])
+@pytest.mark.parametrize("integrator", ADAPTIVE[:3], ids=repr)
+def test_a_smooth_law_that_the_motion_passes(integrator: mb.Integrator, width: float) -> None:
+    """The law takes its integral, 20 J, out of 100 J."""
+    law = f"20/{width!r}/sqrt(pi)*exp(-((x - 7.77)/{width!r})**2)"
+    system, body = flying(mb.Function(law, variables=("x",)))
+    run = mb.simulate(system, 3.0, integrator=integrator)
+    np.testing.assert_allclose(run.velocity(body)[-1, 0], math.sqrt(100.0 - 20.0), rtol=1e-4)
+
+
+def test_narrow_laws_of_other_forms() -> None:
+    """Two steps of tanh that make a narrow hill, and a narrow rectangle far from another one."""
+    hill = "1e4*(tanh((x - 7.77)/1e-4) - tanh((x - 7.771)/1e-4))/2"
+    system, body = flying(mb.Function(hill, variables=("x",)))
+    np.testing.assert_allclose(mb.simulate(system, 3.0).velocity(body)[-1, 0], math.sqrt(90.0), rtol=1e-4)
+    pair = "1e5*(x > 7.77)*(x < 7.7701) + (x > 25)*(x < 30)*2"
+    system, body = flying(mb.Function(pair, variables=("x",)))
+    np.testing.assert_allclose(mb.simulate(system, 4.0).velocity(body)[-1, 0], math.sqrt(80.0), rtol=1e-3)
+
+
+def test_a_torque_that_an_angle_passes() -> None:
+    """The same for an angle: 0.5 J w² loses the integral of the torque, 20 J of 100 J."""
+    system = mb.System("rotor", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("rotor", mass=1.0, inertia=(1, 1, 2), angular_velocity=(0, 0, 10)))
+    system.add(mb.RevoluteJoint("hinge", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1)))
+    law = mb.Function("20/0.01/sqrt(pi)*exp(-((x - 7.77)/0.01)**2)", variables=("x",))
+    spring = mb.TorsionalSpringDamper("law", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1), torque=law)
+    system.add(spring)
+    run = mb.simulate(system, 3.0)
+    np.testing.assert_allclose(run.angular_velocity(body)[-1, 2], math.sqrt(80.0), rtol=1e-4)
+
+
 @pytest.mark.parametrize("integrator", [mb.DormandPrince, mb.RadauIIA, mb.BDF])
 def test_no_step_is_longer_than_max_step(integrator: Callable[..., mb.Integrator]) -> None:
     needed(integrator())
