@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..functions import evaluate, slope
+from ..errors import ModelError
+from ..functions import evaluate, jumps, slope
 from ..measures import angle, angle_rate, displacement, displacement_rate
 from ..parameters import derived, parameter
 from .base import AtPoint, ForceElement
@@ -34,6 +36,23 @@ class PIDActuator(AtPoint, ForceElement):
     @property
     def counts_turns(self) -> bool:
         return self.quantity == "angle"
+
+    @property
+    def only_turns(self) -> bool:
+        return self.counts_turns
+
+    def remarks(self, start: float, end: float) -> Iterator[str]:
+        w = self.setpoint
+        try:
+            known = w.bent or (w.kind == "callable" and len(w.breakpoints(start, end)))
+            places = jumps(w, start, end) if self.derivative and known else []
+        except ModelError:  # it has no value somewhere: the run says so if it gets there
+            return
+        if places:
+            yield (
+                f"{self}, setpoint: it jumps at t = {places[0]:.6g} s, and the kick D times the jump is "
+                "left out; make it smooth, such as step(t, t0, h0, t1, h1), or set derivative=0"
+            )
 
     @derived
     def turns(self) -> float:

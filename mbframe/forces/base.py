@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from ..bodies.base import Body
+from ..bodies.point_mass import PointMass
 from ..connections import Connection, PointConnection, TwoPointConnection
+from ..errors import Problem
 from ..markers import Marker
 from ..parameters import Element, parameter
 
@@ -53,9 +55,21 @@ class ForceElement(TwoPointConnection):
     states: ClassVar[int] = 0
     outputs: ClassVar[Mapping[str, str]] = {}
     conservative: Any = False  # True: `energy` tells all of its work
+    only_turns: Any = False  # True: it exerts a torque and nothing else, which a point mass cannot take
     reactive: ClassVar[bool] = (
         False  # True: `reactive_wrench(t, i, j, reaction)` depends on the reaction of `self.joint`
     )
+
+    def check(self) -> Iterator[Problem]:
+        yield from super().check()
+        if self.only_turns:
+            for field in self.unturned():
+                body = getattr(self, field)
+                yield self.problem(field, f"{body} does not turn, so a torque has no effect; use a RigidBody")
+
+    def unturned(self) -> list[str]:
+        """Which of `body_i` and `body_j` are point masses, on which a torque has no effect."""
+        return [field for field in ("body_i", "body_j") if isinstance(getattr(self, field), PointMass)]
 
     def wrench(self, t, i, j):
         """Force and torque on the body of j, at j."""

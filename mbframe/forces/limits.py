@@ -64,6 +64,7 @@ class AngleLimit(Limit):
     """Stops of the angle about an axis, such as that of a revolute joint, in rad. Turns are counted."""
 
     counts_turns = True
+    only_turns = True
     planar_axis = "normal"
 
     stiffness = parameter(kind="number", unit="N m/rad", above=0.0, help="k")

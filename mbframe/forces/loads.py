@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..bodies.point_mass import PointMass
-from ..errors import Problem
 from ..functions import components
 from ..parameters import derived, parameter
 from ..vectors import times
@@ -48,13 +45,10 @@ class Torque(OnBody, ForceElement):
     In a planar system it is one number or function: torque="sin(2*t)". A point mass, which does not turn, takes none.
     """
 
+    only_turns = True
+
     torque = parameter(kind="axial functions", unit="N m", help="components of the torque")
     axes = parameter("global", choices=("global", "body"), help="axes of the components")
-
-    def check(self) -> Iterator[Problem]:
-        yield from super().check()
-        if isinstance(self.body_j, PointMass):
-            yield self.problem("body_j", f"{self.body_j} does not turn, so a torque has no effect; use a RigidBody")
 
     @derived
     def follows(self) -> float:

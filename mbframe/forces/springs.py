@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..errors import Problem
 from ..measures import angle, angle_rate, distance, distance_rate
 from ..parameters import derived, parameter
 from ..vectors import column, cross, dot, minus, plus, scaled, seen, times, triple, unit
@@ -39,6 +41,15 @@ class SpringDamper(ForceElement):
     )
     force = parameter(None, kind="function", variables=("x",), unit="N", help="f: further tension by elongation")
     damping_force = parameter(None, kind="function", variables=("v",), unit="N", help="g: further tension by its rate")
+
+    def check(self) -> Iterator[Problem]:
+        found = list(super().check())
+        yield from found
+        if not found and self.free_length is None and not math.dist(self.point_i, self.point_j):
+            yield self.problem(
+                "free_length",
+                "left out, it is the length as described, but its points coincide: give free_length or move a point",
+            )
 
     @derived
     def rest_length(self) -> float:
@@ -98,6 +109,7 @@ class TorsionalSpringDamper(AtPoint, ForceElement):
 
     outputs: ClassVar = {"angle": "rad", "angle_rate": "rad/s", "moment": "N m"}
     counts_turns = True
+    only_turns = True
     planar_axis = "normal"
 
     stiffness = parameter(0.0, unit="N m/rad", minimum=0.0, help="k")
@@ -166,6 +178,14 @@ class Bushing(AtPoint, ForceElement):
 
     stiffness = parameter(np.zeros(6), kind="matrix", shape=(6, 6), help="K: displacements first, then rotations")
     damping = parameter(np.zeros(6), kind="matrix", shape=(6, 6), help="C: velocities first, then angular velocities")
+
+    def remarks(self, start: float, end: float) -> Iterator[str]:
+        turning = any(np.any(m[3:]) or np.any(m[:, 3:]) for m in (self.stiffness, self.damping))
+        for field in self.unturned() if turning else ():
+            yield (
+                f"{self}: {getattr(self, field)} does not turn, so the torque of the bushing has no effect on it; "
+                "use a RigidBody, or leave out the stiffness and damping of rotations"
+            )
 
     @property
     def conservative(self) -> bool:

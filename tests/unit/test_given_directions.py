@@ -116,6 +116,64 @@ def test_a_point_mass_takes_no_torque() -> None:
         turned.body_j = point
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("TorsionalSpringDamper", {"stiffness": 1.0}),
+        ("AngleLimit", {"lower": -1.0, "upper": 1.0, "stiffness": 1.0}),
+        ("PIDActuator", {"proportional": 1.0}),
+    ],
+)
+def test_a_point_mass_takes_no_torque_about_an_axis(name: str, values: dict[str, float]) -> None:
+    body, point = mb.RigidBody("body", mass=1.0, inertia=(1, 1, 1)), mb.PointMass("point", mass=1.0)
+    for pair, field in (((body, point), "body_j"), ((point, body), "body_i")):
+        with pytest.raises(mb.ModelError, match="PointMass 'point' does not turn") as caught:
+            getattr(mb, name)("element", *pair, at=(0, 0, 0), axis=(0, 0, 1), **values)
+        assert [problem.field for problem in caught.value.problems] == [field]
+    pushed = mb.PIDActuator("p", body, point, at=(0, 0, 0), axis=(0, 0, 1), quantity="displacement")
+    with pytest.raises(mb.ModelError, match="does not turn"):
+        pushed.quantity = "angle"
+
+
+def test_the_torque_of_a_bushing_on_a_point_mass_is_named() -> None:
+    for stiffness, said in (((9.0, 9.0, 9.0, 0.0, 0.0, 0.0), 0), ((9.0, 9.0, 9.0, 1.0, 1.0, 1.0), 1)):
+        system = mb.System("held", gravity=(0.0, 0.0, 0.0))
+        point = system.add(mb.PointMass("point", mass=1.0))
+        system.add(mb.Bushing("bushing", system.ground, point, at=(0, 0, 0), stiffness=stiffness))
+        warnings = mb.simulate(system, 0.01).info.warnings
+        assert len(warnings) == said
+        assert all(w.startswith("Bushing 'bushing': PointMass 'point' does not turn") for w in warnings)
+
+
+def test_the_lost_kick_of_a_jumping_setpoint_is_named() -> None:
+    def warnings(setpoint: Any, derivative: float) -> list[str]:
+        system = mb.System("controlled", gravity=(0.0, 0.0, 0.0))
+        point = system.add(mb.PointMass("point", mass=1.0))
+        motor = mb.PIDActuator("motor", system.ground, point, at=(0, 0, 0), axis=(1, 0, 0), quantity="displacement")
+        motor.update(setpoint=setpoint, proportional=10.0, derivative=derivative)
+        system.add(motor)
+        return [w for w in mb.simulate(system, 1.0).info.warnings if "it jumps" in w]
+
+    jump = "if(t > 0.3, 0.2, 0)"
+    told = mb.Function(lambda t: 0.2 * (t > 0.3), breakpoints=[0.3])
+    for setpoint in (jump, told):
+        (warning,) = warnings(setpoint, 2.0)
+        assert warning.startswith("PIDActuator 'motor', setpoint: it jumps at t = 0.3 s")
+        assert "step(" in warning
+        assert "derivative=0" in warning
+    assert warnings(jump, 0.0) == []
+    assert warnings("step(t, 0.3, 0, 0.4, 0.2)", 2.0) == []
+
+
+def test_a_spring_whose_points_coincide_asks_for_its_length() -> None:
+    _, one, two = two_bodies()
+    with pytest.raises(mb.ModelError, match="its points coincide: give free_length or move a point") as caught:
+        mb.SpringDamper("spring", one, two, stiffness=1.0)
+    assert caught.value.problems[0].element == "SpringDamper 'spring'"
+    mb.SpringDamper("spring", one, two, stiffness=1.0, free_length=0.1)
+    mb.SpringDamper("spring", one, two, stiffness=1.0, at_j=(0.1, 0.0, 0.0))
+
+
 # ---- Springs --------------------------------------------------------------------------------------------------------
 
 
