@@ -66,6 +66,17 @@ class State:
         """This state with its arrays as these bodies store them; all that is missing or wrong is one `ModelError`."""
         motions, problems = {}, []
         dimension = 3
+        bodies = list(bodies)
+        known = {body.name for body in bodies}
+        if bodies and self.dimension < bodies[0].dimension:
+            raise ModelError([Problem("State", "", "is one of a planar system, but this one is spatial")])
+        if strangers := [name for name in self.motions if name not in known]:
+            listed = ", ".join(map(repr, strangers[:5])) + (", ..." if len(strangers) > 5 else "")
+            message = (
+                f"has {listed}, which this system has not; pass a state of this system, such as mb.assemble(system) or "
+                "result.state(-1)"
+            )
+            problems.append(Problem("State", "motions", message))
         for body in bodies:
             dimension = body.dimension
             if (motion := self.motions.get(body.name)) is None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..bodies.base import Body
 from ..bodies.formulations import Formulation, NewtonEuler, PlanarAngle
 from ..equations.equations import Equations, Evaluation
+from ..equations.redundancy import may_stay
 from ..equations.tables import NumberedBody
 from ..errors import AnalysisError, ModelError, Problem, check_kinds
 from ..rotations import quaternion_from_matrix
@@ -116,6 +117,7 @@ class Assembler:
     def __init__(self, eq: Equations, start: State, fixed: set[str], tolerance: float) -> None:
         self.eq, self.start, self.fixed, self.tolerance = eq, start, fixed, tolerance
         self.q, self.v, self.z = eq.split(eq.coordinates(start))
+        self.kept = 0.0  # gap between redundant joints that do not fit exactly
         self._evaluate(self.q)
         self.size = extent(eq, start)
 
@@ -124,6 +126,9 @@ class Assembler:
     def closed(self) -> Array:
         """A closed position that Newton's method finds from the start, or from positions around it."""
         best, least = self.close(self.q)
+        self._evaluate(best)
+        if least > self.enough(best) and may_stay(self.eq):
+            self.kept = 2.0 * least  # what it leaves changes a little from one position to the next
         values = np.random.default_rng(0)
         for nudge in NUDGES:
             if least <= self.enough(best):
@@ -183,9 +188,9 @@ class Assembler:
         return q
 
     def enough(self, q: Array) -> float:
-        """The norm of the residuals that counts as closed: the tolerance, or what rounding allows."""
+        """The norm of the residuals that counts as closed: the tolerance, or what rounding or redundancy allows."""
         floor = ROUNDING * max(1.0, np.abs(q).max()) * np.sqrt(1.0 + len(self.eq.work.residual))
-        return float(max(self.tolerance, floor))
+        return float(max(self.tolerance, floor, self.kept))
 
     def _change(self, q: Array) -> tuple[float, Array]:
         """The change from the start to q, and M^-1 times its gradient.

@@ -19,6 +19,7 @@ from ..errors import MbframeError, ModelError, Problem
 from ..results import Result
 from ..solvers.acceleration import Acceleration
 from ..solvers.integrators import DormandPrince, Integrator
+from ..solvers.interrupts import interrupts_passed_on
 from ..solvers.simulate import simulate
 from ..solvers.stabilization import DirectCorrection, Stabilization
 from ..system import System
@@ -97,13 +98,14 @@ def compare(
     else:
         methods = selection(system, sizes)
     experiment = Experiment(system, float(t_end), int(repeats), float(time_limit))
-    with chosen(executor, "compare", len(methods), experiment.check_sendable) as pool:
-        run = results(pool, experiment, methods, _lost)
-        outcomes = _until_interrupted(reported(run, len(methods), progress, "comparing"))
-    if len(outcomes) < len(methods):
-        note = f"stopped by the user after {len(outcomes)} of {len(methods)} methods: there is no reference"
-        return Comparison(system.name, float(t_end), outcomes, [note], completed=False)
-    return measured(system, float(t_end), outcomes)
+    with interrupts_passed_on():
+        with chosen(executor, "compare", len(methods), experiment.check_sendable) as pool:
+            run = results(pool, experiment, methods, _lost)
+            outcomes = _until_interrupted(reported(run, len(methods), progress, "comparing"))
+        if len(outcomes) < len(methods):
+            note = f"stopped by the user after {len(outcomes)} of {len(methods)} methods: there is no reference"
+            return Comparison(system.name, float(t_end), outcomes, [note], completed=False)
+        return measured(system, float(t_end), outcomes)
 
 
 class Experiment:
@@ -149,10 +151,8 @@ class Experiment:
             if now > begun[0] + self.time_limit:
                 raise TimeoutError(f"stopped after {self.time_limit:g} s of computing, at t = {t:.4g} s")
 
-        result = simulate(self.system, self.t_end, **method.settings(), progress=watch)
-        if not result.info.completed:
-            raise KeyboardInterrupt
-        return result
+        with interrupts_passed_on():  # here as well, because it may be another process
+            return simulate(self.system, self.t_end, **method.settings(), progress=watch)
 
 
 def sampled(result: Result, instants: Array | None = None) -> Samples:

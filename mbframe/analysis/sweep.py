@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import AnalysisError, ModelError, Problem
+from ..solvers.interrupts import interrupts_passed_on
 from .executors import Executor, chosen, reported, results
 
 
@@ -50,11 +51,12 @@ def sweep(
     Returns
     -------
     list
-        What `analysis` returned, in the order of the values; a `Failure` where a point ended in an error.
+        What `analysis` returned, in the order of the values; a `Failure` where a point ended in an error. Ctrl-C ends
+        the sweep, also in the midst of a simulation.
     """
     points = list(values)
     point = Point(build, analysis)
-    with chosen(executor, "sweep", len(points), lambda: pickle.dumps(point)) as pool:
+    with interrupts_passed_on(), chosen(executor, "sweep", len(points), lambda: pickle.dumps(point)) as pool:
         return list(reported(results(pool, point, points, _lost), len(points), progress, "sweeping"))
 
 

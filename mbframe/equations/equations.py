@@ -21,7 +21,9 @@ from ..kernels.march import REPLAY, replay, replay_energies
 from ..state import Motion, State
 from ..system import System
 from .bodywise import bodywise_record
+from .failures import failure
 from .following import Following
+from .redundancy import extent
 from .stages import Stages
 from .structure import Structure, analyze
 from .tables import NumberedBody, Tables
@@ -109,6 +111,10 @@ class Equations:
         self.sharing_record = factor_record(self.structure)
         self.work["factor"], self.work["sharing"] = self.factor_record, self.sharing_record
         self.write_constants()
+        self.size = extent(t)
+        for c in t.constraints:
+            if c.constraint.unit == "m":
+                self.work.row_sizes[c.rows] = self.size
         self.stages = Stages(t, self.work)
         self.notices = self.stages.notices
         self._strategies: dict[str, Strategy] = {}
@@ -118,11 +124,10 @@ class Equations:
         for stage in ("eliminate", "factorize", "solve"):
             self.work[stage] = getattr(factorization, stage).address
         # Where no equations depend on each other these are hardly ever called.
-        self._on_demand = [
-            StageOnDemand(stage, partial(self.work.__setitem__, name))
-            for name, stage in (("share", factorization.share), ("weigh", bodywise.weigh))
-        ]
-        self.work["share"], self.work["weigh"] = (stage.address for stage in self._on_demand)
+        rare = {"share": factorization.share, "spread": factorization.spread, "weigh": bodywise.weigh}
+        self._on_demand = [StageOnDemand(stage, partial(self.work.__setitem__, name)) for name, stage in rare.items()]
+        for name, on_demand in zip(rare, self._on_demand, strict=True):
+            self.work[name] = on_demand.address
         self.work["bodywise"] = bodywise_record(t)
         self.work["augmented"] = dynamics.accelerate_augmented.address
         self.bind("accelerate", Strategy(dynamics.accelerate_augmented.address))
@@ -160,6 +165,10 @@ class Equations:
         if problems:
             raise ModelError(problems)
         for place, value in self.tables.own_states_in(state.element_states):
+            if np.shape(value) != z[place].shape:
+                owner, count = self.state_owner(place.start), len(z[place])
+                message = f"found {np.size(value)} own states of {owner}, which has {count}; is it of this system?"
+                raise ModelError([Problem("State", "element_states", message)])
             z[place] = value
         return y
 
@@ -200,7 +209,7 @@ class Equations:
         """Mass, forces and constraints at a state; gamma contains the feedback of the stabilization in use."""
         self._set_state(t, q, v, z)
         self.run(dynamics.evaluate.address, t, n=codes.DYNAMICS)
-        mass, jacobian = self._matrices(dense)
+        mass, jacobian = self.matrices(dense)
         w = self.work
         return Evaluation(
             mass=mass,
@@ -211,7 +220,7 @@ class Equations:
             constraint_rate=w.constraint_rate.copy(),
         )
 
-    def _matrices(self, dense: bool) -> tuple[Any, Any]:
+    def matrices(self, dense: bool = False) -> tuple[Any, Any]:
         """M and J of the last evaluation."""
         s, n = self.structure, self.n_v
         values = self.work.entries[s.source]
@@ -417,59 +426,17 @@ class Equations:
 
     def failure(self, status: int) -> Exception:
         """What a status means, in words."""
-        t = float(self.work["t"])
-        culprit = int(self.work["culprit"])
-        if status == PythonStage.FAILED:
-            for stage in self._on_demand:
-                if stage.raised:
-                    raise stage.raised.pop()
-            for strategy in self._strategies.values():
-                if strategy.python is not None and strategy.python.raised:
-                    return strategy_error(strategy, strategy.python.raised.pop(), t)
-            return self.stages.user_error(t)
-        if status == codes.USER_METHOD:
-            return self.stages.user_error(t)
-        if status == codes.NO_CONVERGENCE and (explained := self.stages.function_error(t)) is not None:
-            return explained
-        if status == codes.NO_CONVERGENCE:
-            message = (
-                "the constraint cannot be closed again: the mechanism may have reached a position that it cannot leave "
-                "or enter; reduce the step, or check drivers, limits and loads there"
-            )
-            return SimulationError(message, t, self.row_label(culprit))
-        if status == codes.SINGULAR:
-            return SimulationError(
-                "the mass matrix is singular; give the body mass and inertia in all directions",
-                t,
-                self.unknown_label(culprit),
-            )
-        if status == codes.SINGULAR_POSE:
-            b = self.body_of(culprit)
-            _, rotation = b.formulation.poses(self.work.q[None, b.q_slice])
-            return SimulationError(b.formulation.singular_pose(rotation[0]), t, str(b.body))
-        if status == codes.NO_FRICTION:
-            message = (
-                "friction and reactions do not agree on a motion (the mechanism may lock): reduce the coefficient, or "
-                "check the directions of the loads"
-            )
-            return SimulationError(message, t, self.row_label(culprit))
-        if status == codes.NOT_FINITE and (explained := self.stages.function_error(t)) is not None:
-            return explained
-        if status == codes.NOT_FINITE:
-            message = "the acceleration is not a finite number; look at the forces on the body and at their parameters"
-            return SimulationError(message, t, self.unknown_label(culprit))
-        if status == codes.NO_STEP:
-            message = (
-                "the equations of an implicit step could not be solved: reduce the step, or look for a force that jumps"
-            )
-            return SimulationError(message, t)
-        if status == codes.STEP_TOO_SMALL:
-            message = (
-                "the step size became too small to go on; a force is too stiff or jumps for this integrator, or the "
-                "tolerance is below rounding"
-            )
-            return SimulationError(message, t)
-        raise AssertionError(f"a stage returned the unknown status {status}")
+        return failure(self, status)
+
+    def python_error(self, t: float) -> Exception:
+        """What Python code in a stage raised."""
+        for stage in self._on_demand:
+            if stage.raised:
+                raise stage.raised.pop()
+        for strategy in self._strategies.values():
+            if strategy.python is not None and strategy.python.raised:
+                return strategy_error(strategy, strategy.python.raised.pop(), t)
+        return self.stages.user_error(t)
 
     def row_owner(self, row: int) -> Any:
         """The joint, constraint or body that a constraint row belongs to."""
@@ -487,6 +454,13 @@ class Equations:
             if b.formulation.n_intrinsic:
                 rows[b.body] = set(range(b.row, b.row + b.formulation.n_intrinsic))
         return {owner: np.array(sorted(own), np.int64) for owner, own in rows.items()}
+
+    def state_owner(self, state: int) -> str:
+        """The element behind an own state."""
+        for f in self.tables.forces:
+            if f.force.states and f.states.start <= state < f.states.stop:
+                return str(f.force)
+        return next((str(f.owner) for f in self.tables.followers if f.z == state), "")
 
     def row_label(self, row: int) -> str:
         """The joint, constraint or body behind a row of J."""

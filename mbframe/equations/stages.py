@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -26,10 +28,15 @@ from .user import (
     PythonVelocityConstraints,
     check_shapes,
     method_of,
+    residuals,
+    state_rate_of,
     uncompiled_function,
     uncounted,
+    wrench_of,
 )
 from .workspace import Workspace
+
+PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 @dataclass
@@ -302,7 +309,11 @@ class Stages:
         else:
             element = stage.elements[int(self.work["culprit"])]
             cause = self._repeated(stage, int(self.work["culprit"]), t)
-        what = f"{type(cause).__name__}: {cause}" if cause is not None else "an error that Python does not repeat"
+        if isinstance(cause, ModelError):
+            raise cause
+        what = "an error that Python does not repeat"
+        if cause is not None:
+            what = f"{type(cause).__name__}: {cause}{_line_of(cause)}"
         failure = SimulationError(f"{stage.method} raised {what}", time=t, culprit=self._label(element))
         failure.__cause__ = cause
         return failure
@@ -331,9 +342,64 @@ class Stages:
         if stage.method == "wrench" and element.states:
             arguments.append(self.work.z[row.z : row.z + element.states].copy())
         methods = ("residual", "time_rate", "curvature") if hasattr(element, "time_rate") else (stage.method,)
+        own = not is_ours(type(element))
         try:
+            if own and stage.method == "wrench":
+                if element.states:
+                    state_rate_of(element, *arguments)
+                wrench_of(element, *arguments)
             for method in methods:
-                method_of(element, method)(*arguments)
+                found = method_of(element, method)(*arguments)
+                if own and method in ("residual", "velocity_residual"):
+                    residuals(element, found)
         except Exception as error:
             return error
         return None
+
+    def not_finite(self, t: float) -> SimulationError | None:
+        """The error of the first element that gives no finite numbers at the last evaluated state, if that is finite.
+
+        A state that is not finite itself is nobody's fault: then there is none.
+        """
+        markers = self.tables.markers
+        if not all(np.all(np.isfinite(markers[name])) for name in ("position", "axes", "velocity")):
+            return None
+        for stage in self.evaluation:
+            if stage.method not in ("wrench", "residual", "velocity_residual"):
+                continue
+            rows = stage.table if stage.table is not None else self._rows_of(stage.elements)
+            for element, row in zip(stage.elements, rows, strict=False):
+                i, j = self.tables.seen_by(row)
+                own = [self.work.z[row.z : row.z + element.states].copy()] if getattr(element, "states", 0) else []
+                try:
+                    with np.errstate(all="ignore"):
+                        found = method_of(element, stage.method)(t, i, j, *(own if stage.method == "wrench" else ()))
+                    numbers = np.concatenate([np.ravel(np.asarray(part, float)) for part in found])
+                except Exception:  # that is said elsewhere, if it matters
+                    continue
+                if not np.all(np.isfinite(numbers)):
+                    values = ", ".join(f"{number:.6g}" for number in numbers)
+                    message = (
+                        f"{stage.method} gives numbers that are not finite ({values}); look for a division by zero, or "
+                        "a root or logarithm of a negative number"
+                    )
+                    return SimulationError(message, time=t, culprit=self._label(element))
+        return None
+
+    def _rows_of(self, elements: list[Any]) -> list[Any]:
+        """The rows of elements that are called from Python."""
+        tables = (*self.tables.constraint_tables, *self.tables.force_tables)
+        found = {
+            id(getattr(e, "force", None) or getattr(e, "constraint", None)): row
+            for table in tables
+            for row, e in zip(table.rows, table.elements, strict=True)
+        }
+        return [found[id(element)] for element in elements]
+
+
+def _line_of(cause: BaseException) -> str:
+    """Where a user's method raised: the last place outside of libraries."""
+    for frame in reversed(traceback.extract_tb(cause.__traceback__)):
+        if "site-packages" not in frame.filename and not frame.filename.startswith(PACKAGE):
+            return f" (line {frame.lineno} of {os.path.basename(frame.filename)})"
+    return ""

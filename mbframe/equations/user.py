@@ -217,11 +217,11 @@ class PythonConstraints(Caller):
             self.current = constraint
             i, j = self.tables.seen_by(row)
             if level == 0:
-                row.value[:] = _checked(constraint, method_of(constraint, "residual")(t, i, j))
+                row.value[:] = residuals(constraint, method_of(constraint, "residual")(t, i, j))
                 continue
             direction = [1.0, i.velocity, i.axes_rate, j.velocity, j.axes_rate]
             value, gradient, bend = function.along(self.arguments(t, i, j), direction)
-            row.value[:] = _checked(constraint, value)
+            row.value[:] = residuals(constraint, value)
             row.drift[:], row.gradient[:] = gradient[:, 0], gradient[:, 1:]
             row.curvature[:] = bend
 
@@ -255,11 +255,15 @@ class PythonVelocityConstraints(PythonConstraints):
             self.current = constraint
             i, j = self.tables.seen_by(row)
             value, gradient = function.gradient(self.arguments(t, i, j))
-            row.value[:] = _checked(constraint, value)
+            row.value[:] = residuals(constraint, value)
             row.drift[:], row.gradient[:] = gradient[:, 0], gradient[:, 1:]
 
 
-def _checked(constraint: BasicConstraint, value: Any) -> Array:
+def residuals(constraint: BasicConstraint, value: Any) -> Array:
+    """What a user's constraint returned, as real numbers; a wrong number of them is refused."""
+    if np.iscomplexobj(value):
+        message = f"returned a complex value, {value!r}; allowed are real numbers; look for a root of a negative one"
+        raise ModelError([constraint.problem("residual", message)])
     array = np.asarray(value, float)
     if array.shape != (constraint.equations,):
         raise ModelError(
@@ -302,35 +306,50 @@ def uncounted(force: ForceElement, i: Any, j: Any) -> str | None:
     )
 
 
-def check_shapes(force: ForceElement, i: Any, j: Any) -> None:
-    """Refuse a wrench or state rate of the wrong size, which a compiled loop would read out of bounds.
+def returned(element: Any, method: str, what: str, value: Any, shape: tuple[int, ...]) -> Array:
+    """What a user's method returned, as real numbers of that shape; anything else is a `ModelError` that says so."""
+    array = np.asarray(value, object if np.ndim(value) else None)
+    if any(isinstance(number, complex | np.complexfloating) for number in array.flat):
+        message = f"returned a complex {what}, {value!r}; allowed are real numbers; look for a root of a negative one"
+        raise ModelError([element.problem(method, message)])
+    if array.shape != shape:
+        message = f"returned a {what} of shape {array.shape}; allowed is {shape}; return that many numbers"
+        raise ModelError([element.problem(method, message)])
+    return array.astype(float)
 
-    A method that raises here is left alone: it says so itself when it is needed.
+
+def wrench_of(force: ForceElement, t: float, i: Any, j: Any, *z: Array) -> tuple[Array, Array]:
+    """Force and torque that the interpreted method gives, in space, and refuses if they have the wrong size."""
+    planar_method = force.body_j.dimension == 2 and "wrench" in users_methods(type(force))
+    markers = (planar.motion(i), planar.motion(j)) if planar_method else (i, j)
+    found = force.wrench(t, *markers, *z)
+    if not isinstance(found, tuple | list | np.ndarray) or len(found) != 2:
+        message = f"returned {found!r}; allowed are a force and a torque; return both"
+        raise ModelError([force.problem("wrench", message)])
+    push = returned(force, "wrench", "force", found[0], (2,) if planar_method else (3,))
+    turn = returned(force, "wrench", "torque", found[1], () if planar_method else (3,))
+    return (np.append(push, 0.0), np.array([0.0, 0.0, turn])) if planar_method else (push, turn)
+
+
+def state_rate_of(force: Any, t: float, i: Any, j: Any, z: Array) -> Array:
+    """Rates of own states that the interpreted method gives; a wrong number of them is refused."""
+    return returned(force, "state_rate", "state_rate", method_of(force, "state_rate")(t, i, j, z), (force.states,))
+
+
+def check_shapes(force: ForceElement, i: Any, j: Any) -> None:
+    """Refuse a wrench or state rate of the wrong kind or size where the model is described.
+
+    A method that raises there is left alone: compiled or not, it says so itself when it is needed.
     """
     z = [np.array(force.initial_states(), float)] if force.states else []
-    wanted: dict[str, tuple[int, ...]] = {"force": (3,), "torque": (3,)}
-    if force.body_j.dimension == 2 and "wrench" in users_methods(type(force)):
-        wanted = {"force": (2,), "torque": ()}
-        i, j = planar.motion(i), planar.motion(j)
     try:
-        push, turn = force.wrench(0.0, i, j, *z)
-        found = {"force": np.shape(push), "torque": np.shape(turn)}
+        wrench_of(force, 0.0, i, j, *z)
         if force.states:
-            found["state_rate"] = np.shape(force.state_rate(0.0, i, j, *z))  # type: ignore[attr-defined]
-            wanted["state_rate"] = (force.states,)
+            state_rate_of(force, 0.0, i, j, *z)
+    except ModelError:
+        raise
     except Exception:
         return
-    wrong = [name for name in wanted if found[name] != wanted[name]]
-    if wrong:
-        raise ModelError(
-            [
-                force.problem(
-                    "state_rate" if name == "state_rate" else "wrench",
-                    f"returned a {name} of shape {found[name]}; allowed is {wanted[name]}; return that many numbers",
-                )
-                for name in wrong
-            ]
-        )
 
 
 class PythonForces(Caller):
@@ -357,7 +376,7 @@ class PythonForces(Caller):
             if force.states:
                 own = slice(row.z, row.z + force.states)
                 z = self.z[own].copy()
-                self.z_rate[own] = method_of(force, "state_rate")(t, i, j, z)
-                out.force[:], out.torque[:] = method_of(force, "wrench")(t, i, j, z)
+                self.z_rate[own] = state_rate_of(force, t, i, j, z)
+                out.force[:], out.torque[:] = wrench_of(force, t, i, j, z)
             else:
-                out.force[:], out.torque[:] = method_of(force, "wrench")(t, i, j)
+                out.force[:], out.torque[:] = wrench_of(force, t, i, j)

@@ -108,11 +108,11 @@ class Workspace(Record):
         self.multipliers, self.force = np.zeros(n_rows), np.zeros(n_v)
         self.jacobians, self.entries = np.zeros(n_jacobians), np.zeros(n_entries)
         self.residual, self.constraint_rate, self.gamma = np.zeros(n_holonomic), np.zeros(n_rows), np.zeros(n_rows)
-        self.drift = np.zeros(n_rows)
+        self.drift, self.row_sizes = np.zeros(n_rows), np.ones(n_holonomic)
         self.right, self.solution = np.zeros(n_v + n_rows), np.zeros(n_v + n_rows)
         for field in (
             *("y", "rates", "multipliers", "force", "jacobians", "entries", "residual"),
-            *("constraint_rate", "gamma", "drift", "right", "solution"),
+            *("constraint_rate", "gamma", "drift", "right", "solution", "row_sizes"),
         ):
             self[field] = getattr(self, field)
         self["scratch"] = np.zeros(max(SCRATCH, n_scratch))

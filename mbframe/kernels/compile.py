@@ -148,7 +148,8 @@ def jitted(function: Callable, owner: type | None = None) -> Any:
             and value not in OVERLOADED
         }
         ours = (function.__module__ or "").startswith("mbframe.")  # code run by exec may belong to no module
-        decorate = inner if ours else njit(nogil=True)
+        # A user's index out of bounds is an IndexError, as in Python, and not a number from elsewhere.
+        decorate = inner if ours else njit(nogil=True, boundscheck=True)
         _dispatchers[function, owner] = decorate(rebound(function, function.__qualname__, callees))
     return _dispatchers[function, owner]
 

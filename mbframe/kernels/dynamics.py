@@ -13,6 +13,7 @@ from .workspace import (
     DYNAMICS,
     LINK,
     MARKER,
+    MISFIT,
     MOTION,
     NO_CONVERGENCE,
     NO_FRICTION,
@@ -216,6 +217,7 @@ CORRECTION = np.dtype(
         ("prepare", "i8"),  # stage that takes up the J of the last evaluation; n is the number of rows that count
         ("remove", "i8"),  # stage that turns the violations in `right` into the change `solution`
         ("data", "i8"),  # record of both
+        ("shares", "i8"),  # 1: changes are least in the norm of M, and so may be those that spread a gap
         ("valid", "i8"),  # 1: prepared before, for this or a neighbouring state
         ("size", "f8"),  # largest marker coordinate after the last correction
     ],
@@ -226,6 +228,8 @@ ROUNDING = 16 * np.finfo(np.float64).eps
 JUMP = 10.0  # by which factor a model may grow in one step
 STAGNANT = 0.9  # a velocity correction that leaves more than this of the violation cannot remove it
 SLOW = 0.2  # a chord iteration that gains less than this per turn gets new factors
+GAIN = 0.5  # what a correction must leave at most if it is to go on below the size of rounding
+LARGEST_GAP = 2.5e-8  # of the model's size: a point 1e-8 beside its axis is off by up to twice that as it turns
 
 
 @inner
@@ -271,6 +275,39 @@ def largest_row(values, n):
 
 
 @inner
+def misfit(w):
+    """The largest C in units of the model's size, or of a radian."""
+    residual, size = vector(w.residual, w.n_holonomic), vector(w.row_sizes, w.n_holonomic)
+    largest = 0.0
+    for k in range(w.n_holonomic):
+        largest = max(largest, abs(residual[k]) / size[k])
+    return largest
+
+
+@inner
+def keep_gap(w, c, t, work):
+    """Keep a violation that no displacement removes if it lies between equations that depend on each other.
+
+    It is noted and spread over all of them.
+    """
+    status = factor_if_stale(w, t, work)
+    if status != OK:
+        return status
+    gap = misfit(w)
+    if factorization(w.factor).left_out == 0 or not gap < np.inf:
+        return NO_CONVERGENCE
+    if gap > LARGEST_GAP:
+        return MISFIT
+    w.gap = max(w.gap, gap)
+    if c.shares == 0:
+        return OK
+    status = call(w.spread, t, work, 0, w.entries)
+    if status != OK:
+        return status
+    return displace(w, t, work)
+
+
+@inner
 def prepare(w, c, t, work, n):
     """Evaluate everything at the current state and take up J for a correction of the first n rows."""
     status = evaluate_if_stale(w, t, work)
@@ -297,6 +334,9 @@ def correct(t, work, data, n):
     Which of the possible changes is made is a matter of the stages `prepare` and `remove`. The iteration starts with
     what was prepared for a neighbouring state; it is renewed when it is slow. The tables left behind belong to the
     corrected state: the next acceleration uses them again.
+
+    `floor` is what rounding may leave. Below it nothing fails; a tolerance that is smaller still is approached as long
+    as corrections gain.
     """
     w = workspace(work)
     c = record(data, CORRECTION)
@@ -321,13 +361,20 @@ def correct(t, work, data, n):
             size = extent(w)
             if c.size > 0.0:
                 size = min(size, JUMP * c.size)
-            enough = floor = ROUNDING * size * np.sqrt(1.0 + w.n_holonomic)
-        if now <= enough:
+            floor = ROUNDING * size * np.sqrt(1.0 + w.n_holonomic)
+            enough = min(floor, c.tolerance)
+        if now <= enough or (now <= floor and (turn == c.limit or not now < GAIN * before) and turn > 0):
             break
-        enough = max(c.tolerance, floor)
-        if turn == c.limit or not now < np.inf or (fresh and not now < before):
+        enough = c.tolerance
+        if turn == c.limit or not now < np.inf or (fresh and not now < STAGNANT * before):
             w.culprit = largest_row(residual, w.n_holonomic)
-            return NO_CONVERGENCE
+            status = NO_CONVERGENCE
+            if now < np.inf:
+                status = keep_gap(w, c, t, work)
+            if status == OK:
+                break
+            if (status != NO_CONVERGENCE and status != MISFIT) or turn == c.limit or not now < before:
+                return status
         if not now < SLOW * before and not fresh:
             status = prepare(w, c, t, work, w.n_holonomic)
             if status != OK:
@@ -347,16 +394,16 @@ def correct(t, work, data, n):
     c.size = extent(w)
     rate, v = vector(w.constraint_rate, w.n_rows), part(w.y, w.n_q, w.n_v)
     floor = ROUNDING * fastest(w) * np.sqrt(1.0 + w.n_rows)
-    enough = floor
+    enough = min(floor, c.tolerance)
     before = np.inf
     for _ in range(c.limit):
         now = norm(rate, w.n_rows)
-        if now <= enough:
+        if now <= enough or (now <= floor and before < np.inf and not now < GAIN * before):
             return OK
         if factorization(w.factor).dependent != 0 and not now < STAGNANT * before:
             return OK  # what is left lies where constraints depend on each other: no velocities change it
         before = now
-        enough = max(c.tolerance, floor)
+        enough = c.tolerance
         status = remove(w, c, t, work, rate, w.n_rows)
         if status != OK:
             return status
@@ -366,7 +413,7 @@ def correct(t, work, data, n):
         status = call(w.evaluate, t, work, 0, DYNAMICS)  # the next acceleration uses it again
         if status != OK:
             return status
-    if norm(rate, w.n_rows) <= enough:
+    if norm(rate, w.n_rows) <= max(enough, floor):
         return OK
     w.culprit = largest_row(rate, w.n_rows)
     return NO_CONVERGENCE

@@ -403,6 +403,23 @@ def share(t, work, data, entries_address):
     return OK
 
 
+@Stage
+def spread(t, work, data, entries_address):
+    """`solution` := the displacement that makes the sum of squares of C, by diag(J M^-1 J^T), as small as can be.
+
+    For a gap between equations that depend on each other: all of them get their part of it.
+    """
+    w = workspace(work)
+    right, residual = vector(w.right, w.n_v + w.n_rows), vector(w.residual, w.n_holonomic)
+    status = regularize(w, t, work, entries_address)
+    if status != OK:
+        return status
+    clear(right)
+    for k in range(w.n_holonomic):
+        right[w.n_v + k] = -residual[k]
+    return call(w.solve, t, work, w.sharing, entries_address)
+
+
 @inner
 def regularize(w, t, work, entries_address):
     """Factors of the matrix with -E on the diagonal of the multipliers; E = EPSILON diag(J M^-1 J^T)."""

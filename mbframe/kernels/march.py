@@ -5,9 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage, call
-from .memory import integers, matrix, record, vector
+from .memory import integers, matrix, part, record, vector
 from .pipeline import inner
-from .workspace import DONE, FULL, MOTION, OK, POSITION, REACTIONS, VELOCITY, state_changed, workspace
+from .workspace import (
+    DONE,
+    FULL,
+    MOTION,
+    OK,
+    OWN_STATE,
+    POSITION,
+    REACTIONS,
+    VELOCITY,
+    state_changed,
+    workspace,
+)
 
 MARCH = np.dtype(
     [
@@ -83,6 +94,17 @@ def emit(w, m, work):
     return OK
 
 
+@inner
+def finite_states(w):
+    """Whether the own states of elements are finite; accelerations need not depend on them."""
+    z = part(w.y, w.n_q + w.n_v, w.n_z)
+    for k in range(w.n_z - w.n_followers):
+        if not abs(z[k]) < np.inf:
+            w.culprit = k
+            return OWN_STATE
+    return OK
+
+
 @Stage
 def march(t, work, data, n):
     """At most n steps: step, correct, store. Returns OK (call again), FULL (empty the output first), DONE, or a
@@ -108,6 +130,8 @@ def march(t, work, data, n):
             status = call(w.correct, w.t, work, w.correct_data, 0)
         if status == OK and w.n_accepts > 0:
             status = accept(w, work)
+        if status == OK and w.n_z > w.n_followers:
+            status = finite_states(w)
         if status != OK:
             return status
         if m.n_eval == 0:

@@ -21,7 +21,7 @@ from .memory import block, clear, indices, integers, part, record, vector
 from .pipeline import inner
 from .workspace import NOT_FINITE, OK, REACTIONS, SINGULAR, factorization, workspace
 
-RANK_LOST = 1e-9  # relative pivot below which a row depends on others, for exactly closed constraints
+RANK_LOST = 1e-7  # relative pivot below which a row depends on others; gaps between such rows are 1e-8 at most
 WORN = 0.5  # fraction of its first condition at which a partition is revealed anew
 
 PARTITION = np.dtype(

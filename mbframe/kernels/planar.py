@@ -45,11 +45,15 @@ def energy(e, t, i, j):
 
 def wrench(e, t, i, j):
     force, torque = method(e, t, motion(i), motion(j))
+    if len(force) != 2:
+        raise ValueError("wrench returned a force that has not two components")
     return (force[0], force[1], 0.0), (0.0, 0.0, torque)
 
 
 def wrench_with_states(e, t, i, j, z):
     force, torque = method(e, t, motion(i), motion(j), z)
+    if len(force) != 2:
+        raise ValueError("wrench returned a force that has not two components")
     return (force[0], force[1], 0.0), (0.0, 0.0, torque)
 
 

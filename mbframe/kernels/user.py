@@ -85,6 +85,8 @@ def residual_rows(t, work, table, n):
                 disturb(pair[(sample - 1) // 12], (sample - 1) % 12)
             try:
                 value = residual(e, time, i, j)
+                if len(value) != EQUATIONS:
+                    raise ValueError
                 for r in range(EQUATIONS):
                     if sample == 0:
                         e.value[r] = value[r].real
@@ -147,11 +149,15 @@ def given_rows(t, work, table, n):
         clear(e.gradient)
         try:
             value = residual(e, t, i, j)
+            if len(value) != EQUATIONS:
+                raise ValueError
             for r in range(EQUATIONS):
                 e.value[r] = value[r]
             if w.level > POSITION:
                 gradient(e, t, i, j, e.gradient)
                 bend = curvature(e, t, i, j)
+                if len(bend) != EQUATIONS:
+                    raise ValueError
                 for r in range(EQUATIONS):
                     e.curvature[r] = bend[r]
         except Exception:
@@ -230,6 +236,8 @@ def velocity_rows(t, work, table, n):
                 disturb_motion(pair[(sample - 1) // 18], (sample - 1) % 18)
             try:
                 value = velocity_residual(e, t + (STEP * 1j if sample == 37 else 0.0j), i, j)
+                if len(value) != EQUATIONS:
+                    raise ValueError
                 for r in range(EQUATIONS):
                     if sample == 0:
                         e.value[r] = value[r].real
@@ -292,9 +300,13 @@ def guarded_forces(t, work, table, n):
             else:
                 z, z_rate = part(w.y, w.n_q + w.n_v + e.z, STATES), part(w.rates, w.n_q + w.n_v + e.z, STATES)
                 rate = state_rate(e, t, i, j, z)
+                if len(rate) != STATES:
+                    raise ValueError
                 for s in range(STATES):
                     z_rate[s] = rate[s]
                 force, torque = wrench(e, t, i, j, z)
+            if len(force) != 3 or len(torque) != 3:
+                raise ValueError
             hand_over(w, force, torque)
         except Exception:
             w.culprit = k

@@ -31,8 +31,10 @@ USER_METHOD = 5  # a user's compiled method raised
 SINGULAR_POSE = 6  # the coordinates of a body cannot describe its pose
 NO_FRICTION = 7  # friction and reactions do not agree
 NO_STEP = 8  # the equations of an implicit step could not be solved
+MISFIT = 9  # equations that depend on each other contradict each other
 DONE = 10  # march reached its end
 FULL = 11  # march filled its output
+OWN_STATE = 12  # a state of an element is not finite
 
 
 def marker_dtype(scalar: str) -> np.dtype:
@@ -162,6 +164,8 @@ WORK = np.dtype(
         ("entries", "i8"),  # mass blocks and constraint Jacobian blocks
         ("force", "i8"),  # Q
         ("residual", "i8"),  # C
+        ("row_sizes", "i8"),  # what each C is compared with: the size of the model for lengths, 1 for angles
+        ("gap", "f8"),  # largest gap, in these units, that was kept because dependent equations do not fit exactly
         ("constraint_rate", "i8"),  # C', D
         ("gamma", "i8"),
         ("drift", "i8"),  # what time itself adds to constraint_rate: dC/dt, D - D_x' x'
@@ -200,6 +204,7 @@ WORK = np.dtype(
         ("factorize", "i8"),
         ("solve", "i8"),
         ("share", "i8"),
+        ("spread", "i8"),
         ("factor", "i8"),
         ("sharing", "i8"),  # regularized factorization, by which dependent rows share their load
         ("right", "i8"),

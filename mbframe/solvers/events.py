@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,8 +22,11 @@ class Event:
     """Something to look for during a run: a zero of `function(t, state)`.
 
     direction: +1 only where it increases, -1 only where it decreases, 0 both; terminal: the run ends there. A plain
-    function with attributes `terminal` and `direction` is accepted as well. Zeros are found by the sign before and
-    after each step: two of them within one step go unnoticed.
+    function with attributes `terminal` and `direction` is accepted as well.
+
+    Zeros are found by the signs at the ends of each step and at three instants inside; where the function only turns
+    back between them its extreme value is looked for, so that two zeros within a step are found too. A function that
+    swings several times within a step needs a shorter one (`max_step`, or `dt`).
     """
 
     function: Callable[[float, State], float]
@@ -44,12 +49,57 @@ class Event:
     def value(self, state: State) -> float:
         """The function at a state; what it raises becomes the cause of a `SimulationError`."""
         try:
-            return float(self.function(state.t, state))
+            found = float(self.function(state.t, state))
         except Exception as error:
             message = f"raised {type(error).__name__}: {error}"
             raise SimulationError(message, state.t, f"event {self.name!r}") from error
+        if math.isnan(found):
+            message = (
+                "has no value (nan), so that its zeros cannot be found; look for a root of a negative number or 0/0"
+            )
+            raise SimulationError(message, state.t, f"event {self.name!r}")
+        return found
 
     def crossed(self, before: float, after: float) -> bool:
         """Whether the function passed zero in the wanted direction."""
         rises, falls = before < 0.0 <= after, before > 0.0 >= after
         return (rises and self.direction >= 0) or (falls and self.direction <= 0)
+
+    def crossings(self, t: list[float], f: list[float], value: Callable[[float], float]) -> list[tuple[float, float]]:
+        """Intervals with one zero in the wanted direction, from values f at instants t; `value` gives more of them."""
+        times, values = list(t), list(f)
+        for k in range(len(t) - 2, 0, -1):
+            if (turn := _turning_point(t[k - 1 : k + 2], f[k - 1 : k + 2], value)) is not None:
+                place = next(n for n, time in enumerate(times) if time > turn[0])
+                times.insert(place, turn[0])
+                values.insert(place, turn[1])
+        pairs = zip(pairwise(times), pairwise(values), strict=True)
+        return [interval for interval, ends in pairs if self.crossed(*ends)]
+
+
+NEAR = 0.5  # of the smallest of three values: a parabola that turns back closer to zero is followed
+
+
+def _turning_point(t: list[float], f: list[float], value: Callable[[float], float]) -> tuple[float, float] | None:
+    """Where a function that keeps its sign at three instants turns back beyond zero between them, if it does."""
+    side = 1.0 if f[1] > 0.0 else -1.0
+    a, b, c = (side * number for number in f)
+    if not (a > 0.0 and b > 0.0 and c > 0.0):
+        return None
+    left, right = (b - a) / (t[1] - t[0]), (c - b) / (t[2] - t[1])
+    bend = (right - left) / (t[2] - t[0])
+    if not bend > 0.0:
+        return None
+    vertex = 0.5 * (t[0] + t[1]) - 0.5 * left / bend
+    if not (t[0] < vertex < t[2] and b - bend * (t[1] - vertex) ** 2 < NEAR * min(a, b, c)):
+        return None
+    from scipy.optimize import minimize_scalar
+
+    found: list[tuple[float, float]] = []
+
+    def measured(time: float) -> float:
+        found.append((time, value(time)))
+        return side * found[-1][1]
+
+    minimize_scalar(measured, bounds=(t[0], t[2]), method="bounded", options={"maxiter": 20})
+    return next(((time, number) for time, number in found if side * number < 0.0), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from ..disk.atomic import reason
 from ..equations.equations import Equations
 from ..equations.workspace import Record
-from ..errors import SimulationError
+from ..errors import ModelError, Problem, SimulationError
 from ..files.result_files import ResultStream
 from ..kernels.march import MARCH
 from ..results import EventRecord, Info
@@ -22,6 +23,25 @@ Array = NDArray[np.float64]
 BUFFER_NUMBERS = 1_000_000
 SAMPLES = 64  # states that are looked at in the end
 LARGEST_BUFFER_NUMBERS = 100_000_000  # where the number of steps is known, one buffer holds them all up to this size
+
+
+def physical_memory() -> float:
+    """Bytes of memory of this machine; infinite if it does not tell."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return math.inf
+
+
+def refuse_rows(eq: Equations, rows: float, field: str) -> None:
+    """Refuse to store more states in memory than it can hold."""
+    needed, there = 8.0 * (1 + eq.n_q + eq.n_v + eq.n_z) * rows, physical_memory()
+    if needed > there:
+        message = (
+            f"asks for {rows:.3g} states of {needed / rows:.0f} bytes, {needed / 1e9:.3g} GB, where this machine has "
+            f"{there / 1e9:.3g} GB of memory; store fewer (t_eval=), or in a file (output=)"
+        )
+        raise ModelError([Problem("simulate", field, message)])
 
 
 class Samples:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..bodies.flexible import FlexibleBody
 from ..disk.atomic import FilePath
 from ..equations.equations import Equations, Strategy
+from ..equations.redundancy import kept_gap, open_dependency
 from ..errors import SimulationError
 from ..files.result_files import ResultStream
 from ..kernels.march import interpolate_hermite, march
@@ -21,13 +22,17 @@ from . import balance
 from .acceleration import Acceleration
 from .events import Event
 from .integrators import Integrator
+from .interrupts import passed_on
 from .output import Output
 from .progress import Progress
 from .schedule import Schedule
-from .stabilization import Baumgarte, NoStabilization, Stabilization
+from .stabilization import Stabilization
 
 Array = NDArray[np.float64]
 
+INSIDE = (0.25, 0.5, 0.75)  # parts of a step at which events are looked at
+GAP_SAMPLES = 8  # states of a run without corrections at which redundant joints are compared
+ROUNDING = 1e-13  # of the model's size: smaller gaps between them are none
 CHUNK_SECONDS = 0.05  # how long the compiled loop runs before it comes back: Ctrl-C, progress, cancelling
 
 
@@ -77,7 +82,7 @@ class Run:
         eq.set_state(*eq.split(y))
         if eq.n_followers:
             eq.accept(t)
-        for counter in ("steps", "rejected", "evaluations", "factorizations"):
+        for counter in ("steps", "rejected", "evaluations", "factorizations", "gap"):
             work[counter] = 0
         work["t"] = t
         if instants is None:
@@ -93,6 +98,9 @@ class Run:
                     self._march_freely(progress)
         except KeyboardInterrupt:
             info.completed = False
+            if passed_on():
+                self.output.close(info)
+                raise
             info.warnings.append(f"stopped by the user at t = {float(work['t']):.6g} s")
         except SimulationError as error:
             info.completed = False
@@ -109,7 +117,8 @@ class Run:
                 "constraints depend on each other (or did at some instant): the motion is unique, but reactions are "
                 "those of minimum norm"
             )
-        held = not isinstance(self.stabilization, NoStabilization | Baumgarte)
+            info.warnings += self._gaps(*self.output.samples())
+        held = self.stabilization.corrects
         info.warnings += balance.remarks(eq, *self.output.samples(), self.integrator, info.steps, held)
         unwritten = self.output.close(info)
         failure = failure or unwritten
@@ -128,6 +137,16 @@ class Run:
             raise failure
         assert result is not None
         return result
+
+    def _gaps(self, t: Array, y: Array) -> list[str]:
+        """What to say about redundant joints that do not fit exactly, from some states of the motion."""
+        gap = float(self.eq.work["gap"])
+        some = slice(-1, None) if self.stabilization.corrects else slice(None, None, max(1, len(t) // GAP_SAMPLES))
+        for instant, state in zip(t[some], y[some], strict=True):
+            self.eq.evaluate(instant, *self.eq.split(state))
+            if not self.stabilization.corrects:
+                gap = max(gap, open_dependency(self.eq))
+        return [kept_gap(self.eq, gap)] if len(t) and gap > ROUNDING else []
 
     def _march_freely(self, progress: Progress) -> None:
         steps = 1
@@ -167,11 +186,7 @@ class Run:
             t, state = float(work["t"]), eq.state(float(work["t"]), work.y)
             progress.at(t)
             after = [e.value(state) for e in events]
-            crossings = [
-                self._locate(e)
-                for e, a, b in zip(events, before, after, strict=True)
-                if t > self.output.t0 and e.crossed(a, b)
-            ]
+            crossings = self._crossings(events, before, after) if t > self.output.t0 else []
             for record, terminal, y in sorted(crossings, key=lambda c: c[0].t):
                 found.append(record)
                 self.output.note(record)
@@ -183,14 +198,46 @@ class Run:
             self.output.checkpoint()
             before = after
 
-    def _locate(self, event: Event) -> tuple[EventRecord, bool, Array]:
-        """Where in the last step the event's function is zero."""
+    def _crossings(
+        self, events: list[Event], before: list[float], after: list[float]
+    ) -> list[tuple[EventRecord, bool, Array]]:
+        """All zeros of the events' functions in the last step."""
+        eq, t0, t1 = self.eq, self.output.t0, float(self.eq.work["t"])
+        times = [t0, *(t0 + part * (t1 - t0) for part in INSIDE), t1]
+        inside = [eq.state(t, self._between(t)) for t in times[1:-1]]
+        found = []
+        for event, a, b in zip(events, before, after, strict=True):
+
+            def value(t: float, event: Event = event) -> float:
+                return event.value(eq.state(t, self._between(t)))
+
+            values = [a, *(event.value(state) for state in inside), b]
+            found += [self._locate(event, *interval) for interval in event.crossings(times, values, value)]
+        return [one for one in found if one is not None]
+
+    def _between(self, t: float) -> Array:
+        """The state at an instant inside the last step, to look at; it is not corrected."""
+        eq, work = self.eq, self.eq.work
+        t1, y1 = float(work["t"]), work.y.copy()
+        if self.integrator.implicit:  # whose own interpolation is a step
+            eq.apply(Strategy(interpolate_hermite.address, self.output.record), t)
+        else:
+            eq.call("interpolate", t)
+        y = work.y.copy()
+        eq.set_state(*eq.split(y1))
+        work["t"] = t1
+        return y
+
+    def _locate(self, event: Event, begin: float, end: float) -> tuple[EventRecord, bool, Array] | None:
+        """Where in an interval of the last step the event's function is zero; None if it is not, more closely seen."""
         from scipy.optimize import brentq
 
         eq, work = self.eq, self.eq.work
         t1, y1 = float(work["t"]), work.y.copy()
 
         def state_at(t: float) -> Array:
+            if t <= self.output.t0:
+                return self.output.y0.copy()
             if t < t1:
                 eq.call("interpolate", t)
                 eq.call("correct", t)
@@ -201,8 +248,16 @@ class Run:
             return y
 
         def value(t: float) -> float:
-            return event.value(eq.state(t, state_at(t) if t > self.output.t0 else self.output.y0))
+            return event.value(eq.state(t, state_at(t)))
 
-        t = float(brentq(value, self.output.t0, t1, xtol=1e-13 * max(1.0, abs(t1)), rtol=1e-14))
+        function = value
+        if not event.crossed(value(begin), value(end)):  # a zero so near to an end that the correction moves it across
+            if self.integrator.implicit:
+                begin, end = self.output.t0, t1
+                if not event.crossed(value(begin), value(end)):
+                    return None
+            else:
+                function = lambda t: event.value(eq.state(t, self._between(t) if t < t1 else y1))  # noqa: E731
+        t = float(brentq(function, begin, end, xtol=1e-13 * max(1.0, abs(t1)), rtol=1e-14))
         y = state_at(t)
         return EventRecord(event.name, t, eq.state(t, y)), event.terminal, y

@@ -23,11 +23,19 @@ from ..system import System
 from .acceleration import Acceleration, AugmentedFormulation
 from .events import Event
 from .integrators import DormandPrince, Integrator, RungeKutta4
+from .output import refuse_rows
 from .progress import reporter
 from .run import Run
 from .schedule import scheduled
 from .stabilization import DirectCorrection, Stabilization
-from .starting import assembled, clamped_points, refuse_ambiguous_friction, refuse_conflicting_drivers, rigid_lines
+from .starting import (
+    assembled,
+    clamped_points,
+    refuse_ambiguous_friction,
+    refuse_conflicting_drivers,
+    refuse_misaligned_joints,
+    rigid_lines,
+)
 
 Array = NDArray[np.float64]
 
@@ -99,6 +107,10 @@ def simulate(
     start = begin.t if begin is not None else 0.0
     instants = _checked(start, t_end, dt, chosen, t_eval, events)
     eq = Equations(system, formulation, works=True)
+    if output is None and instants is not None:
+        refuse_rows(eq, len(instants), "t_eval")
+    elif output is None and dt is not None and not chosen.adaptive:
+        refuse_rows(eq, (float(t_end) - start) / dt, "dt")
     info = Info(warnings=list(eq.notices))
     y, moved = assembled(eq, begin or eq.described())
     info.warnings += moved
@@ -107,6 +119,7 @@ def simulate(
     info.warnings += clamped_points(system) + rigid_lines(system)
     refuse_ambiguous_friction(eq, start, y)
     refuse_conflicting_drivers(eq, start, float(t_end))
+    refuse_misaligned_joints(eq, start, y)
     bounded = getattr(chosen, "max_step", None) is not None
     schedule = scheduled(eq, start, float(t_end), None if chosen.adaptive else dt, bounded)
     info.warnings += schedule.warnings
@@ -156,6 +169,8 @@ def _checked(start: float, t_end: Any, dt: Any, integrator: Integrator, t_eval: 
         refuse("t_end", f"found {t_end!r}; allowed is a number after the start at t = {start:g} s; give a later time")
     if dt is not None and (not number(dt) or not dt > 0.0):
         refuse("dt", f"found {dt!r}; allowed is a positive step (s); give one such as 1e-3")
+    elif dt is not None and number(t_end) and max(abs(start), abs(t_end)) + 0.5 * dt == max(abs(start), abs(t_end)):
+        refuse("dt", f"found {dt!r}, which no longer changes t = {t_end:g} s in double precision; give a larger step")
     if dt is None and not integrator.adaptive:
         refuse("dt", f"found nothing, but {integrator} has a fixed step; add dt=1e-3 or another step")
     instants = None

@@ -12,6 +12,7 @@ from ..bodies.flexible import FlexibleBody
 from ..bodies.point_mass import PointMass
 from ..constraints.relations import MeasureTerm
 from ..equations.equations import Equations
+from ..equations.redundancy import misaligned, misaligned_message
 from ..errors import ModelError, Problem, SimulationError
 from ..joints.driven import Drive
 from ..joints.library import CylindricalJoint, PointOnLineJoint, TranslationalJoint
@@ -143,6 +144,16 @@ def refuse_ambiguous_friction(eq: Equations, t: float, y: Array) -> None:
     ]
     if problems:
         raise ModelError(problems)
+
+
+def refuse_misaligned_joints(eq: Equations, t: float, y: Array) -> None:
+    """Refuse joints that would be redundant if they fitted: they lock what they are meant to leave free."""
+    try:
+        joints = misaligned(eq, t, y)
+    except (SimulationError, np.linalg.LinAlgError):  # what is wrong there the run says, with what it could compute
+        return
+    if joints:
+        raise ModelError([Problem(str(joints[-1]), "axis", misaligned_message(joints))])
 
 
 def refuse_conflicting_drivers(eq: Equations, start: float, end: float) -> None:

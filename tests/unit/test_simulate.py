@@ -352,9 +352,9 @@ def test_an_interruption_keeps_what_was_computed(interrupt, t_eval):
                 raise KeyboardInterrupt
             interrupt()
 
-    result = mb.simulate(ball(), 1e6, dt=1e-3, progress=stop, t_eval=t_eval)
+    result = mb.simulate(ball(), 5e3, dt=1e-3, progress=stop, t_eval=t_eval)
     assert not result.info.completed
-    assert 1.0 < result.t[-1] < 1e5
+    assert 1.0 < result.t[-1] < 4e3
     assert result.info.warnings == [f"stopped by the user at t = {result.info.steps * 1e-3:.6g} s"]
     assert t_eval is not None or result.t[-1] == pytest.approx(result.info.steps * 1e-3)
     fallen = result.t < 10.0
@@ -394,7 +394,7 @@ def test_a_failure_carries_time_culprit_and_partial_result(options):
 def test_a_force_that_is_not_a_number_stops_a_run_with_a_fixed_step():
     system = ball()
     system.add(Rope("rope", system.ground, system["ball"], breaks=False))
-    with pytest.raises(mb.SimulationError, match="RigidBody 'ball': the acceleration is not a finite number") as caught:
+    with pytest.raises(mb.SimulationError, match="Rope 'rope': wrench gives numbers that are not") as caught:
         mb.simulate(system, 1.0, dt=0.1)
     assert 0.5 < caught.value.time <= 0.6
     assert caught.value.result.t[-1] == pytest.approx(0.5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ class Stabilization(SolverStrategy):
     """
 
     method = "correct"
+    corrects: ClassVar[bool] = True  # False for what acts in the accelerations, or not at all
 
     @property
     def feedback(self) -> tuple[float, float]:
@@ -54,9 +56,14 @@ class Stabilization(SolverStrategy):
 ITERATIONS = 25
 
 
-def correction(prepare: Stage, remove: Stage, data: Record, tolerance: float) -> Strategy:
-    """The iterated correction of positions and velocities by changes that the given stages choose."""
+def correction(prepare: Stage, remove: Stage, data: Record, tolerance: float, shares: bool = False) -> Strategy:
+    """The iterated correction of positions and velocities by changes that the given stages choose.
+
+    `shares`: these are least in the norm of the mass matrix, as those are by which dependent equations share a gap;
+    with others the two would drive the bodies along their free motions, a little with every step.
+    """
     record = Record(CORRECTION)
+    record["shares"] = shares
     record["tolerance"], record["limit"] = tolerance, ITERATIONS
     record["prepare"], record["remove"], record["data"] = prepare.address, remove.address, data
     return Strategy(correct.address, record)
@@ -64,6 +71,8 @@ def correction(prepare: Stage, remove: Stage, data: Record, tolerance: float) ->
 
 class NoStabilization(Stabilization):
     """Standard Lagrange multipliers: constraints hold at the level of accelerations only, and drift."""
+
+    corrects = False
 
     def stage(self, eq: Equations) -> Strategy:
         return Strategy(no_correction.address)

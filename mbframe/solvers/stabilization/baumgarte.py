@@ -20,6 +20,8 @@ class Baumgarte(Stabilization):
     result are those with which the motion was computed: they include the feedback.
     """
 
+    corrects = False
+
     alpha = parameter(5.0, unit="1/s", minimum=0.0, help="decay of the violations")
     beta = parameter(5.0, unit="1/s", minimum=0.0, help="undamped angular frequency of the violations")
 

@@ -17,8 +17,8 @@ class DirectCorrection(Stabilization):
     50-51, with the inverse of the mass matrix as the weight; [PappalardoGuida2018a], direct correction, with unit
     weights.
 
-    Rounding limits what can be reached: 64 eps times the largest coordinate, per row, is accepted where it exceeds the
-    tolerance.
+    Rounding limits what can be reached. A tolerance below 16 eps times the largest coordinate (or velocity) times the
+    root of the number of rows is approached as long as a correction at least halves the violation.
     """
 
     tolerance = parameter(1e-12, above=0.0, help="largest norm of the constraint residuals, and of their rates")
@@ -31,4 +31,4 @@ class DirectCorrection(Stabilization):
             weighted["factor"], weighted["entries"] = eq.factor_record, eq.work.entries
         else:
             weighted["factor"], weighted["entries"] = factor_record(eq.structure), eq.unit_weights()
-        return correction(factor_weighted, change_least, weighted, self.tolerance)
+        return correction(factor_weighted, change_least, weighted, self.tolerance, shares=self.mass_weighted)

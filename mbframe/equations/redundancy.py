@@ -1,0 +1,170 @@
+"""Which joints repeat each other's equations, and what to say where these do not fit.
+
+Two hinges of one door, or a plane linkage of spatial hinges, have more equations than they need. The motion is unique
+as long as the surplus ones agree: axes and points that were rounded differently contradict each other as the bodies
+move, by gaps as large as the rounding.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bodies.base import Body
+from ..kernels.dynamics import LARGEST_GAP
+
+if TYPE_CHECKING:
+    from .equations import Equations
+    from .tables import Tables
+
+Array = NDArray[np.float64]
+
+MOST_ROWS = 1500  # singular values of a larger matrix take too long for a message
+MOST_TO_CHECK = 300  # rows: before every run, some milliseconds
+DEPENDENT = 3e-8  # relative singular value up to which equations are dependent: gaps of that size are kept
+NEARLY = 3e-3  # up to which they nearly are
+PART = 1e-3  # of a dependency, from which a joint takes part in it
+NEARBY = 0.05  # rad, or lengths of the model: how far a position is from which to judge a dependency
+REMEDY = (
+    "let their axes and points agree to the last digit, or replace one by a joint with fewer equations "
+    "(mb.degrees_of_freedom shows which depend on each other)"
+)
+
+
+def extent(tables: Tables) -> float:
+    """How large a model is as described, m: the longest side of a box around its bodies and markers."""
+    points = [np.asarray(tables.markers["point"][np.array(tables.marker_bodies(), int) < 0])]
+    for b in tables.bodies:
+        local = tables.markers["point"][b.first_marker : b.first_marker + len(b.markers)]
+        points.append(b.body.motion.position + np.vstack([np.zeros(3), local]) @ b.body.motion.rotation.T)
+    return float(np.max(np.ptp(np.concatenate(points), axis=0), initial=0.0)) or 1.0
+
+
+def dependencies(eq: Equations) -> Array | None:
+    """Combinations of the rows of J, at the last evaluated state, that vanish or nearly do (columns).
+
+    Rows are scaled to unit length, velocities by the diagonal of the mass matrix. None for models that are too large.
+    """
+    if eq.n_rows > MOST_ROWS:
+        return None
+    left, sizes, _ = _decomposed(eq)
+    return left[:, sizes <= NEARLY]
+
+
+def _decomposed(eq: Equations) -> tuple[Array, Array, Array]:
+    """Left singular vectors of the scaled J, singular values with zeros for all rows, and the lengths of rows."""
+    mass, jacobian = eq.matrices(dense=True)
+    scaled = np.zeros_like(jacobian)
+    for b in eq.tables.bodies:
+        root = np.sqrt(np.diagonal(mass)[b.v_slice])
+        scaled[:, b.v_slice] = jacobian[:, b.v_slice] / np.where(root > 0.0, root, 1.0)
+    lengths = np.linalg.norm(scaled, axis=1)
+    lengths[lengths <= 1e-12 * lengths.max(initial=0.0)] = 1.0
+    left, found, _ = np.linalg.svd(scaled / lengths[:, None])
+    sizes = np.zeros(len(left))
+    sizes[: len(found)] = found
+    return left, sizes, lengths
+
+
+def joints_in(eq: Equations, rows: Array | None) -> list[Any]:
+    """The joints that take part in combinations of rows; none if they are not known."""
+    if rows is None or not rows.size:
+        return []
+    found = [owner for owner, own in eq.owned_rows().items() if np.linalg.norm(rows[own], axis=1).max() > PART]
+    return [owner for owner in found if not isinstance(owner, Body)]  # whose own equations only follow
+
+
+def listed(elements: list[Any]) -> str:
+    """Elements in words."""
+    names = [str(element) for element in elements[:6]] + (["others"] if len(elements) > 6 else [])
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def misfit_message(eq: Equations) -> str:
+    """What to say where dependent equations contradict each other at the current state."""
+    joints = joints_in(eq, dependencies(eq))
+    who = f"the equations of {listed(joints)} depend on each other" if joints else "equations depend on each other"
+    gap = float(np.abs(eq.work.residual / eq.work.row_sizes).max(initial=0.0))
+    return (
+        f"{who}, but do not fit: a gap of {gap:.3g} (of the model's size, or rad) stays open, where they may differ by "
+        f"1e-8; {REMEDY}"
+    )
+
+
+def misaligned_message(joints: list[Any]) -> str:
+    """What to say about joints that nearly repeat each other's equations."""
+    return (
+        f"the equations of {listed(joints)} nearly depend on each other, so that together they lock what each of them "
+        f"leaves free; {REMEDY}"
+    )
+
+
+def open_dependency(eq: Equations) -> float:
+    """How far dependent equations contradict each other at the last evaluated state, which was not corrected.
+
+    It is the part of C that no displacement changes: N N^T C with the dependencies N, of rows of unit length.
+    """
+    if eq.n_rows > MOST_ROWS:
+        return 0.0
+    left, sizes, lengths = _decomposed(eq)
+    n = len(eq.work.residual)
+    null, lengths = left[:n, sizes <= NEARLY], lengths[:n]
+    part = null @ (null.T @ (eq.work.residual / lengths)) * lengths
+    return float(np.abs(part / eq.work.row_sizes).max(initial=0.0))
+
+
+def may_stay(eq: Equations) -> bool:
+    """Whether the gaps at the last evaluated state are such that no displacement closes them, and small enough."""
+    gap = float(np.abs(eq.work.residual / eq.work.row_sizes).max(initial=0.0))
+    return gap <= LARGEST_GAP and bool(joints_in(eq, dependencies(eq)))
+
+
+def kept_gap(eq: Equations, gap: float) -> str:
+    """What to say about a gap that was kept; the equations are evaluated at a state of the motion."""
+    joints = joints_in(eq, dependencies(eq))
+    who = f"{listed(joints)} are redundant" if joints else "redundant joints"
+    return (
+        f"{who} and do not fit exactly: gaps of up to {gap:.2g} (of the model's size, or rad) are shared and kept; "
+        f"{REMEDY}"
+    )
+
+
+def misaligned(eq: Equations, t: float, y: Array) -> list[Any]:
+    """Joints that nearly repeat each other's equations, wherever the bodies are, and so lock what one of them leaves
+    free; their equations are evaluated about a state.
+
+    In a position that is singular by itself, as a flat linkage, equations are nearly dependent as well, but no longer
+    in a position nearby.
+    """
+    if eq.n_rows > MOST_TO_CHECK or not eq.n_rows:
+        return []
+    q, v, z = eq.split(y)
+    eq.evaluate(t, q, v, z)
+    eq.factor()
+    if not eq.factor_record["left_out"] and eq.factor_record["weakest_pivot"] > NEARLY**2:
+        return []
+    left, sizes, _ = _decomposed(eq)
+    nearly = (sizes > DEPENDENT) & (sizes < NEARLY)
+    if not np.any(nearly):
+        return []
+    suspects = joints_in(eq, left[:, nearly])
+    step = _aside(eq)
+    eq.evaluate(t, eq.displaced(q, step), v, z)
+    beside = _decomposed(eq)[1]
+    if np.count_nonzero(beside < NEARLY) < np.count_nonzero(sizes < NEARLY):
+        return []
+    return suspects
+
+
+def _aside(eq: Equations) -> Array:
+    """A displacement along motions that the constraints leave free, or nearly."""
+    _, jacobian = eq.matrices(dense=True)
+    lengths = np.linalg.norm(jacobian, axis=1)
+    lengths[lengths == 0.0] = 1.0
+    _, found, right = np.linalg.svd(jacobian / lengths[:, None])
+    rank = int(np.count_nonzero(found > NEARLY))
+    free = right[rank:]
+    step = free.T @ np.random.default_rng(0).normal(size=len(free))
+    return step * (NEARBY * min(1.0, eq.size) / (np.abs(step).max(initial=0.0) or 1.0))
