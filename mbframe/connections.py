@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,8 +13,15 @@ from .bodies.base import Body
 from .errors import Problem
 from .markers import Marker
 from .parameters import Element, parameter
-from .plane import is_normal, lifted
+from .plane import NORMAL, is_normal, lifted
 from .rotations import frame_with_axis
+
+NEEDED_AXIS: Final = parameter(
+    kind="axis",
+    planar=NORMAL,
+    help="global direction when described: z of both markers; left out in the plane, its normal",
+)
+"""The `axis` of joints and forces about or along one: no direction can be assumed in space."""
 
 
 class Connection(Element):

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ..constraints.relations import AngleTerm
-from ..forces.springs import SpringDamper
+from ..forces.actuators import PIDActuator
+from ..forces.limits import Limit
+from ..forces.springs import SpringDamper, TorsionalSpringDamper
 from ..joints.coupled import ScrewJoint
 from ..joints.library import (
     ConstantVelocityJoint,
@@ -31,12 +33,12 @@ Z: Final = [0.0, 0.0, 1.0]
 
 AXIAL: Final = (
     *(RevoluteJoint, CylindricalJoint, TranslationalJoint, PlanarJoint, PointOnLineJoint, ScrewJoint, AxisJoint),
-    *(ConstantVelocityJoint, RollingDisk),
+    *(ConstantVelocityJoint, RollingDisk, TorsionalSpringDamper, Limit, PIDActuator),
 )
 DEFAULTS: Final[dict[int, tuple[tuple[type[Any], str, Any], ...]]] = {
     1: (
         (SpringDamper, "free_length", 0.0),
-        *((joint, "axis", Z) for joint in AXIAL),
+        *((element, "axis", Z) for element in AXIAL),
         (KnifeEdge, "axis", X),
         (UniversalJoint, "axis_i", X),
         (UniversalJoint, "axis_j", Y),

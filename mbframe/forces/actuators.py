@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ..connections import NEEDED_AXIS
 from ..errors import ModelError
 from ..functions import evaluate, jumps, slope
 from ..measures import angle, angle_rate, displacement, displacement_rate
@@ -27,6 +28,7 @@ class PIDActuator(AtPoint, ForceElement):
 
     states = 1
 
+    axis = NEEDED_AXIS
     quantity = parameter("angle", choices=("angle", "displacement"), help="what is driven")
     setpoint = parameter(0.0, kind="function", unit="rad or m", help="w: the value to follow")
     proportional = parameter(0.0, unit="N m/rad or N/m", help="P")

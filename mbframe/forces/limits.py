@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..connections import NEEDED_AXIS
 from ..errors import Problem
 from ..measures import angle, angle_rate, displacement, displacement_rate, distance, distance_rate
 from ..parameters import derived, parameter
@@ -49,6 +50,7 @@ def compressed(stiffness, lower, upper, x):
 class Limit(AtPoint, ForceElement):
     """Base of stops on the motion between two bodies, given like a joint by `at` and `axis`."""
 
+    axis = NEEDED_AXIS
     stiffness: Any
     lower = parameter(kind="number", help="lower stop, from the described configuration")
     upper = parameter(kind="number", help="upper stop, from the described configuration")
@@ -87,8 +89,8 @@ class AngleLimit(Limit):
 
     @classmethod
     def example(cls, *bodies: Body) -> AngleLimit:
-        stop = cls("stop", *bodies, at=(0.3, -0.2, 0.5), lower=-0.5, upper=-0.3, stiffness=300.0, damping=0.1)
-        stop.axis = (1.0, 2.0, -1.0)
+        stop = cls("stop", *bodies, at=(0.3, -0.2, 0.5), axis=(1.0, 2.0, -1.0), lower=-0.5, upper=-0.3, stiffness=300.0)
+        stop.damping = 0.1
         return stop
 
 
@@ -117,8 +119,8 @@ class DisplacementLimit(Limit):
 
     @classmethod
     def example(cls, *bodies: Body) -> DisplacementLimit:
-        stop = cls("stop", *bodies, at=(0.3, -0.2, 0.5), lower=-0.5, upper=-0.3, stiffness=300.0, damping=0.1)
-        stop.axis = (1.0, 2.0, -1.0)
+        stop = cls("stop", *bodies, at=(0.3, -0.2, 0.5), axis=(1.0, 2.0, -1.0), lower=-0.5, upper=-0.3, stiffness=300.0)
+        stop.damping = 0.1
         return stop
 
 

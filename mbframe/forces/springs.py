@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..connections import NEEDED_AXIS
 from ..errors import Problem
 from ..measures import angle, angle_rate, distance, distance_rate
 from ..parameters import derived, parameter
@@ -112,6 +113,7 @@ class TorsionalSpringDamper(AtPoint, ForceElement):
     only_turns = True
     planar_axis = "normal"
 
+    axis = NEEDED_AXIS
     stiffness = parameter(0.0, unit="N m/rad", minimum=0.0, help="k")
     damping = parameter(0.0, unit="N m s/rad", minimum=0.0, help="c")
     free_angle = parameter(0.0, unit="rad", help="theta0: angle without torque, from the described configuration")

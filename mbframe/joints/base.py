@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 from ..connections import PointConnection
 from ..constraints.base import BasicConstraint
 from ..constraints.relations import MeasureRelation
-from ..parameters import parameter
-from ..plane import NORMAL
 
 if TYPE_CHECKING:
     from ..bodies.base import Body
-
-NEEDED_AXIS: Final = parameter(
-    kind="axis",
-    planar=NORMAL,
-    help="global direction when described: z of both markers; left out in the plane, its normal",
-)
-"""The `axis` of joints about or along one: no direction can be assumed in space."""
 
 
 class Joint(PointConnection):

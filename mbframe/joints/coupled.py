@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..bodies.base import Body
+from ..connections import NEEDED_AXIS
 from ..constraints.base import BasicConstraint
 from ..constraints.relations import MeasureRelation, angle_term, displacement_term
 from ..errors import ModelError, Problem
 from ..markers import Marker
 from ..parameters import parameter
-from .base import NEEDED_AXIS, Joint
+from .base import Joint
 from .library import CylindricalJoint, RevoluteJoint, TranslationalJoint, on_line, parallel
 
 

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..bodies.base import Body
+from ..connections import NEEDED_AXIS
 from ..constraints.base import BasicConstraint
 from ..constraints.basic import Coincident, EqualTurn, FixedDistance, Perpendicular, PointInPlane
 from ..errors import Problem
 from ..markers import Marker
 from ..parameters import parameter
 from ..rotations import rotation_between
-from .base import NEEDED_AXIS, Joint
+from .base import Joint
 
 
 def parallel(i: Marker, j: Marker) -> list[BasicConstraint]:

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..connections import NEEDED_AXIS
 from ..constraints.axis import AlongAxis, PointOnAxis, TurnWithAxis
 from ..constraints.base import BasicConstraint
 from ..markers import AxisMarker, Marker
-from .base import NEEDED_AXIS, Joint
+from .base import Joint
 
 
 class AxisJoint(Joint):

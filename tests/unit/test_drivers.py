@@ -209,7 +209,7 @@ def test_instants_must_increase(wrong: object) -> None:
 def test_inverse_dynamics_says_that_own_states_stand_still() -> None:
     system, body, hinge = hinged()
     system.add(mb.Driver("motor", hinge, angle="t"))
-    system.add(mb.PIDActuator("pid", system.ground, body, at=(0.0, 0.0, 0.0), integral=1.0))
+    system.add(mb.PIDActuator("pid", system.ground, body, at=(0.0, 0.0, 0.0), axis=(0, 0, 1), integral=1.0))
     assert "own states of 'pid' were kept" in mb.inverse_dynamics(system, [0.0, 1.0]).info.warnings[0]
 
 

@@ -25,6 +25,10 @@ AXIAL = {
     "PointOnAxisJoint": {},
     "SleeveJoint": {},
     "KeyedSleeveJoint": {},
+    "TorsionalSpringDamper": {},
+    "AngleLimit": {"lower": -1.0, "upper": 1.0, "stiffness": 1.0},
+    "DisplacementLimit": {"lower": -1.0, "upper": 1.0, "stiffness": 1.0},
+    "PIDActuator": {},
 }
 
 
@@ -35,7 +39,7 @@ def two_bodies() -> tuple[mb.System, mb.RigidBody, mb.RigidBody]:
 
 
 @pytest.mark.parametrize("name", AXIAL)
-def test_a_joint_in_space_needs_its_axis(name: str) -> None:
+def test_what_acts_about_or_along_an_axis_in_space_needs_it(name: str) -> None:
     system, one, _ = two_bodies()
     with pytest.raises(mb.ModelError) as caught:
         getattr(mb, name)("joint", system.ground, one, at=(0, 0, 0), **AXIAL[name])

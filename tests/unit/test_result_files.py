@@ -39,7 +39,9 @@ def pendulum(name: str = "bar") -> mb.System:
             "spring", system.ground, bar, at_i=(4, 0, 3), at_j=(4, 0, 0), stiffness=200.0, damping=15.0, free_length=0.0
         )
     )
-    system.add(mb.PIDActuator("motor", system.ground, bar, at=(0, 0, 0), proportional=3.0, integral=2.0))
+    system.add(
+        mb.PIDActuator("motor", system.ground, bar, at=(0, 0, 0), axis=(0, 0, 1), proportional=3.0, integral=2.0)
+    )
     system.add(mb.Distance("stroke", system.ground, bar, at_i=(4, 0, 3), at_j=(4, 0, 0)))
     return system
 

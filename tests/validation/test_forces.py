@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 
 PRECISE = {"integrator": mb.DormandPrince(rtol=1e-12), "stabilization": mb.DirectCorrection()}
 FREE = (0.0, 0.0, 0.0)
+UP = (0.0, 0.0, 1.0)
 MASS, INERTIA = 2.0, (0.3, 0.4, 0.5)
 
 
@@ -53,7 +54,8 @@ def test_torsional_pendulum(formulation: mb.Formulation, damping: float) -> None
     """I theta'' = -k (theta - theta0) - c theta'."""
     k, free, spin, inertia = 18.0, 0.6, 1.5, INERTIA[2]
     system, body = rotor(angular_velocity=(0.0, 0.0, spin))
-    spring = mb.TorsionalSpringDamper("t", system.ground, body, at=FREE, stiffness=k, damping=damping, free_angle=free)
+    spring = mb.TorsionalSpringDamper("t", system.ground, body, at=FREE, axis=UP, stiffness=k, damping=damping)
+    spring.free_angle = free
     system.add(spring)
     t = np.linspace(0.0, 3.0, 61)
     result = mb.simulate(system, 3.0, formulation=formulation, **PRECISE, t_eval=t)
@@ -69,7 +71,7 @@ def test_torsion_spring_acts_on_both_bodies() -> None:
     system, first = rotor(angular_velocity=(0.0, 0.0, 1.0))
     second = system.add(mb.RigidBody("second", mass=1.0, inertia=(0.2, 0.2, 0.3), position=(0.0, 0.0, 1.0)))
     system.add(mb.RevoluteJoint("other bearing", system.ground, second, at=(0.0, 0.0, 1.0), axis=(0.0, 0.0, 1.0)))
-    system.add(mb.TorsionalSpringDamper("t", first, second, at=(0.0, 0.0, 0.5), stiffness=7.0))
+    system.add(mb.TorsionalSpringDamper("t", first, second, at=(0.0, 0.0, 0.5), axis=UP, stiffness=7.0))
     t = np.linspace(0.0, 3.0, 31)
     result = mb.simulate(system, 3.0, **PRECISE, t_eval=t)
     i1, i2 = INERTIA[2], 0.3
@@ -478,8 +480,8 @@ def controlled(t: Array, inertia: float, gains: tuple[float, float, float], valu
 def test_pid_actuator(formulation: mb.Formulation, quantity: str, value: float, rate: float) -> None:
     gains, t = (30.0, 25.0, 4.0), np.linspace(0.0, 4.0, 41)
     system, body = rotor() if quantity == "angle" else floating()
-    actuator = mb.PIDActuator("pid", system.ground, body, at=FREE, quantity=quantity, setpoint=f"{value} + {rate}*t")
-    actuator.update(proportional=gains[0], integral=gains[1], derivative=gains[2])
+    actuator = mb.PIDActuator("pid", system.ground, body, at=FREE, axis=UP, quantity=quantity)
+    actuator.update(setpoint=f"{value} + {rate}*t", proportional=gains[0], integral=gains[1], derivative=gains[2])
     system.add(actuator)
     result = mb.simulate(system, 4.0, formulation=formulation, **PRECISE, t_eval=t)
     found = turned(result) if quantity == "angle" else result.position(body)[:, 2]
@@ -490,7 +492,7 @@ def test_pid_actuator(formulation: mb.Formulation, quantity: str, value: float, 
 def test_integral_part_carries_a_load() -> None:
     """The integral state of a settled actuator holds the weight: I z = m g."""
     system, body = floating(gravity=(0.0, 0.0, -9.81))
-    system.add(mb.PIDActuator("pid", system.ground, body, at=FREE, quantity="displacement", proportional=60.0))
+    system.add(mb.PIDActuator("pid", system.ground, body, at=FREE, axis=UP, quantity="displacement", proportional=60.0))
     system["pid"].update(integral=50.0, derivative=20.0)
     result = mb.simulate(system, 40.0)
     np.testing.assert_allclose(result.position(body)[-1], 0.0, atol=1e-5)
