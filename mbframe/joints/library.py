@@ -8,9 +8,10 @@ one for a `PointOnLineJoint` and a `DistanceJoint`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..bodies.base import Body
 from ..connections import NEEDED_AXIS
@@ -151,6 +152,10 @@ class UniversalJoint(Joint):
         return cls("joint", *bodies, at=(0.2, 0.1, -0.3), axis_i=(1.0, 2.0, -1.0), axis_j=(1.0, 0.0, 1.0))
 
 
+FOLDED: Final = -0.98
+"""Cosine of the angle between the shafts of a `ConstantVelocityJoint` below which they are nearly folded back."""
+
+
 class ConstantVelocityJoint(Joint):
     """The points coincide, and both shafts turn at the same rate whatever the angle between them (four equations).
 
@@ -210,6 +215,16 @@ class ConstantVelocityJoint(Joint):
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
         return [Coincident(i, j), EqualTurn(i, j)]
+
+    def remarks(self, t: NDArray[np.float64], axes_i: NDArray[np.float64], axes_j: NDArray[np.float64]) -> list[str]:
+        """Where a motion folds the shafts back onto each other; of the axes (n, 3, 3) of its markers at the times t."""
+        folded = np.flatnonzero(np.sum(axes_i[:, :, 2] * axes_j[:, :, 2], axis=1) < FOLDED)
+        if not len(folded):
+            return []
+        return [
+            f"{self}: its shafts came close to folding back onto each other at t = {t[folded[0]]:.6g} s, where the "
+            "joint is singular: what follows is not to be trusted; keep them well below 180 degrees, such as by stops"
+        ]
 
     @classmethod
     def example(cls, *bodies: Body) -> ConstantVelocityJoint:

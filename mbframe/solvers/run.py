@@ -14,6 +14,7 @@ from ..equations.equations import Equations, Strategy
 from ..equations.redundancy import kept_gap, open_dependency
 from ..errors import SimulationError
 from ..files.result_files import ResultStream
+from ..joints.library import ConstantVelocityJoint
 from ..kernels.march import interpolate_hermite, march
 from ..kernels.workspace import DONE, FULL
 from ..results import EventRecord, Info, Result
@@ -132,6 +133,10 @@ class Run:
                 if isinstance(b.body, FlexibleBody):
                     omega = result.rotation(b.body).apply(result.angular_velocity(b.body), inverse=True)
                     info.warnings += b.body.remarks(b.markers, omega)
+            for joint in eq.system.joints:
+                if isinstance(joint, ConstantVelocityJoint):
+                    axes = (result.rotation_matrix(marker) for marker in (joint.i, joint.j))
+                    info.warnings += joint.remarks(result.t, *axes)
         if failure is not None:
             failure.result = result
             raise failure

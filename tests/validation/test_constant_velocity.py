@@ -129,3 +129,18 @@ def test_freedoms() -> None:
     body = system.add(mb.RigidBody("body", mass=1.0, inertia=INERTIA))
     system.add(mb.ConstantVelocityJoint("cv", system.ground, body, at=(0, 0, 0), axis_i=(0, 0, 1), axis_j=(0, 1, 1)))
     assert mb.degrees_of_freedom(system).count == 2
+
+
+def test_shafts_that_fold_back_are_named() -> None:
+    """A free body that turns at 2 rad/s about a normal of its shaft is folded back at pi/2 s, and not before."""
+    for end, said in ((1.2, 0), (2.0, 1)):
+        system = mb.System("folding", gravity=(0.0, 0.0, 0.0))
+        body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0), angular_velocity=(2.0, 0.0, 0.0)))
+        system.add(mb.ConstantVelocityJoint("cv", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1)))
+        warnings = mb.simulate(system, end, integrator=mb.DormandPrince(max_step=0.02)).info.warnings
+        found = [w for w in warnings if w.startswith("ConstantVelocityJoint 'cv': its shafts came close to folding")]
+        assert len(found) == said
+        for warning in found:
+            instant = float(warning.split("t = ")[1].split()[0])
+            # Below the cosine -0.98, reached at arccos(-0.98)/2; steps are at most 0.02 s long.
+            assert np.arccos(-0.98) / 2 < instant < np.arccos(-0.98) / 2 + 0.02
