@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..abilities import functions_of
+from ..abilities import functions_of, is_ours
 from ..equations.equations import Equations
 from ..errors import AnalysisError
 from ..plane import lifted
@@ -192,7 +192,8 @@ def _changed(point: OperatingPoint, frame: TurningFrame, here: LinearEquations, 
     duration = until_turned(point.eq, point.state, frame)
     moving = duration > 0.0
     if not moving:
-        if not functions_of([*point.eq.system.forces, *point.eq.system.joints]):
+        elements = [*point.eq.system.forces, *point.eq.system.joints]
+        if not functions_of(elements) and all(is_ours(type(element)) for element in elements):
             return {}
         duration = LATER  # at rest, but perhaps not for long: something may be a function of time
     state = advanced(point.state, frame, duration)

@@ -335,6 +335,15 @@ class Tables:
             known = place.start < self.n_z - self.n_followers or np.all(np.isfinite(value))
             yield place, value if known else start
 
+    def uncounted(self, given: Mapping[str, Any]) -> list[Any]:
+        """Elements whose angle may have turned more often than a state, given by its own states by name, can tell."""
+        owners = {follower.z: follower.owner for follower in self.followers if follower.unit == "rad"}
+        return [
+            owners[place.start]
+            for place, value, start in self._own_states_in(given)
+            if place.start in owners and (value is start or not np.all(np.isfinite(value)))
+        ]
+
     def _own_states_in(self, given: Mapping[str, Any]) -> Iterator[tuple[slice, Any, Sequence[float]]]:
         angles: dict[str, list[Any]] = defaultdict(list)  # of joints, the first one last
         for name in reversed(list(given)):

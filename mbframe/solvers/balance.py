@@ -4,7 +4,7 @@ The balance B = E - E(0) - work (`results.Energy`) vanishes in the exact solutio
 energies at play: the largest of the kinetic energy, the range of the potential energy and that of the work of an
 element. Runs of sensible accuracy stay below S/50; beyond S/10 a run is wrong. A tolerance that allows a relative error
 r in each of n steps allows 2 n r S, because the kinetic energy is quadratic. Integrators that damp what their steps do
-not resolve may lose half of S; to gain is not in their nature either.
+not resolve may lose a quarter of S; to gain is not in their nature either.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .integrators import Integrator
 Array = NDArray[np.float64]
 
 GROSS: Final = 0.1  # share of the energies at play
-LOST: Final = 0.5  # the same for what an integrator loses by its numerical damping
+LOST: Final = 0.25  # the same for what an integrator loses by its numerical damping
 NOISE: Final = 1e-6  # share of all energy below which nothing is told: a system at rest exchanges rounding errors only
 MAIN: Final = 0.5  # share of the work at fault by which an element is named
 

@@ -34,6 +34,7 @@ Array = NDArray[np.float64]
 INSIDE = (0.25, 0.5, 0.75)  # parts of a step at which events are looked at
 GAP_SAMPLES = 8  # states of a run without corrections at which redundant joints are compared
 ROUNDING = 1e-13  # of the model's size: smaller gaps between them are none
+LARGEST_TURN = 1.0  # rad in a step: quaternions of RungeKutta4 are then off by 5e-4 a step
 CHUNK_SECONDS = 0.05  # how long the compiled loop runs before it comes back: Ctrl-C, progress, cancelling
 
 
@@ -121,6 +122,8 @@ class Run:
             info.warnings += self._gaps(*self.output.samples())
         held = self.stabilization.corrects
         info.warnings += balance.remarks(eq, *self.output.samples(), self.integrator, info.steps, held)
+        if dt is not None and not self.integrator.adaptive and eq.system.dimension == 3:
+            info.warnings += self._whirled(dt, *self.output.samples())
         unwritten = self.output.close(info)
         failure = failure or unwritten
         result: Result | None
@@ -152,6 +155,19 @@ class Run:
             if not self.stabilization.corrects:
                 gap = max(gap, open_dependency(self.eq))
         return [kept_gap(self.eq, gap)] if len(t) and gap > ROUNDING else []
+
+    def _whirled(self, dt: float, t: Array, y: Array) -> list[str]:
+        """What to say of bodies that turn too far in a step for any formula, though their energy may be kept."""
+        spins = [self.eq.state(*sample).motions for sample in zip(t.tolist(), y, strict=True)]
+        notes = []
+        for b in self.eq.tables.bodies:
+            turn = dt * max((np.linalg.norm(motions[b.body.name].angular_velocity) for motions in spins), default=0.0)
+            if LARGEST_TURN < turn < np.inf:
+                notes.append(
+                    f"{b.body} turns by up to {turn:.2g} rad in a step of {dt:g} s, which falsifies its angles; reduce "
+                    f"dt below {0.5 * dt * LARGEST_TURN / turn:.1g} s"
+                )
+        return notes
 
     def _march_freely(self, progress: Progress) -> None:
         steps = 1

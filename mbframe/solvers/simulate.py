@@ -114,6 +114,12 @@ def simulate(
     info = Info(warnings=list(eq.notices))
     y, moved = assembled(eq, begin or eq.described())
     info.warnings += moved
+    if begin is not None:
+        info.warnings += [
+            f"{owner}: the state given as initial= does not tell how often its angle has turned; it is taken to be "
+            "within half a turn of the described one. Start from a state of a run that has this element"
+            for owner in eq.tables.uncounted(begin.element_states)
+        ]
     remarkable = [f.force for f in eq.tables.forces] + [j for j in system.joints if isinstance(j, Drive)]
     info.warnings += [remark for element in remarkable for remark in element.remarks(start, float(t_end))]
     info.warnings += clamped_points(system) + rigid_lines(system)

@@ -100,3 +100,26 @@ def test_a_motor_that_has_turned_far_goes_on(integrator: mb.Integrator) -> None:
     result = mb.simulate(system, 2.0, dt, initial=start, integrator=integrator, t_eval=[1e-6, 0.5, 2.0])
     np.testing.assert_allclose(result.z[:, 0], 1e6 + 3.0 * result.t, atol=1e-8)
     np.testing.assert_allclose(result.angular_velocity("shaft")[:, 2], 3.0, atol=1e-8)
+
+
+def spinning_wheel(spin: float) -> tuple[mb.System, mb.RigidBody]:
+    system = mb.System("wheel", gravity=(0, 0, 0))
+    wheel = system.add(mb.RigidBody("wheel", mass=1.0, inertia=(1, 1, 1), angular_velocity=(0, 0, spin)))
+    system.add(mb.RevoluteJoint("pin", system.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1)))
+    return system, wheel
+
+
+def test_turns_that_a_state_cannot_tell_are_named() -> None:
+    system, wheel = spinning_wheel(20.0)
+    state = mb.simulate(system, 1.0).state(-1)
+    system.add(mb.TorsionalSpringDamper("late", system.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1), stiffness=2.0))
+    first = mb.simulate(system, 1.1, initial=state)
+    assert any("'late'" in text and "turned" in text for text in first.info.warnings)
+    assert not mb.simulate(system, 1.2, initial=first.state(-1)).info.warnings
+
+
+def test_bodies_that_turn_too_far_in_a_fixed_step_are_named() -> None:
+    system, _ = spinning_wheel(40.0)
+    (text,) = mb.simulate(system, 1.0, dt=0.1).info.warnings
+    assert "'wheel' turns by up to 4 rad in a step" in text
+    assert not mb.simulate(system, 1.0, dt=0.01).info.warnings
