@@ -174,6 +174,18 @@ class Node:
                 rates.append(abs(b - a))
         return float(max(rates))
 
+    def fastest(self) -> float:
+        """Largest angular frequency: that of sines of linear arguments; factors of a product add theirs."""
+        rates = [part.fastest() for part in self.parts]
+        if self.opcode in (ops.SIN, ops.COS, ops.TAN) and self.parts[0].shape() == (1.0, True):
+            a, b = self.parts[0].values(np.array([0.0, 1.0]))
+            return float(abs(b - a))
+        if self.opcode == ops.MULTIPLY:
+            return sum(rates)
+        if self.opcode == ops.POWER and self.parts[1].opcode == ops.CONSTANT:
+            return rates[0] * max(1.0, abs(float(self.parts[1].data)))
+        return max(rates, default=0.0)
+
 
 def landmarks(root: Node, low: float, high: float) -> Array:
     """Where something may be shorter than samples show: peaks of exponents, zeros of what `tanh` is taken of.

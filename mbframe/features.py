@@ -9,7 +9,7 @@ already, the place is looked at again more closely. What stays rough down to `CL
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -40,6 +40,10 @@ CLOSEST: Final = 1e-10
 """Part of the interval within which a change is a jump."""
 CALLABLE_SECONDS: Final = 0.02
 """What calling a Python function so often may cost, of the processor's time."""
+METHOD_SECONDS: Final = 0.1
+"""What calling a method of a user's element so often may cost: it makes arrays, and was compiled for seconds."""
+UNEVEN: Final = np.array([0.0, 0.0713, 0.1931, 0.3217, 0.4409, 0.5783, 0.6947, 0.8219, 0.9371, 1.0])
+"""Where a piece is looked at to see whether it changes: at no distances that a wave would share."""
 MARGIN: Final = 64 * float(np.finfo(float).eps)
 """Part of the time, or of the interval, around a break within which rounding may decide the side."""
 CONTINUES: Final = 1e-4
@@ -130,6 +134,51 @@ def features(function: Function, low: float, high: float) -> Features:
     marks = landmarks(tree(function.program), low, high)
     found, bounds = _looked_at(values_of(function), _pieces(given, low, high), high - low, high, marks)
     return Features(np.union1d(given, found), none, bounds)
+
+
+def waves(function: Function, breaks: Array, low: float, high: float) -> Bounds:
+    """The period of the fastest sine of a linear argument, where the function changes; none where it is constant."""
+    if function.program is None or (rate := tree(function.program).fastest()) == 0.0:
+        return Bounds.none()
+    edges = np.union1d(breaks[(breaks > low) & (breaks < high)], [low, high])
+    near = np.array([margin(edge, high - low) for edge in edges.tolist()])
+    a, b = edges[:-1] + near[:-1], edges[1:] - near[1:]
+    places = a[:, None] + (b - a)[:, None] * UNEVEN
+    values = values_of(function)(places.ravel()).reshape(places.shape)
+    return Bounds.of([(edges[:-1], np.where(np.ptp(values, axis=1) > 0.0, 2.0 * np.pi / rate, np.inf))], high)
+
+
+def features_of_method(call: Callable[[float], Sequence[float]], low: float, high: float) -> Features:
+    """Breaks and bounds of all numbers that a method returns at an instant; not seen if it takes too long or fails."""
+    began, allowed = time.thread_time(), METHOD_SECONDS
+    memory: dict[bytes, Array] = {}
+
+    def sampled(x: Array) -> Array:
+        key = x.tobytes()
+        if key not in memory:
+            rows: list[Sequence[float]] = []
+            for first in range(0, len(x), NEAR):
+                if time.thread_time() - began > allowed:
+                    raise TimeoutError
+                rows += [call(t) for t in x[first : first + NEAR].tolist()]
+            memory[key] = np.nan_to_num(np.array(rows, float))
+        return memory[key]
+
+    none = np.zeros(0)
+    try:
+        whole = sampled(np.linspace(low + margin(low, high - low), high - margin(high, high - low), SAMPLES + 1))
+        allowed = np.inf
+        jumps, bounds = none, Bounds.none()
+        for k in np.flatnonzero(np.ptp(whole, axis=0) > 0.0).tolist():
+
+            def component(x: Array, k: int = k) -> Array:
+                return sampled(x)[:, k] if len(x) else x
+
+            found, more = _looked_at(component, [(low, high)], high - low, high)
+            jumps, bounds = np.union1d(jumps, found), bounds.both(more)
+    except Exception:  # whatever a user's method raises in a state that it did not expect
+        return Features(none, none, Bounds.none(), seen=False)
+    return Features(jumps, none, bounds)
 
 
 def changing(function: Function, low: float, high: float) -> Bounds:

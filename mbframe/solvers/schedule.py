@@ -14,17 +14,24 @@ from numpy.typing import NDArray
 from ..equations.equations import Equations
 from ..equations.workspace import Record
 from ..expression_trees import PLAIN_DEGREE, landmarks, spread, tree
-from ..features import Bounds, Features, changing, features, margin, values_of
+from ..features import Bounds, Features, changing, features, margin, values_of, waves
 from ..functions import Function
 from ..kernels.programs import PROGRAM
 from ..kernels.schedule import SCHEDULE, WATCHED
 from ..parameters import Element
 from ..system import System
+from .time_logic import time_logic
 
 Array = NDArray[np.float64]
 
 SHORT: Final = 2.0
 """Steps of a fixed size within which a load that comes and goes is not integrated."""
+PER_PERIOD: Final = 4.0
+"""Steps of a fixed size in a period below which a wave is taken for another one."""
+OF_A_PERIOD: Final = 0.45
+"""Part of a period that an adaptive step may last: less than half, so that no wave is taken for a slower one."""
+LOOK_AHEAD: Final = 1e-6
+"""Part of the time that is left, over which rates of arguments are taken."""
 SMALL: Final = 1e-3
 """Part of a function's range by which it may differ from a straight line there."""
 MOST_PAIRS: Final = 200
@@ -78,6 +85,13 @@ class Schedule:
         records = [ctypes.string_at(address, PROGRAM.itemsize) for address, _ in self.watched]
         return np.array([np.frombuffer(record, PROGRAM)["argument"][0] for record in records])
 
+    def rates(self, eq: Equations, y: Array, t: float, end: float) -> tuple[Array, Array]:
+        """The arguments that are watched, and their rates, in a state."""
+        eq.accelerate(t, *eq.split(y))
+        now, ahead = self.arguments(), LOOK_AHEAD * max(1e-3, end - t)
+        eq.evaluate(t + ahead, *eq.split(y + ahead * eq.work.rates))
+        return now, (self.arguments() - now) / ahead
+
     def longest(self, arguments: Array, rates: Array) -> float:
         """How long a step may be from there for arguments that change at these rates."""
         known = zip(self.watched, arguments.tolist(), rates.tolist(), strict=True)
@@ -88,54 +102,140 @@ def _arrays(bounds: Bounds) -> tuple[Array, Array]:
     return np.ascontiguousarray(bounds.places), np.ascontiguousarray(bounds.limits)
 
 
-def scheduled(eq: Equations, start: float, end: float, dt: float | None, told: bool) -> Schedule:
-    """The schedule of a run; `dt` is that of a fixed step, which heeds none but may be too long for a load.
+def scheduled(eq: Equations, y: Array, start: float, end: float, dt: float | None, told: bool) -> Schedule:
+    """The schedule of a run from the state y; `dt` is that of a fixed step, which heeds none but may be too long.
 
-    `told` says that the user bounds the steps: then nothing needs to be said about callables that take too long.
+    `told` says that the user bounds the steps: then nothing needs to be said about what cannot be looked at.
     """
     jumps: list[float] = []
     nodes: list[float] = []
     bounds = Bounds.none()
     schedule = Schedule(np.zeros((0, 4)), bounds)
-    known: dict[Function, Features] = {}
+    known: dict[Function, tuple[Features, Bounds]] = {}
     for element, name, function in time_functions(eq.system):
         if function.kind in ("constant", "polynomial"):
             continue
         if function not in known:
             known[function] = _features(function, start, end)
-        found = known[function]
-        if dt is None:
-            jumps += found.jumps.tolist()
-            nodes += found.nodes.tolist()
-            bounds = bounds.both(found.bounds)
-            if not found.seen and not told:
-                schedule.warnings.append(
-                    f"{element}, {name}: the Python function takes too long to be looked at before the run, so that "
-                    "something short in it may be stepped over; tell where it jumps with "
-                    "mb.Function(f, breakpoints=[...]), or bound the steps with max_step= of the integrator"
-                )
-        elif (short := _too_short(function, found, start, end, dt)) is not None:
-            width, at = short
+        found, periods = known[function]
+        if dt is not None:
+            schedule.warnings += _for_fixed_steps(element, name, function, found, periods, start, end, dt)
+            continue
+        jumps += found.jumps.tolist()
+        nodes += found.nodes.tolist()
+        waves_bound = Bounds(periods.places, OF_A_PERIOD * periods.limits)
+        bounds = bounds.both(found.bounds).both(waves_bound)
+        if not found.seen and not told:
             schedule.warnings.append(
-                f"{element}, {name}: it comes and goes within {width:.3g} s at t = {at:.6g} s, where steps of "
-                f"{dt:g} s see little or nothing of it; reduce dt below {width / 10:.2g} s, or use an adaptive "
-                "integrator such as DormandPrince(), which heeds it"
+                f"{element}, {name}: the Python function takes too long to be looked at before the run, so that "
+                "something short in it may be stepped over; tell where it jumps with "
+                "mb.Function(f, breakpoints=[...]), or bound the steps with max_step= of the integrator"
             )
+    for element, name, found in time_logic(eq, y, start, end):
+        jumps += found.jumps.tolist()
+        bounds = bounds.both(found.bounds)
+        schedule.warnings += _for_methods(element, name, found, dt, told)
     if dt is None:
         schedule.breaks, schedule.bounds = _breaks(jumps, nodes, start, end), bounds
-        schedule.watched = list(_watched(eq, start, end))
+        schedule.watched = [(program, limits) for _, _, _, _, program, limits in _watched(eq, start, end)]
+        if not told:
+            schedule.warnings += _callables_of_the_motion(eq.system)
+    else:
+        schedule.warnings += _passed_by_fixed_steps(eq, y, start, end, dt)
     return schedule
+
+
+def _for_fixed_steps(
+    element: Element,
+    name: str,
+    function: Function,
+    found: Features,
+    periods: Bounds,
+    start: float,
+    end: float,
+    dt: float,
+) -> Iterator[str]:
+    """What steps of a fixed size do not see of a function of time."""
+    if (short := _too_short(function, found, start, end, dt)) is not None:
+        width, at = short
+        yield (
+            f"{element}, {name}: it comes and goes within {width:.3g} s at t = {at:.6g} s, where steps of "
+            f"{dt:g} s see little or nothing of it; reduce dt below {width / 10:.2g} s, or use an adaptive "
+            "integrator such as DormandPrince(), which heeds it"
+        )
+    elif (period := periods.narrowest[0]) < PER_PERIOD * dt:
+        yield (
+            f"{element}, {name}: it swings with a period of {period:.3g} s, which steps of {dt:g} s take for another "
+            f"one; reduce dt below {period / 20:.2g} s, or use an adaptive integrator such as DormandPrince(), which "
+            "heeds it"
+        )
+
+
+def _for_methods(element: Element, name: str, found: Features, dt: float | None, told: bool) -> Iterator[str]:
+    """What a run does not see of the time in a user's method."""
+    if not found.seen:
+        if not told and dt is None:
+            yield (
+                f"{element}, {name}: it uses the time itself, and could not be looked at before the run (it takes too "
+                "long, or fails in the state of the start), so that something short in it may be stepped over; "
+                "bound the steps with max_step= of the integrator, or make what depends on the time a declared "
+                'mb.parameter(kind="function")'
+            )
+        return
+    apart = float(np.min(np.diff(found.jumps), initial=np.inf))
+    width = min(found.bounds.narrowest[0], 0.5 * apart)
+    if dt is not None and width < dt:
+        yield (
+            f"{element}, {name}: what it makes of the time comes and goes within {width:.3g} s, where steps of {dt:g} "
+            f"s see little or nothing of it; reduce dt below {width / 10:.2g} s, or use an adaptive integrator such "
+            "as DormandPrince(), which heeds it"
+        )
+
+
+def _callables_of_the_motion(system: System) -> Iterator[str]:
+    """Python functions of something else than time: where they are short is not known, nor where the motion is."""
+    for element, name, function, variables in _functions(system):
+        if function.kind == "callable" and variables != ("t",):
+            yield (
+                f"{element}, {name}: of a Python function of {', '.join(variables)} the run does not know where it "
+                "changes quickly, so that something short in it may be stepped over, with or without breakpoints=; "
+                "write it as an expression or a table, or bound the steps with max_step= of the integrator"
+            )
+
+
+def _passed_by_fixed_steps(eq: Equations, y: Array, start: float, end: float, dt: float) -> Iterator[str]:
+    """Functions of the motion, such as a road, of which a step at the rates of the start passes a whole feature."""
+    watched = list(_watched(eq, start, end))
+    if not watched:
+        return
+    schedule = Schedule(np.zeros((0, 4)), Bounds.none(), [(program, limits) for *_, program, limits in watched])
+    for (element, name, function, way, _, _), rate in zip(watched, schedule.rates(eq, y, start, end)[1], strict=True):
+        step = abs(float(rate)) * dt
+        if step > 0.0 and (short := _too_short(function, features(function, *way), *way, step)) is not None:
+            width, at = short
+            yield (
+                f"{element}, {name}: it comes and goes within {width:.3g} of its argument at {at:.6g}, where a step "
+                f"of {dt:g} s passes {step:.3g} and sees little or nothing of it; reduce dt below "
+                f"{dt * width / step / 10:.2g} s, or use an adaptive integrator such as DormandPrince(), which heeds it"
+            )
 
 
 def time_functions(system: System) -> Iterator[tuple[Element, str, Function]]:
     """All functions of time among the declared parameters of a system's elements."""
+    for element, name, function, variables in _functions(system):
+        if variables == ("t",):
+            yield element, name, function
+
+
+def _functions(system: System) -> Iterator[tuple[Element, str, Function, tuple[str, ...]]]:
+    """All functions among the declared parameters, with their variables."""
     for element in system:
         kind: Any = type(element)
         for name, variables in _function_fields(kind):
             value = getattr(element, name)
             for part in value if isinstance(value, tuple) else (value,):
-                if isinstance(part, Function) and (variables or part.variables) == ("t",):
-                    yield element, name, part
+                if isinstance(part, Function):
+                    yield element, name, part, variables or part.variables
 
 
 @cache
@@ -146,12 +246,17 @@ def _function_fields(cls: Any) -> list[tuple[str, tuple[str, ...]]]:
     return [(name, tuple(p.variables)) for name, p in parameters if "function" in p.kind] + several
 
 
-def _features(function: Function, start: float, end: float) -> Features:
-    """Features of a function; those of a callable, which may depend on anything, are found for each run."""
-    return (features if function.kind == "callable" else _kept_features)(function, start, end)
+def _features(function: Function, start: float, end: float) -> tuple[Features, Bounds]:
+    """Features and periods of a function; a callable, which may depend on anything, is looked at for each run."""
+    return (_look if function.kind == "callable" else _kept_look)(function, start, end)
 
 
-_kept_features = lru_cache(maxsize=256)(features)
+def _look(function: Function, start: float, end: float) -> tuple[Features, Bounds]:
+    found = features(function, start, end)
+    return found, waves(function, found.jumps, start, end)
+
+
+_kept_look = lru_cache(maxsize=256)(_look)
 
 
 def _breaks(jumps: list[float], nodes: list[float], start: float, end: float) -> Array:
@@ -167,8 +272,10 @@ def _breaks(jumps: list[float], nodes: list[float], start: float, end: float) ->
     return np.array(rows).reshape(-1, 4)
 
 
-def _watched(eq: Equations, start: float, end: float) -> Iterator[tuple[int, Bounds]]:
-    """Addresses of the programs of functions whose argument follows the motion, and how far it may go at once."""
+def _watched(
+    eq: Equations, start: float, end: float
+) -> Iterator[tuple[Element, str, Function, tuple[float, float], int, Bounds]]:
+    """Functions whose argument follows the motion: the way of it, the program's address, how far it may go at once."""
     for table in eq.tables.force_tables:
         fields: Any = table.rows.dtype.fields
         for k, f in enumerate(table.elements):
@@ -181,7 +288,8 @@ def _watched(eq: Equations, start: float, end: float) -> Iterator[tuple[int, Bou
                     continue
                 bounds = changing(function, *way)
                 if len(bounds.places):
-                    yield table.rows.ctypes.data + k * table.rows.itemsize + fields[name][1], bounds
+                    program = table.rows.ctypes.data + k * table.rows.itemsize + fields[name][1]
+                    yield f.force, name, function, way, program, bounds
 
 
 def _way(function: Function) -> tuple[float, float] | None:

@@ -127,7 +127,7 @@ def simulate(
     refuse_conflicting_drivers(eq, start, float(t_end))
     refuse_misaligned_joints(eq, start, y)
     bounded = getattr(chosen, "max_step", None) is not None
-    schedule = scheduled(eq, start, float(t_end), None if chosen.adaptive else dt, bounded)
+    schedule = scheduled(eq, y, start, float(t_end), None if chosen.adaptive else dt, bounded)
     info.warnings += schedule.warnings
     corrected = stabilization or DirectCorrection(tolerance=1e-10)
     run = Run(eq, chosen, acceleration or AugmentedFormulation(), corrected, schedule)

@@ -256,6 +256,97 @@ def test_a_fixed_step_says_what_it_does_not_see(text: str, told: bool) -> None:
         assert "reduce dt" in found[0]
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("cos(2*pi*100*t)", True),
+        ("1 + sin(2*pi*20*t)**2", True),
+        ("sin(2*pi*20*t)", False),
+        ("if(t < 0, sin(2*pi*100*t), 3)", False),
+    ],
+)
+def test_a_fixed_step_says_that_it_takes_a_wave_for_another(text: str, told: bool) -> None:
+    """The force of period dt has no impulse, but every step sees the same value."""
+    system, _ = resting(text)
+    found = [w for w in mb.simulate(system, 1.0, dt=0.01).info.warnings if "period" in w]
+    assert len(found) == told
+    if told:
+        assert found[0].startswith("PointForce 'hit', force: ")
+        assert "reduce dt" in found[0]
+
+
+def test_a_fixed_step_says_which_bump_it_passes() -> None:
+    """A bump of 0.1 m at 20 m/s and 0.02 s, and a law of a spring; neither is told of with steps that see it."""
+    for dt, told in ((0.02, True), (1e-4, False)):
+        system = mb.System("road")
+        wheel = system.add(mb.RigidBody("wheel", mass=10.0, inertia=(1, 1, 1), position=(0, 0, 0.3 - 0.024525)))
+        system.add(mb.TranslationalJoint("rail", system.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1)))
+        bump = "if(x > 4, if(x < 4.1, 0.01*sin(pi*(x - 4)/0.1)**2, 0), 0)"
+        system.add(mb.Tire("tire", system.ground, wheel, radius=0.3, stiffness=4000.0, profile=bump, speed=20.0))
+        found = [w for w in mb.simulate(system, 0.5, dt=dt).info.warnings if w.startswith("Tire 'tire', profile: ")]
+        assert len(found) == told
+        system, _ = flying(mb.Function("2e3*exp(-((x - 4)/0.01)**2)", variables=("x",)))
+        warnings = mb.simulate(system, 0.5, dt=dt).info.warnings
+        assert len([w for w in warnings if w.startswith("SpringDamper 'law', force: ")]) == told
+
+
+@pytest.mark.parametrize("integrator", ADAPTIVE[:3], ids=repr)
+def test_no_adaptive_step_takes_a_wave_for_a_slower_one(integrator: mb.Integrator) -> None:
+    """1 - cos has the mean one; steps of whole periods see another."""
+    system, body = resting("1 - cos(2*pi*2000*t)")
+    run = mb.simulate(system, 1.0, integrator=integrator)
+    np.testing.assert_allclose(run.velocity(body)[-1, 0], 1.0, rtol=1e-4)
+    assert np.diff(run.t).max() < 0.5 / 2000.0
+
+
+@pytest.mark.parametrize("integrator", ADAPTIVE[:3], ids=repr)
+def test_what_cannot_be_looked_at_along_the_motion_is_told(integrator: mb.Integrator) -> None:
+    law = mb.Function(lambda x: 2e3 if 7.77 < x < 7.78 else 0.0, variables=("x",), breakpoints=[7.77, 7.78])
+    system, _ = flying(law)
+    (warning,) = [w for w in mb.simulate(system, 3.0, integrator=integrator).info.warnings if "Python function" in w]
+    assert warning.startswith("SpringDamper 'law', force: ")
+    assert "expression or a table" in warning
+    run = mb.simulate(system, 1.0, integrator=type(integrator)(max_step=0.1))
+    assert not [w for w in run.info.warnings if "Python function" in w]
+
+
+def with_time_in_its_wrench(seconds: float) -> tuple[mb.System, mb.RigidBody]:
+    class Hit(mb.ForceElement):
+        delay = mb.parameter(0.0, help="what a call takes")
+
+        def wrench(self, t, i, j):  # type: ignore[no-untyped-def]
+            s = self.delay
+            for _ in range(int(s)):
+                s = s + 1e-9
+            push = 1000.0 + 0.0 * s if 7.3 < t < 7.301 else 0.0
+            return (push, 0.0, 0.0), (0.0, 0.0, 0.0)
+
+    system = mb.System("mass", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("mass", mass=1.0, inertia=(1, 1, 1)))
+    system.add(Hit("hit", system.ground, body, delay=seconds))
+    return system, body
+
+
+def test_what_a_user_writes_into_a_method_is_seen() -> None:
+    system, body = with_time_in_its_wrench(0.0)
+    for integrator in ADAPTIVE[:3]:
+        run = mb.simulate(system, 10.0, integrator=integrator)
+        told = [w for w in run.info.warnings if "uses the time itself" in w]  # a slow machine tells instead
+        assert told or math.isclose(run.velocity(body)[-1, 0], 1.0, rel_tol=1e-9)
+    fixed = mb.simulate(system, 10.0, integrator=mb.RungeKutta4(), dt=0.1).info.warnings
+    assert told or [w for w in fixed if w.startswith("Hit 'hit', wrench: ")]
+
+
+def test_a_slow_method_that_uses_the_time_is_told() -> None:
+    system, _ = with_time_in_its_wrench(1000.0)
+    (warning,) = [w for w in mb.simulate(system, 10.0).info.warnings if "uses the time itself" in w]
+    assert warning.startswith("Hit 'hit', wrench: ")
+    assert "max_step" in warning
+    assert 'mb.parameter(kind="function")' in warning
+    bounded = mb.simulate(system, 10.0, integrator=mb.DormandPrince(max_step=0.5))
+    assert not [w for w in bounded.info.warnings if "uses the time itself" in w]
+
+
 def test_a_pulse_as_a_table_does_not_overshoot() -> None:
     x, y = [7.3, 7.4, 7.5], [0.0, 100.0, 0.0]
     system, body = resting(mb.Function.table(x, y))

@@ -20,7 +20,6 @@ Array = NDArray[np.float64]
 
 RANK_LOST = 1e-9  # relative to the largest, size of what is left of a row of J that depends on others
 SMALLEST_SIZE = 1e-3  # of coordinates and velocities: smaller ones, as at rest, tell nothing about the motion
-LOOK_AHEAD = 1e-6  # part of the time that is left, over which rates of arguments are taken
 UNCONTROLLED = 1e20  # absolute tolerance of multipliers: of index 2, they would fail every error test
 
 
@@ -177,10 +176,7 @@ class _Solution:
         eq, schedule = self.eq, self.schedule
         assert schedule is not None
         y = eq.work.y.copy()
-        eq.accelerate(t, *eq.split(y))
-        now, ahead = schedule.arguments(), LOOK_AHEAD * max(1e-3, self.t_end - t)
-        eq.evaluate(t + ahead, *eq.split(y + ahead * eq.work.rates))
-        rates = (schedule.arguments() - now) / ahead
+        now, rates = schedule.rates(eq, y, t, self.t_end)
         eq.set_state(*eq.split(y))
         return 0.5 * schedule.longest(now, rates)
 
