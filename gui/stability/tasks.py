@@ -161,4 +161,4 @@ class LocusTask:
             return LocusFound(locus, [], f"{len(locus.failures)} of {count} values have no roots: {first}")
         # The search begins on the same values, so that only their refinement is computed again.
         critical = mb.critical_values(build, (float(values[0]), float(values[-1])), points=count)
-        return LocusFound(locus, critical)
+        return LocusFound(locus, critical, " ".join(locus.warnings))

@@ -21,6 +21,7 @@ REAL = 1e-9  # imaginary part, relative to the size of the spectrum, up to which
 CROSSED = 1e-6  # real part, relative to the size of the spectrum, up to which a root is on the imaginary axis
 COARSE = 1e-3  # part of an interval at which a search by counting becomes one for the zero of a smooth function
 SUBDIVISIONS = 12
+LOOKS = 4  # halvings of an interval in which a root may have come and gone
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,9 @@ def critical_values(
 ) -> list[CriticalValue]:
     """Find the values of a parameter at which roots pass through the imaginary axis.
 
-    Ignorable roots, which stay there, are split off beforehand. What happens twice between two neighbouring points of
-    the first search may be overlooked: a root that comes and goes, for instance.
+    Ignorable roots, which stay there, are split off beforehand. Where a root moves farther between two neighbouring
+    points than it is away from the axis, which it may have crossed and crossed back, further points are looked at, up
+    to sixteen in an interval; what happens twice between these is overlooked.
 
     Parameters
     ----------
@@ -146,7 +148,19 @@ class _Search:
                 middle = 0.5 * (a + b)
                 return self.between(a, middle, depth + 1) + self.between(middle, b, depth + 1)
             found = list(self._counted(a, b))
+        if not found and depth < LOOKS and self._may_have_crossed(first, last):
+            middle = 0.5 * (a + b)
+            return self.between(a, middle, depth + 1) + self.between(middle, b, depth + 1)
         return found
+
+    @staticmethod
+    def _may_have_crossed(first: Spectrum, last: Spectrum) -> bool:
+        """Whether a root that is on one side of the axis at both ends moves farther between them than it is away."""
+        return any(
+            first.signs[i] * last.signs[j] > 0
+            and abs(first.roots[i] - last.roots[j]) > min(abs(first.roots[i].real), abs(last.roots[j].real))
+            for i, j in partners(first, last)
+        )
 
     def _followed(self, a: float, b: float, i: int, j: int) -> CriticalValue | None:
         """Where the root i of the spectrum at a, which is the root j at b, passes; None if it was mistaken."""
@@ -175,8 +189,13 @@ class _Search:
         while self.at(a).unstable != self.at(b).unstable:
             low, high = self._bisected(a, b, COARSE * (b - a))
             critical = self._change(low, high)
-            if critical.kind == "divergence" and self._product(low, low, high) * self._product(high, low, high) < 0.0:
-                critical = replace(critical, value=self._through_zero(low, high))
+            smooth = self._product(low, high) if critical.kind == "divergence" else self._meeting(critical.eigenvalue)
+            value = self._zero(smooth, low, high, a, b)
+            if value is not None:
+                root = critical.eigenvalue
+                if critical.kind == "Hopf":
+                    root = complex(0.0, self._nearest(value, root).imag.mean())
+                critical = replace(critical, value=value, eigenvalue=root)
             else:
                 critical = self._change(*self._bisected(low, high, self.tolerance))
             yield critical
@@ -198,16 +217,39 @@ class _Search:
         grown = np.sort_complex(rich.roots[rich.signs > 0])[: rich.unstable - poor.unstable]
         return _critical(0.5 * (low + high), grown[np.argmax(grown.imag)], _size(rich), growing)
 
-    def _product(self, value: float, low: float, high: float) -> float:
+    def _product(self, low: float, high: float) -> Callable[[float], float]:
         """The product of all roots, smooth where a pair of them meets in zero; scaled by the sizes at both ends."""
         sizes = np.concatenate([np.abs(self.at(end).roots) for end in (low, high)])
-        return float(np.prod(self.at(value).roots / np.exp(np.mean(np.log(sizes[sizes > 0.0])))).real)
+        scale = np.exp(np.mean(np.log(sizes[sizes > 0.0])))
+        return lambda value: float(np.prod(self.at(value).roots / scale).real)
 
-    def _through_zero(self, low: float, high: float) -> float:
+    def _meeting(self, root: complex) -> Callable[[float], float]:
+        """The squared difference of the two roots next to one on the axis, smooth where they meet and leave it."""
+
+        def difference(value: float) -> float:
+            near = self._nearest(value, root)
+            return float(((near[0] - near[1]) ** 2).real) if len(near) == 2 else np.nan
+
+        return difference
+
+    def _nearest(self, value: float, root: complex) -> NDArray[np.complex128]:
+        """The two roots next to a number."""
+        roots = self.at(value).roots
+        return roots[np.argsort(np.abs(roots - root), kind="stable")[:2]]
+
+    def _zero(self, function: Callable[[float], float], low: float, high: float, a: float, b: float) -> float | None:
+        """Where a function changes its sign in a short interval or near it, between a and b; None if it does not.
+
+        Roots that are on the axis but for rounding count as stable, so that the number of unstable ones changes late.
+        """
         from scipy.optimize import brentq
 
-        limits = {"xtol": self.tolerance, "rtol": 4 * np.finfo(float).eps}
-        return float(brentq(self._product, low, high, args=(low, high), **limits))
+        width = high - low
+        while not function(low) * function(high) < 0.0:
+            if low <= a and high >= b:
+                return None
+            low, high, width = max(a, low - width), min(b, high + width), 2.0 * width
+        return float(brentq(function, low, high, xtol=self.tolerance, rtol=4 * np.finfo(float).eps))
 
 
 def _size(spectrum: Spectrum) -> float:

@@ -26,7 +26,7 @@ from .reuse import borrowed
 from .roots import Root, ordered, reduced_roots, residuals, rounding
 from .shift_invert import lowest, nearest_roots, sparse_pencil
 from .state_space import StateSpace, state_space
-from .steadiness import admissible, check_closed, check_constant, check_steady, inexact, until_turned
+from .steadiness import admissible, check_closed, check_constant, check_steady, inexact, pace, until_turned
 from .symmetry import symmetries
 from .unstable import unstable_roots
 
@@ -197,7 +197,7 @@ def _linearized(
     equations = linear_equations(point, turning)
     basis = admissible(equations)
     check_constant(point, turning, equations, basis)
-    reduction = reduce(equations, basis)
+    reduction = reduce(equations, basis, pace(point, turning))
     inexactness = inexact(point, turning)
     roots = reduced_roots(equations, reduction, symmetries(point, turning, equations, reduction, inexactness))
     if n_modes is not None:

@@ -30,6 +30,7 @@ class Reduction:
     A: Array
     B: Array
     weights: Array  # V^T M, which gives x = V^T M xi
+    pace: float = 0.0  # 1/s: how fast things happen at least, even where all stiffness and damping is rounding
 
     @property
     def n_x(self) -> int:
@@ -59,7 +60,7 @@ class Reduction:
         x, u, z = self.A[: self.n_x], self.A[self.n_x : self.n_x + self.n_u], self.A[self.n_x + self.n_u :]
         parts = [slice(self.n_x), slice(self.n_x, self.n_x + self.n_u), slice(self.n_x + self.n_u, None)]
         size = np.linalg.norm
-        rate = max(np.sqrt(size(u[:, parts[0]])), size(u[:, parts[1]]), size(x[:, parts[0]])) or 1.0
+        rate = max(np.sqrt(size(u[:, parts[0]])), size(u[:, parts[1]]), size(x[:, parts[0]]), self.pace) or 1.0
         out, into = size(u[:, parts[2]]), size(z[:, parts[0]]) / rate + size(z[:, parts[1]])
         own = np.sqrt(out / into) if out and into else 1.0
         return np.concatenate([np.full(len(x), 1.0 / rate), np.ones(len(u)), np.full(len(z), 1.0 / own)])
@@ -76,8 +77,8 @@ class Reduction:
         return y / self.units[:, None]
 
 
-def reduce(e: LinearEquations, basis: Array) -> Reduction:
-    """The independent states of linear equations; `basis` spans the admissible motions."""
+def reduce(e: LinearEquations, basis: Array, pace: float = 0.0) -> Reduction:
+    """The independent states of linear equations; `basis` spans the admissible motions, `pace` is a rate of theirs."""
     # In units in which every motion has the mass 1: where masses differ by many orders of magnitude, as those of the
     # shapes of a light shaft with a heavy disk, the small ones would be lost in the rounding of the others.
     masses = np.diag(e.mass)
@@ -105,4 +106,4 @@ def reduce(e: LinearEquations, basis: Array) -> Reduction:
     A[z, x], A[z, u], A[z, z] = L - H @ S, H @ N, e.own_feedback
     B = np.zeros((len(A), e.size))
     B[u] = (V @ N).T
-    return Reduction(V, N, S, A, B, V.T @ e.mass)
+    return Reduction(V, N, S, A, B, V.T @ e.mass, pace)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
+ALIKE = 0.25  # similarity below which two modes are not the same with certainty
+LISTED = 5
+
 
 @dataclass(frozen=True)
 class RootLocus:
@@ -42,6 +45,8 @@ class RootLocus:
         The ignorable roots at each value, and why they are.
     failures
         The points without a result.
+    warnings
+        In words, where branches could not be followed with certainty.
     """
 
     values: Array
@@ -50,6 +55,19 @@ class RootLocus:
     stability: list[str]
     ignorable: list[list[Ignorable]]
     failures: list[Failure]
+
+    @property
+    def warnings(self) -> list[str]:
+        """Where branches were joined although their modes hardly look alike, in words; empty if nowhere."""
+        doubtful = np.flatnonzero(np.nanmin(np.where(np.isnan(self.similarity), 1.0, self.similarity), axis=1) < ALIKE)
+        if not len(doubtful):
+            return []
+        listed = ", ".join(f"{value:.6g}" for value in self.values[doubtful[:LISTED]])
+        more = f" and {len(doubtful) - LISTED} more" if len(doubtful) > LISTED else ""
+        return [
+            f"modes change too much between neighbouring values to follow all branches with certainty, up to {listed}"
+            f"{more}; give values that are closer there"
+        ]
 
     @property
     def stable(self) -> NDArray[np.bool_]:

@@ -17,6 +17,8 @@ Complex = NDArray[np.complex128]
 
 EPSILON = float(np.finfo(float).eps)
 SNAPPED = 1e-3  # part of its matrix by which a root of a symmetry, which is defective, may be off before it is exact
+SLOWEST = 1e-8  # 1/s: rates below that are rounding
+SOUND = 1e6  # condition of an eigenvalue up to which a step of Rayleigh's makes it better
 NEIGHBOURS = "speed: a neighbouring steady motion"
 CARRIED = "path: displacement of the whole, which turns against the frame"
 TURNED = "which turns against the frame or with its body"
@@ -86,10 +88,7 @@ def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry) -> list[Roo
         motion = (r.velocity @ (r.units * Q[:, j])).astype(complex)
         roots.append(Root(0j, motion, np.inf, NEIGHBOURS, residual=float(np.linalg.norm(T[k:, j]) / size)))
 
-    # LAPACK balances what it is given, and would blow up rounding in the place of a zero.
-    values, vectors = np.linalg.eig(np.where(np.abs(T[n:, n:]) > EPSILON * size, T[n:, n:], 0.0))
-    values, vectors = values.astype(complex), vectors.astype(complex)
-    conditions = _conditions(vectors)
+    values, vectors, conditions = _eigen(T[n:, n:])
     # A root may lie on one that was split off, of whose motion its own then has infinitely much.
     taken = np.array([*known, *[0j] * count], complex)
     gaps = np.abs(values[:, None] - taken).min(axis=1, initial=np.inf)
@@ -97,7 +96,7 @@ def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry) -> list[Roo
     among = (T[:n, n:] @ vectors).T[:, :, None]
     above = np.linalg.solve(apart[:, None, None] * np.eye(n) - T[:n, :n], among)[:, :, 0].T
     states = units * (Q[:, :n] @ above + Q[:, n:] @ vectors)
-    motions = r.motion @ states
+    motions = np.asarray(r.motion @ states, np.complex128)
     own = states[r.n_x + r.n_u :]
     roots += [
         Root(complex(value), motions[:, p], float(conditions[p]), size=size, own=own[:, p])
@@ -171,16 +170,29 @@ def _symmetric_roots(known: list[complex], own: Array, motions: Array, found: Sy
     return roots
 
 
-def _conditions(vectors: Complex) -> Array:
-    """1/cos of the angle between left and right eigenvectors; infinite where they are not independent."""
-    if not len(vectors):
-        return np.zeros(0)
+def _eigen(T: Array) -> tuple[Complex, Complex, Array]:
+    """Eigenvalues and vectors (columns), and conditions: 1/cos of the angle between left and right eigenvectors.
+
+    Conditions are infinite where these are not independent. Where they are, a step of Rayleigh's makes eigenvalues of a
+    soft part beside a stiff one as exact as the entries of the soft one.
+    """
+    if not len(T):
+        return np.zeros(0, complex), np.zeros((0, 0), complex), np.zeros(0)
+    # LAPACK balances what it is given, and would blow up rounding in the place of a zero.
+    found = np.linalg.eig(np.where(np.abs(T) > EPSILON * np.linalg.norm(T), T, 0.0))
+    values, vectors = (np.asarray(part, np.complex128) for part in found)
     try:
         left = np.linalg.inv(vectors)
     except np.linalg.LinAlgError:
-        return np.full(len(vectors), np.inf)
+        return values, vectors, np.full(len(T), np.inf)
     with np.errstate(over="ignore"):  # infinite, where they are parallel but for rounding
-        return np.linalg.norm(left, axis=1) * np.linalg.norm(vectors, axis=0)
+        conditions = np.linalg.norm(left, axis=1) * np.linalg.norm(vectors, axis=0)
+    sound = conditions < SOUND
+    change = np.einsum("ij,ji->i", left[sound], T @ vectors[:, sound] - vectors[:, sound] * values[sound])
+    lower = np.flatnonzero(values.imag < 0.0)  # each follows its conjugate
+    values[sound] += np.where(values[sound].imag, change, change.real)  # what is real stays real
+    values[lower] = values[lower - 1].conj()
+    return values, vectors, conditions
 
 
 def residuals(e: LinearEquations, roots: Sequence[Root]) -> Array:
@@ -230,7 +242,7 @@ def _rate(e: LinearEquations) -> float:
     """The largest rate that stiffness, damping and drift have with masses and constraints, 1/s."""
     mass, slip = _norm(e.mass), _norm(e.nonholonomic)
     found = max(np.sqrt(_norm(e.stiffness) / mass), _norm(e.damping) / mass) if mass else 0.0
-    return max(float(found), _norm(e.drift) / slip if slip else 0.0)
+    return max(float(found), _norm(e.drift) / slip if slip else 0.0, SLOWEST)
 
 
 def _norm(matrix: Array) -> float:

@@ -98,6 +98,13 @@ def inexact(point: OperatingPoint, frame: TurningFrame) -> float:
     return float(max(found))
 
 
+def pace(point: OperatingPoint, frame: TurningFrame) -> float:
+    """How fast things happen, 1/s: rates of the turn, of spins, and of a pendulum as long as the model."""
+    gravity = float(np.linalg.norm(point.eq.system.gravity))
+    spin = _largest(point.state, np.zeros(3))[1]
+    return float(max(abs(frame.rate), spin, np.sqrt(gravity / extent(point.eq, point.state))))
+
+
 def _limits(point: OperatingPoint, frame: TurningFrame) -> tuple[float, float]:
     """Sizes of acceleration and angular acceleration in which an unsteady part is measured."""
     gravity = float(np.linalg.norm(point.eq.system.gravity))

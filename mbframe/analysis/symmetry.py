@@ -130,25 +130,59 @@ class Candidate(NamedTuple):
     orders: Array
 
 
+def _groups(point: OperatingPoint) -> list[list[str]]:
+    """Names of the bodies that constraints and forces tie together, others than by the ground; at least one group."""
+    tables = point.eq.tables
+    owner = tables.marker_bodies()
+    group = list(range(len(tables.bodies)))
+
+    def first(k: int) -> int:
+        while group[k] != k:
+            k = group[k]
+        return k
+
+    links = [(link.i, link.j) for link in tables.constraints] + [(link.i, link.j) for link in tables.forces]
+    for i, j in links:
+        if owner[i] >= 0 and owner[j] >= 0:
+            low, high = sorted((first(owner[i]), first(owner[j])))
+            group[high] = low
+    found: dict[int, list[str]] = {}
+    for k, numbered in enumerate(tables.bodies):
+        found.setdefault(first(k), []).append(numbered.body.name)
+    return list(found.values())
+
+
 def _whole(point: OperatingPoint, e: LinearEquations) -> Iterator[Candidate]:
-    """Displacements of the whole, and its turns about the direction of gravity or, without it, about any."""
-    starts = np.array([place.start for place in e.places.values()])
-    turned = np.array([place.start + 3 for place in e.places.values() if place.stop - place.start >= 6], np.int64)
+    """Displacements of the whole, and its turns about the direction of gravity or, without it, about any.
+
+    Bodies that nothing ties to others are a whole of their own.
+    """
+    groups = _groups(point)
+    for names in groups:
+        listed = ", ".join(repr(name) for name in names[:MENTIONED]) + (" …" if len(names) > MENTIONED else "")
+        yield from _group(point, e, names, "the whole" if len(groups) == 1 else listed)
+
+
+def _group(point: OperatingPoint, e: LinearEquations, names: list[str], called: str) -> Iterator[Candidate]:
+    """Displacements and turns of some bodies together."""
+    places = [e.places[name] for name in names]
+    starts = np.array([place.start for place in places])
+    turned = np.array([place.start + 3 for place in places if place.stop - place.start >= 6], np.int64)
     along = np.zeros((3, len(starts)))
     along[0] = 1.0
     for k, letter in enumerate("xyz"):
-        yield Candidate(f"path: displacement of the whole along {letter}", starts + k, along)
+        yield Candidate(f"path: displacement of {called} along {letter}", starts + k, along)
     rows = (starts[:, None] + np.arange(3)).ravel()  # where displacements are, and where rotations are
     both = np.concatenate([rows, (turned[:, None] + np.arange(3)).ravel()])
     gravity = lifted(point.eq.system.gravity)
     motions, accelerations = point.state.motions, point.accelerations
-    vectors = np.array([(motions[n].position, motions[n].velocity, accelerations[n][0]) for n in e.places])
+    vectors = np.array([(motions[n].position, motions[n].velocity, accelerations[n][0]) for n in names])
     for axis in [-gravity / np.linalg.norm(gravity)] if np.any(gravity) else np.eye(3):
         direction = ", ".join(f"{x + 0.0:.4g}" for x in axis.tolist())
         orders = np.zeros((3, len(both)))
         orders[:, : len(rows)] = (vectors.transpose(1, 0, 2) @ skew(axis).T).reshape(3, -1)
         orders[0, len(rows) :] = np.tile(axis, len(turned))
-        yield Candidate(f"heading: turn of the whole about ({direction})", both, orders)
+        yield Candidate(f"heading: turn of {called} about ({direction})", both, orders)
 
 
 def _spins(point: OperatingPoint, e: LinearEquations) -> Iterator[Candidate]:
@@ -177,7 +211,7 @@ def explanation(point: OperatingPoint, e: LinearEquations, motion: NDArray[Any],
     from scipy.sparse.linalg import lsmr
 
     found = list(_whole(point, e))
-    found = found[:3] if displacements else [*found, *_spins(point, e)]
+    found = [c for c in found if c.name.startswith("path")] if displacements else [*found, *_spins(point, e)]
     columns = np.repeat(np.arange(len(found)), [len(c.places) for c in found])
     entries = np.concatenate([c.orders[0] for c in found]), (np.concatenate([c.places for c in found]), columns)
     matrix = sparse.coo_array(entries, shape=(e.size, len(found))).tocsr()

@@ -236,6 +236,9 @@ def problems_of(seed: int, number: int) -> list[str]:
         difference = polynomial_difference(expected, roots, size)
         if not difference <= SAME:
             problems.append(f"{found.family}: {name} {np.round(roots, 4)} instead of {np.round(expected, 4)}")
+    growing = int(np.sum(expected.real > 1e-4 * size))  # zeros without vectors of their own scatter in the reference
+    if lin.unstable_count != growing:
+        problems.append(f"{found.family}: {lin.unstable_count} roots grow instead of {growing}: {lin.eigenvalues}")
     if not lin.residuals.max(initial=0.0) < 1e-9:
         problems.append(f"{found.family}: residuals {lin.residuals}")
     return problems

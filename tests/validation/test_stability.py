@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -196,6 +198,19 @@ def test_a_critical_value_on_a_point_of_the_search_is_found_once() -> None:
     assert critical.value == pytest.approx(0.5, abs=1e-10)
 
 
+def test_a_root_that_comes_and_goes_between_two_points_is_found() -> None:
+    """Damping 10 (x - 0.5)^2 - 0.1 is negative between 0.4 and 0.6 alone, where no point of the first search is."""
+    found = mb.critical_values(lambda x: excited(0.5 - 10.0 * ((x - 0.5) ** 2 - 0.01)), (0.0, 0.95), points=4)
+    assert [critical.value for critical in found] == [pytest.approx(0.4, abs=1e-9), pytest.approx(0.6, abs=1e-9)]
+    assert [critical.direction for critical in found] == ["becomes unstable", "becomes stable"]
+
+
+def test_branches_that_cannot_be_followed_are_told() -> None:
+    near, far = (mb.root_locus(two_oscillators, np.linspace(50.0, 150.0, n)) for n in (41, 3))
+    assert near.warnings == []
+    assert all("give values that are closer" in words for words in far.warnings)
+
+
 def test_flutter_of_the_undamped_column() -> None:
     """Two frequencies meet where a2^2 = 4 a0 a4 in a0 s^4 + a2 s^2 + a4."""
     a0 = ziegler_polynomial(0.0)[0]
@@ -208,6 +223,33 @@ def test_flutter_of_the_undamped_column() -> None:
     assert (critical.kind, critical.direction) == ("Hopf", "becomes unstable")
     frequency = np.sqrt(np.polyval(a2, flutter) / (2.0 * a0))
     assert critical.eigenvalue.imag == pytest.approx(frequency, rel=1e-5)
+
+
+def beside_a_stiff_one(build: Callable[[float], mb.System]) -> Callable[[float], mb.System]:
+    """The same systems, each with a body on a stiff spring that has nothing to do with them."""
+
+    def both(value: float) -> mb.System:
+        system = build(value)
+        extra = system.add(mb.RigidBody("extra", mass=1.0, inertia=(1, 1, 1), position=(0, 9, 0)))
+        system.add(mb.TranslationalJoint("rail of extra", system.ground, extra, at=(0, 9, 0), axis=(1, 0, 0)))
+        spring = mb.SpringDamper("stiff", system.ground, extra, at_i=(-1, 9, 0), at_j=(0, 9, 0))
+        spring.update(stiffness=1e8, free_length=1.0)
+        system.add(spring)
+        return system
+
+    return both
+
+
+def test_critical_values_beside_a_stiff_system_are_as_exact() -> None:
+    a0 = ziegler_polynomial(0.0)[0]
+    a2, a4 = (np.polyfit([0.0, 1.0], [ziegler_polynomial(p)[k] for p in (0.0, 1.0)], 1) for k in (2, 4))
+    flutter = np.roots(np.polysub(np.polymul(a2, a2), 4.0 * a0 * a4)).min()
+    (critical,) = mb.critical_values(beside_a_stiff_one(ziegler), (0.0, 0.5 * (flutter + 12.0)), points=7)
+    assert critical.value == pytest.approx(flutter, rel=1e-12)
+    (critical,) = mb.critical_values(beside_a_stiff_one(cart_with_spring), (1.0, 6.0), points=6)
+    assert critical.value == pytest.approx(HINGE_STIFFNESS, rel=1e-12)
+    weave, capsize = mb.critical_values(beside_a_stiff_one(mb.examples.whipple_bicycle), (4.0, 7.0), points=4)
+    assert (weave.value, capsize.value) == (pytest.approx(WEAVE, abs=1e-10), pytest.approx(CAPSIZE, abs=1e-10))
 
 
 def test_damping_lowers_the_flutter_load() -> None:
