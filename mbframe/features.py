@@ -175,7 +175,8 @@ def features_of_method(call: Callable[[float], Sequence[float]], low: float, hig
                 return sampled(x)[:, k] if len(x) else x
 
             found, more = _looked_at(component, [(low, high)], high - low, high)
-            jumps, bounds = np.union1d(jumps, found), bounds.both(more)
+            ends = _jumps_at_ends(component, low, high)
+            jumps, bounds = np.unique(np.concatenate([jumps, found, ends])), bounds.both(more)
     except Exception:  # whatever a user's method raises in a state that it did not expect
         return Features(none, none, Bounds.none(), seen=False)
     return Features(jumps, none, bounds)
@@ -261,11 +262,21 @@ def _of_callable(function: Function, given: Array, low: float, high: float) -> F
         sampled(np.linspace(low, high, SAMPLES + 1))
         allowed = np.inf  # looking closer at some places takes no longer than that
         found, bounds = _looked_at(sampled, _pieces(given, low, high), high - low, high)
+        found = np.union1d(found, _jumps_at_ends(sampled, low, high))
     except TimeoutError:
         return Features(given, np.zeros(0), Bounds.none(), seen=len(given) > 0)
     except Exception:  # it has no value somewhere: the run says so if it gets there
         return Features(given, np.zeros(0), Bounds.none())
     return Features(np.union1d(given, found), np.zeros(0), bounds)
+
+
+def _jumps_at_ends(values: Callable[[Array], Array], low: float, high: float) -> Array:
+    """Those ends of an interval at which a function has another value than just inside."""
+    near = np.array([margin(low, high - low), -margin(high, high - low)])
+    ends = np.array([low, high])
+    at, inside = values(ends), values(ends + 4.0 * near)
+    farther = values(ends + 8.0 * near)  # a steep but continuous function changes as much again
+    return ends[np.abs(at - inside) > 10.0 * np.abs(farther - inside) + SENSITIVITY * np.abs(inside)]
 
 
 def _pieces(breaks: Array, low: float, high: float) -> list[tuple[float, float]]:

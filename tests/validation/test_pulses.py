@@ -310,6 +310,14 @@ def test_what_cannot_be_looked_at_along_the_motion_is_told(integrator: mb.Integr
     assert not [w for w in run.info.warnings if "Python function" in w]
 
 
+@pytest.mark.parametrize("integrator", ADAPTIVE, ids=repr)
+def test_a_callable_that_jumps_where_the_run_starts(integrator: mb.Integrator) -> None:
+    needed(integrator)
+    system, body = resting(mb.Function(lambda t: 4e4 if 0.0 < t < 1.2e-4 else 0.0))
+    run = mb.simulate(system, 0.11465807, integrator=integrator)
+    np.testing.assert_allclose(run.velocity(body)[-1, 0], 4.8, rtol=1e-6)
+
+
 def with_time_in_its_wrench(seconds: float) -> tuple[mb.System, mb.RigidBody]:
     class Hit(mb.ForceElement):
         delay = mb.parameter(0.0, help="what a call takes")

@@ -189,7 +189,11 @@ class _Solution:
     def take(self, result: Any, t: float) -> tuple[float, Array, Array, Array]:
         """The time reached, and q, v and own states there."""
         if not result.success:
-            raise SimulationError(f"IDA cannot go on: {result.message}; increase rtol", t, "BDF")
+            remedy = (
+                "if a load jumps there, tell where with mb.Function(f, breakpoints=[...]); else bound the steps with "
+                "max_step=, or increase rtol"
+            )
+            raise SimulationError(f"IDA cannot go on: {result.message}; {remedy}", t, "BDF")
         return float(result.t), *self.eq.split(np.asarray(result.y)[: self.n_y])
 
 
