@@ -24,6 +24,7 @@ from .kernels.expressions import evaluate as evaluate
 from .kernels.expressions import given as given
 from .kernels.expressions import integral as integral
 from .kernels.expressions import slope as slope
+from .kernels.expressions import watch as watch
 
 ROW_FORMAT: Final = ops.PROGRAM_FIELDS
 """How an element's table row holds a function."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..connections import NEEDED_AXIS
 from ..errors import Problem
+from ..functions import watch
 from ..measures import angle, angle_rate, displacement, displacement_rate, distance, distance_rate
 from ..parameters import derived, parameter
 from .base import AtPoint, ForceElement
@@ -56,6 +57,15 @@ class Limit(AtPoint, ForceElement):
     upper = parameter(kind="number", help="upper stop, from the described configuration")
     damping = parameter(0.0, unit="s/m or s/rad", minimum=0.0, help="c: the load is k d (1 + c d') at depth d")
 
+    @derived
+    def reached(self) -> float:
+        """The measure where the load was last taken, which a run notes (`watch`)."""
+        return 0.0
+
+    def stops(self) -> list[float]:
+        """Where they are."""
+        return [self.lower, self.upper]
+
     def check(self) -> Iterator[Problem]:
         yield from super().check()
         if not self.lower < self.upper:
@@ -75,6 +85,7 @@ class AngleLimit(Limit):
 
     def wrench(self, t, i, j):
         theta, a = angle(i, j)
+        watch(self, theta)
         m, _, _ = stop(self.stiffness, self.damping, self.lower, self.upper, theta, angle_rate(i, j))
         return (0.0, 0.0, 0.0), (-m * a[0], -m * a[1], -m * a[2])
 
@@ -105,6 +116,7 @@ class DisplacementLimit(Limit):
 
     def wrench(self, t, i, j):
         s, d = displacement(i, j)
+        watch(self, s)
         f, _, _ = stop(self.stiffness, self.damping, self.lower, self.upper, s, displacement_rate(i, j))
         return (-f * d[0], -f * d[1], -f * d[2]), (0.0, 0.0, 0.0)
 
@@ -140,6 +152,15 @@ class DistanceLimit(ForceElement):
         """`upper`, or infinity."""
         return np.inf if self.upper is None else self.upper
 
+    @derived
+    def reached(self) -> float:
+        """The measure where the load was last taken, which a run notes (`watch`)."""
+        return 0.0
+
+    def stops(self) -> list[float]:
+        """Where they are."""
+        return [stop for stop in (self.lower, self.longest) if 0.0 < stop < np.inf]
+
     def check(self) -> Iterator[Problem]:
         yield from super().check()
         if not self.lower < self.longest:
@@ -149,6 +170,7 @@ class DistanceLimit(ForceElement):
 
     def wrench(self, t, i, j):
         length, x, y, z = distance(i, j)
+        watch(self, length)
         s, _, _ = stop(self.stiffness, self.damping, self.lower, self.longest, length, distance_rate(i, j))
         return (s * x, s * y, s * z), (0.0, 0.0, 0.0)
 

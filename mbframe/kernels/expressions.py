@@ -411,6 +411,13 @@ def evaluate(function, x):
     return function(x)
 
 
+def watch(element: Any, x: Any) -> None:
+    """Note where the measure of an element is, in its `reached`, for steps that must not pass a stop.
+
+    Compiled methods do so; to one that is interpreted it means nothing.
+    """
+
+
 def slope(function, x):
     """f'(x), for complex x and jets as in `evaluate`."""
     if isinstance(x, complex):
@@ -433,7 +440,7 @@ def components(functions, t):
     return values if len(values) == 3 else (*values, 0.0)
 
 
-REPLACED: Final = (given, evaluate, slope, bend, components)
+REPLACED: Final = (given, evaluate, watch, slope, bend, components)
 """What compiled code replaces instead of compiling it."""
 
 # Gauss-Legendre quadrature with eight nodes on (-1, 1): the positive ones and their weights. Exact to degree 15.

@@ -1,4 +1,4 @@
-"""What `given`, `evaluate`, `slope`, `bend` and `components` of `kernels.expressions` are in compiled methods."""
+"""What `given`, `evaluate`, `slope`, `bend`, `components`, `watch` of `kernels.expressions` are in compiled methods."""
 
 from __future__ import annotations
 
@@ -79,6 +79,17 @@ def components(functions, t):
         return x, y, expressions.evaluate(functions[2], t)
 
     return values
+
+
+@overload(expressions.watch)
+def watch(element, x):
+    def note(element, x):
+        element.reached = x
+
+    def differentiated(element, x):
+        pass
+
+    return differentiated if isinstance(x, types.Complex) else note
 
 
 @overload(expressions.slope)

@@ -13,7 +13,6 @@ import numpy as np
 from .compile import call
 from .memory import matrix, record, records, vector
 from .pipeline import inner
-from .programs import PROGRAM
 from .workspace import DYNAMICS, OK
 
 SCHEDULE = np.dtype(
@@ -32,7 +31,7 @@ SCHEDULE = np.dtype(
 
 WATCHED = np.dtype(
     [
-        ("program", "i8"),  # record of a function whose argument follows the motion
+        ("argument", "i8"),  # address of a number that follows the motion
         ("n_bounds", "i8"),
         ("places", "i8"),  # where each bound on the change of the argument begins
         ("bounds", "i8"),
@@ -41,7 +40,7 @@ WATCHED = np.dtype(
     ],
     align=True,
 )
-"""A function of something else than time."""
+"""The argument of a function of something else than time, or the measure of a stop."""
 
 
 @inner
@@ -106,7 +105,7 @@ def note_begin(r, longest):
         watched = records(s.watched, s.n_watched, WATCHED)
         for k in range(s.n_watched):
             a = watched[k]
-            a.begin = record(a.program, PROGRAM).argument
+            a.begin = vector(a.argument, 1)[0]
             if a.rate != 0.0:
                 far = reach(vector(a.places, a.n_bounds), vector(a.bounds, a.n_bounds), a.n_bounds, a.begin, a.rate > 0)
                 longest = min(longest, far / abs(a.rate))
@@ -124,7 +123,7 @@ def passed(w, r, t, h, work):
             status = call(w.evaluate, t, work, 0, DYNAMICS)
         for k in range(s.n_watched):
             a = watched[k]
-            change = record(a.program, PROGRAM).argument - a.begin
+            change = vector(a.argument, 1)[0] - a.begin
             far = reach(vector(a.places, a.n_bounds), vector(a.bounds, a.n_bounds), a.n_bounds, a.begin, change > 0.0)
             share = max(share, abs(change) / far)
             a.rate = change / h

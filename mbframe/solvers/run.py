@@ -75,6 +75,8 @@ class Run:
         correction = self.stabilization.bound(eq)
         eq.bind("accelerate", self.stabilization.accelerating(self.acceleration.bound(eq), correction))
         eq.bind("correct", correction)
+        if self.schedule is not None:
+            self.schedule.begin(eq, t, y, t_end)
         eq.bind("step", self.integrator.bound(eq))
         stream = None if output is None else ResultStream(output, StatesInMemory.none(eq, settings), info)
         self.output = Output(eq, t, t_end, dt if not self.integrator.adaptive else None, instants, stream)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, Final
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..equations.equations import Equations
 from ..equations.workspace import Record
+from ..errors import MbframeError
 from ..expression_trees import PLAIN_DEGREE, landmarks, spread, tree
 from ..features import Bounds, Features, changing, features, margin, values_of, waves
 from ..functions import Function
@@ -51,6 +53,7 @@ class Schedule:
     bounds: Bounds
     watched: list[tuple[int, Bounds]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    first_rates: Array | None = None  # of the arguments, where the run begins
 
     @property
     def empty(self) -> bool:
@@ -65,9 +68,10 @@ class Schedule:
         data["n_bounds"], data["times"], data["bounds"] = len(self.bounds.places), *_arrays(self.bounds)
         rows = np.zeros(len(self.watched), WATCHED)
         self._arrays = [_arrays(bounds) for _, bounds in self.watched]
-        for row, (program, _), (places, limits) in zip(rows, self.watched, self._arrays, strict=True):
-            row["program"], row["n_bounds"] = program, len(places)
+        for row, (argument, _), (places, limits) in zip(rows, self.watched, self._arrays, strict=True):
+            row["argument"], row["n_bounds"] = argument, len(places)
             row["places"], row["bounds"] = places.ctypes.data, limits.ctypes.data
+        rows["rate"] = 0.0 if self.first_rates is None else self.first_rates
         data["n_watched"], data["watched"] = len(rows), rows
         return data
 
@@ -82,8 +86,14 @@ class Schedule:
 
     def arguments(self) -> Array:
         """Those that are watched, where the functions were last evaluated."""
-        records = [ctypes.string_at(address, PROGRAM.itemsize) for address, _ in self.watched]
-        return np.array([np.frombuffer(record, PROGRAM)["argument"][0] for record in records])
+        return np.array([ctypes.c_double.from_address(address).value for address, _ in self.watched])
+
+    def begin(self, eq: Equations, t: float, y: Array, end: float) -> None:
+        """Find the rates of the arguments that are watched where a run begins, for its first step."""
+        if self.watched:
+            with suppress(MbframeError):  # the run says so
+                _, self.first_rates = self.rates(eq, y, t, end)
+            eq.set_state(*eq.split(y))
 
     def rates(self, eq: Equations, y: Array, t: float, end: float) -> tuple[Array, Array]:
         """The arguments that are watched, and their rates, in a state."""
@@ -137,7 +147,8 @@ def scheduled(eq: Equations, y: Array, start: float, end: float, dt: float | Non
         schedule.warnings += _for_methods(element, name, found, dt, told)
     if dt is None:
         schedule.breaks, schedule.bounds = _breaks(jumps, nodes, start, end), bounds
-        schedule.watched = [(program, limits) for _, _, _, _, program, limits in _watched(eq, start, end)]
+        schedule.watched = [(program, limits) for *_, program, limits in _watched(eq, start, end)]
+        schedule.watched += _stops(eq)
         if not told:
             schedule.warnings += _callables_of_the_motion(eq.system)
     else:
@@ -275,7 +286,8 @@ def _breaks(jumps: list[float], nodes: list[float], start: float, end: float) ->
 def _watched(
     eq: Equations, start: float, end: float
 ) -> Iterator[tuple[Element, str, Function, tuple[float, float], int, Bounds]]:
-    """Functions whose argument follows the motion: the way of it, the program's address, how far it may go at once."""
+    """Functions whose argument follows the motion: the way of it, its address, how far it may go at once."""
+    within: Any = PROGRAM.fields
     for table in eq.tables.force_tables:
         fields: Any = table.rows.dtype.fields
         for k, f in enumerate(table.elements):
@@ -288,8 +300,29 @@ def _watched(
                     continue
                 bounds = changing(function, *way)
                 if len(bounds.places):
-                    program = table.rows.ctypes.data + k * table.rows.itemsize + fields[name][1]
-                    yield f.force, name, function, way, program, bounds
+                    argument = table.rows[k : k + 1].ctypes.data + fields[name][1] + within["argument"][1]
+                    yield f.force, name, function, way, argument, bounds
+
+
+def _stops(eq: Equations) -> Iterator[tuple[int, Bounds]]:
+    """Addresses of the measures of stops, and how far they may go at once."""
+    for table in eq.tables.force_tables:
+        fields: Any = table.rows.dtype.fields
+        for k, f in enumerate(table.elements):
+            if "reached" in fields and len((bounds := _beside(f.force.stops())).places):
+                yield table.rows[k : k + 1].ctypes.data + fields["reached"][1], bounds
+
+
+def _beside(stops: list[float]) -> Bounds:
+    """How far a measure may go at once: up to the next stop, and no farther beyond than a small part of the room.
+
+    So a step that comes to a stop ends in it, where its load is seen, and does not pass through.
+    """
+    bounds = Bounds.none()
+    depth = SMALL * (float(np.ptp(stops)) or max(map(abs, stops), default=0.0))
+    for stop in stops:
+        bounds = bounds.both(Bounds(np.array([stop - depth, stop + depth]), np.array([depth, np.inf])))
+    return bounds
 
 
 def _way(function: Function) -> tuple[float, float] | None:
