@@ -62,17 +62,7 @@ def check_steady(point: OperatingPoint, frame: TurningFrame) -> None:
     """Refuse a state that is neither an equilibrium nor part of a motion that is steady in the frame."""
     limits = _limits(point, frame)
     found = unsteadiness(point, frame)
-    point.eq.evaluate(point.state.t, point.q, point.v, point.z)
-    acting = acting_states(point.eq, point.state.t)
-    for f in point.eq.tables.forces:
-        if not f.force.states:
-            continue
-        rates = point.z_rate[f.states][acting[f.force.name]]
-        if np.abs(rates).max(initial=0.0) > STEADY:
-            raise AnalysisError(
-                f"the own states of {f.force} are not at rest, they change with {rates.tolist()} per "
-                "second; set them in state.element_states, or simulate until they have settled"
-            )
+    _check_own_states(point)
     unsteady = {
         name: sizes for name, sizes in found.items() if sizes[0] > STEADY * limits[0] or sizes[1] > STEADY * limits[1]
     }
@@ -85,6 +75,22 @@ def check_steady(point: OperatingPoint, frame: TurningFrame) -> None:
         "the state is neither an equilibrium nor part of a steady motion; left over are accelerations "
         f"r'' - Omega x r' and w' - Omega x w of {listed}{more}; {_remedy(point)}"
     )
+
+
+def _check_own_states(point: OperatingPoint) -> None:
+    """Refuse own states of force elements that change, unless nothing depends on them."""
+    having = [f for f in point.eq.tables.forces if f.force.states]
+    if not having:
+        return
+    point.eq.evaluate(point.state.t, point.q, point.v, point.z)
+    acting = acting_states(point.eq, point.state.t)
+    for f in having:
+        rates = point.z_rate[f.states][acting[f.force.name]]
+        if np.abs(rates).max(initial=0.0) > STEADY:
+            raise AnalysisError(
+                f"the own states of {f.force} are not at rest, they change with {rates.tolist()} per second; set them "
+                "in state.element_states, or simulate until they have settled"
+            )
 
 
 def inexact(point: OperatingPoint, frame: TurningFrame) -> float:
