@@ -101,7 +101,8 @@ def test_examples_without_pulses_have_nothing_to_heed() -> None:
             assert not len(found.jumps)
             assert not len(found.bounds.places)
     system = mb.examples.slider_crank()
-    schedule = scheduled(Equations(system), 0.0, 5.0, None, False)
+    eq = Equations(system)
+    schedule = scheduled(eq, eq.coordinates(eq.described()), 0.0, 5.0, None, False)
     assert schedule.empty
     assert schedule.record() == 0
 
@@ -111,7 +112,8 @@ def test_breaks_that_rounding_cannot_tell_apart_are_one() -> None:
     body = system.add(mb.RigidBody("mass", mass=1.0, inertia=(1, 1, 1)))
     forces = ("if(t > 0.3, 1, 0)", "if(t >= 0.1 + 0.2, 1, 0)", "if(t > 1e-17, 1, 0)")
     system.add(mb.PointForce("loads", body, force=forces))
-    schedule = scheduled(Equations(system), 0.0, 1.0, None, False)
+    eq = Equations(system)
+    schedule = scheduled(eq, eq.coordinates(eq.described()), 0.0, 1.0, None, False)
     assert schedule.breaks[:, 1].tolist() == [0.0, 0.30000000000000004]
     before, _, after, anew = schedule.breaks[1]
     assert before < 0.3 < after
