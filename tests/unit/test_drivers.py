@@ -97,7 +97,7 @@ def test_contradiction_through_a_mechanism() -> None:
     screw = system.add(mb.ScrewJoint("screw", system.ground, nut, at=(0.0, 0.0, 0.0), axis=Z, pitch=0.1))
     system.add(mb.Driver("turn", screw, angle="2*t**2"))
     system.add(mb.Driver("push", screw, displacement="0.2*t**2"))
-    with pytest.raises(mb.SimulationError, match=r"cannot be closed again.*check drivers"):
+    with pytest.raises(mb.SimulationError, match=r"and Driver 'push' depend on each other, but do not fit"):
         mb.simulate(system, 1.0, dt=1e-2)
 
 
@@ -236,7 +236,7 @@ def test_turns_stay_counted_when_a_changed_system_goes_on(edit) -> None:
     assert np.allclose(half.position(nut)[-1], (0, 1 - 0.1 * 30.0, 0), atol=1e-6)  # turns backwards against the bar
     edit(system)
     whole = mb.simulate(system, 4.0, initial=half.state(-1), t_eval=[4.0])
-    assert not any("initial" in warning for warning in whole.info.warnings)
+    assert not any("the initial " in warning for warning in whole.info.warnings)
     assert np.allclose(whole.position(nut)[-1], (0, 1 - 0.1 * 40.0, 0), atol=1e-6)
 
 

@@ -163,7 +163,7 @@ def test_only_elements_with_bodies_of_the_system_are_added():
     ):
         system.add(mb.SphericalJoint("j", body, stranger, at=(0, 0, 0)))
     with pytest.raises(mb.ModelError, match="'j', body_i: found Ground 'ground', which is not in system 's'"):
-        system.add(mb.SpringDamper("j", mb.System("other").ground, body))
+        system.add(mb.SpringDamper("j", mb.System("other").ground, body, free_length=1.0))
 
 
 @pytest.mark.parametrize(
