@@ -45,7 +45,7 @@ def extent(tables: Tables) -> float:
 def dependencies(eq: Equations) -> Array | None:
     """Combinations of the rows of J, at the last evaluated state, that vanish or nearly do (columns).
 
-    Rows are scaled to unit length, velocities by the diagonal of the mass matrix. None for models that are too large.
+    Rows are scaled to unit length, turning by the radii of gyration. None for models that are too large.
     """
     if eq.n_rows > MOST_ROWS:
         return None
@@ -59,6 +59,7 @@ def _decomposed(eq: Equations) -> tuple[Array, Array, Array]:
     scaled = np.zeros_like(jacobian)
     for b in eq.tables.bodies:
         root = np.sqrt(np.diagonal(mass)[b.v_slice])
+        root = root / (root[0] or 1.0)  # lengths: a heavy body beside a light one is no dependency
         scaled[:, b.v_slice] = jacobian[:, b.v_slice] / np.where(root > 0.0, root, 1.0)
     lengths = np.linalg.norm(scaled, axis=1)
     lengths[lengths <= 1e-12 * lengths.max(initial=0.0)] = 1.0
