@@ -116,6 +116,7 @@ class Follower:
         self._refuse_freedoms(eq.state(start.t, np.concatenate([q, v, z])))
         eq.set_state(q, v, z)
         eq.call("correct", self.t)
+        self.gap = max(CLOSED, 2.0 * self._open())  # redundant joints that do not fit stay open by that much
         eq.accept(self.t)
         # Velocities in rad/s, or lengths of the model per second. First come those of a body's origin; rates of
         # Euler parameters are half an angular velocity.
@@ -200,9 +201,15 @@ class Follower:
             if error.__cause__ is not None:  # a function that has no value there
                 raise
             return False
+        if self._open() > self.gap:  # behind a dead point, where no displacement closes it
+            return False
         miss = np.linalg.norm(self.eq.work.q - predicted)
         rounding = 1e-9 * (1.0 + np.linalg.norm(predicted))
         return bool(miss <= MISS * np.linalg.norm(predicted - before) + rounding)
+
+    def _open(self) -> float:
+        """How far constraints are open at the state that was corrected last."""
+        return float(np.linalg.norm(self.eq.work.residual))
 
     # --- singular positions ------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from gui.growing import Together
 from gui.runs import FEWEST, MOST, PRESETS, Run, RunSettings, load
 from gui.track import Track
 from mbframe.files.result_files import ResultStream
+from mbframe.stored_states import StatesInMemory
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -107,7 +108,7 @@ def test_what_was_read_of_a_growing_run_is_not_read_again(tmp_path, monkeypatch)
         return rows(self, name, which, columns)
 
     monkeypatch.setattr(Together, "_rows", noted)
-    stream = ResultStream(path, whole._states, whole.info)
+    stream = ResultStream(path, StatesInMemory.none(whole._states.equations, whole._states.settings), whole.info)
     for first, last in ((0, 40), (40, 55), (55, 101)):
         stream.append(whole.t[first:last], whole._states.whole(slice(first, last)))
         stream.checkpoint()
