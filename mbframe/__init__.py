@@ -60,6 +60,7 @@ _PLACES = {
     "files.model": ["load", "load_settings", "save"],
     "files.python_writer": ["to_python"],
     "files.result_files": ["load_result"],
+    "files.meshes": ["MeshNotice"],
     "files.robots": ["UrdfNotice", "import_urdf"],
     "forces": [
         "AngleLimit",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -25,8 +26,9 @@ SAMPLES: Final = 20480
 """Points at which a function is looked at: features of 1e-4 of the interval hold two of them."""
 PER_PERIOD: Final = 16
 MOST_SAMPLES: Final = 1_000_000
-HALVINGS: Final = 80
-SECTIONS: Final = 40
+NARROWINGS: Final = 25
+SECTIONS: Final = 10
+PARTS: Final = np.linspace(0.0, 1.0, 17)[:, None]
 MOST_DIPS: Final = 4000
 MOST_LANDMARKS: Final = 50
 
@@ -76,17 +78,22 @@ class Node:
     parts: tuple[Node, ...] = ()
     data: Any = None
 
-    def values(self, x: Array, memory: dict[Node, Array] | None = None) -> Array:
-        """Values at the points x; NaN where there is none. `memory` keeps those of all parts."""
-        memory = {} if memory is None else memory
+    def values(self, x: Array) -> Array:
+        """Values at the points x; NaN where there is none."""
+        found = self._with_parts(x, {})
+        return found if found.shape == x.shape else np.full(x.shape, found)
+
+    def _with_parts(self, x: Array, memory: dict[Node, Array]) -> Array:
+        """Values at the points x, one number for what is constant; `memory` keeps those of all parts."""
         if self not in memory:
-            memory[self] = self._values(x, [part.values(x, memory) for part in self.parts])
+            memory[self] = self._values(x, [part._with_parts(x, memory) for part in self.parts])
         return memory[self]
 
     def _values(self, x: Array, given: list[Array]) -> Array:
         code = self.opcode
         if code == ops.CONSTANT:
-            return np.full_like(x, self.data)
+            number: Array = self.data
+            return number
         if code == ops.VARIABLE:
             return x
         if code in _ONE:
@@ -96,7 +103,7 @@ class Node:
                 return np.power(given[0], self.parts[1].data)  # NumPy knows squares and roots
             return _TWO[code](*given)
         if code in _COMPARED:
-            return _COMPARED[code](*given).astype(float)
+            return np.asarray(_COMPARED[code](*given), float)
         if code == IF:
             return np.where(given[0] != 0.0, given[1], given[2])
         if code == ops.STEP:
@@ -111,12 +118,13 @@ class Node:
         c = pieces[piece].T
         return c[0] + u * (c[1] + u * (c[2] + u * c[3]))
 
-    def shape(self) -> tuple[float, bool]:
+    @cached_property
+    def degree(self) -> tuple[float, bool]:
         """Degree of a polynomial, or number of factors of a product with sines; and whether it has no sines.
 
         Pieces count as what they are in between. Infinite for what may hide something short.
         """
-        code, shapes = self.opcode, [part.shape() for part in self.parts]
+        code, shapes = self.opcode, [part.degree for part in self.parts]
         degrees, plain = [d for d, _ in shapes], all(p for _, p in shapes)
         if code == ops.VARIABLE:
             return 1.0, True
@@ -165,11 +173,15 @@ class Node:
         elif code == IF and parts[0].opcode not in _COMPARED:
             yield parts[0]
 
+    def switching(self) -> bool:
+        """Whether the value, or a part of it, may jump or have a kink."""
+        return any(True for node in self.walk() for _ in node.switches())
+
     def rate(self) -> float:
         """Largest factor of the variable in a linear argument of a sine, cosine or tangent."""
         rates = [0.0]
         for node in self.walk():
-            if node.opcode in (ops.SIN, ops.COS, ops.TAN) and node.parts[0].shape() == (1.0, True):
+            if node.opcode in (ops.SIN, ops.COS, ops.TAN) and node.parts[0].degree == (1.0, True):
                 a, b = node.parts[0].values(np.array([0.0, 1.0]))
                 rates.append(abs(b - a))
         return float(max(rates))
@@ -177,7 +189,7 @@ class Node:
     def fastest(self) -> float:
         """Largest angular frequency: that of sines of linear arguments; factors of a product add theirs."""
         rates = [part.fastest() for part in self.parts]
-        if self.opcode in (ops.SIN, ops.COS, ops.TAN) and self.parts[0].shape() == (1.0, True):
+        if self.opcode in (ops.SIN, ops.COS, ops.TAN) and self.parts[0].degree == (1.0, True):
             a, b = self.parts[0].values(np.array([0.0, 1.0]))
             return float(abs(b - a))
         if self.opcode == ops.MULTIPLY:
@@ -204,21 +216,22 @@ def landmarks(root: Node, low: float, high: float) -> Array:
     return found if len(found) <= MOST_LANDMARKS else np.zeros(0)
 
 
-def spread(root: Node, places: Array) -> float:
-    """How far around landmarks something happens, at most: until an exponent or an argument of `tanh` changed by one.
+def spread(root: Node, places: Array) -> Array:
+    """How far around landmarks something happens: until an exponent or an argument of `tanh` changed by one.
 
-    Until a denominator doubled, too. Zero if nothing is that near.
+    Until a denominator doubled, too. A row for each such argument, a column for each place; zero if nothing is near.
     """
     offsets = np.logspace(-12.0, 6.0, 73)
-    widest = 0.0
+    telling = list(_telling(root))
+    widths = np.zeros((len(telling), len(places)))
     with np.errstate(all="ignore"):
-        for argument, sign in _telling(root):
-            for place in places.tolist():
+        for row, (argument, sign) in zip(widths, telling, strict=True):
+            for k, place in enumerate(places.tolist()):
                 at = float(argument.values(np.array([place]))[0])
                 change = np.abs(argument.values(place + offsets) - at)
                 reached = offsets[change >= (abs(at) if sign < 0.0 else 1.0)]
-                widest = max(widest, float(reached[0]) if len(reached) else 0.0)
-    return widest
+                row[k] = float(reached[0]) if len(reached) else 0.0
+    return widths
 
 
 def _telling(root: Node) -> Iterator[tuple[Node, float]]:
@@ -228,12 +241,15 @@ def _telling(root: Node) -> Iterator[tuple[Node, float]]:
             yield node.parts[0], 0.0
         elif node.opcode == ops.EXP:
             yield node.parts[0], 1.0
-        elif node.opcode == ops.DIVIDE and node.parts[1].shape()[0] > 0.0:
+        elif node.opcode == ops.DIVIDE and node.parts[1].degree[0] > 0.0:
             yield Node(ops.ABS, node.parts[1:]), -1.0
 
 
 def _peaks(argument: Node, low: float, high: float, sign: float) -> Array:
     """Inner maxima of an argument, or with the sign -1 its minima."""
+    degree, plain = argument.degree
+    if degree <= 2.0 and plain and not argument.switching():
+        return _vertex(argument, low, high, sign)
     x = np.linspace(low, high, SAMPLES // 10 + 1)
     y = sign * np.nan_to_num(argument.values(x))
     k = np.flatnonzero((y[1:-1] >= y[:-2]) & (y[1:-1] > y[2:])) + 1
@@ -242,20 +258,31 @@ def _peaks(argument: Node, low: float, high: float, sign: float) -> Array:
     return lowest(argument, -sign, x[k - 1], x[k + 1])
 
 
+def _vertex(parabola: Node, low: float, high: float, sign: float) -> Array:
+    """The inner maximum of a parabola, or with the sign -1 its minimum, from three of its values."""
+    half = 0.5 * (high - low)
+    left, middle, right = sign * parabola.values(np.array([low, low + half, high]))
+    bend = left - 2.0 * middle + right
+    return np.array([low + half + 0.5 * half * (left - right) / bend]) if bend < 0.0 else np.zeros(0)
+
+
 def lowest(node: Node, factor: Array | float, a: Array, b: Array) -> Array:
-    """The places between a and b where factor times the value is least, by golden sections."""
-    golden = 0.5 * (np.sqrt(5.0) - 1.0)
+    """The places between a and b where factor times the value is least, by ever smaller sections."""
+    columns = np.arange(len(a))
     for _ in range(SECTIONS):
-        one, other = b - golden * (b - a), a + golden * (b - a)
-        lower = factor * node.values(one) < factor * node.values(other)
-        a, b = np.where(lower, a, one), np.where(lower, other, b)
+        x = a + (b - a) * PARTS
+        y = factor * node.values(x.ravel()).reshape(x.shape)
+        k = np.argmin(np.where(np.isnan(y), np.inf, y), axis=0)
+        a, b = x[np.maximum(k - 1, 0), columns], x[np.minimum(k + 1, len(x) - 1), columns]
     return 0.5 * (a + b)
 
 
+@lru_cache(maxsize=256)
 def tree(program: Program) -> Node:
     """The tree of a program of one variable."""
     code, constants = program.lists
-    return _parsed(code, constants, 0, len(code) // 2)[-1]
+    with np.errstate(all="ignore"):
+        return _parsed(code, constants, 0, len(code) // 2)[-1]
 
 
 def _parsed(code: list[int], constants: list[float], first: int, end: int) -> list[Node]:
@@ -271,7 +298,7 @@ def _parsed(code: list[int], constants: list[float], first: int, end: int) -> li
             stack.append(Node(IF, (stack.pop(), *branches)))
             k = after
         elif opcode == ops.CONSTANT:
-            stack.append(Node(opcode, (), constants[operand]))
+            stack.append(Node(opcode, (), np.float64(constants[operand])))
         elif opcode == ops.VARIABLE:
             stack.append(Node(opcode))
         elif opcode in (ops.POLYNOMIAL, ops.PIECEWISE):
@@ -284,7 +311,10 @@ def _parsed(code: list[int], constants: list[float], first: int, end: int) -> li
         else:
             arity = 1 if opcode in _ONE else 5 if opcode == ops.STEP else 2
             stack, parts = stack[:-arity], stack[-arity:]
-            stack.append(Node(opcode, tuple(parts)))
+            node = Node(opcode, tuple(parts))
+            if all(part.opcode == ops.CONSTANT for part in parts):
+                node = Node(ops.CONSTANT, (), np.float64(node.values(np.zeros(1))[0]))
+            stack.append(node)
     return stack
 
 
@@ -309,69 +339,90 @@ class Search:
         return np.unique([x for x in self.found if self.low <= x <= self.high])
 
     def add(self, switch: Node) -> None:
-        degree, plain = switch.shape()
-        if degree == 1.0 and plain and not any(True for node in switch.walk() for _ in node.switches()):
-            self.add_linear(switch)
+        degree, plain = switch.degree
+        if degree == 0.0 and plain:
+            return  # it jumps where its parts switch, and nowhere else
+        if degree == 1.0 and plain:
+            self.add_lines(switch)
             return
         x = self.grid(switch)
-        sign = self.sign(switch, x)
-        x = self.with_dips(switch, x, sign)
-        sign = self.sign(switch, x)
+        x, sign = self.with_dips(switch, x, switch.values(x))
         change = np.flatnonzero(sign[1:] != sign[:-1])
-        self.found += self.halved(switch, x[change], x[change + 1], sign[change], sign[change + 1]).tolist()
+        self.found += self.narrowed(switch, x[change], x[change + 1], sign[change], sign[change + 1]).tolist()
 
-    def add_linear(self, switch: Node) -> None:
-        """The zero of a straight line, to the last digit."""
-        a, b = switch.values(np.array([self.low, self.high]))
-        if a == b:
-            return
-        at = self.low - a * (self.high - self.low) / (b - a)
-        slack = 1e-9 * (self.high - self.low) + 1e-12 * abs(at)
-        x = np.array([at - slack, at + slack])
-        sign = self.sign(switch, x)
-        if at >= self.low - slack and at <= self.high + slack and sign[0] != sign[1]:
-            self.found += self.halved(switch, x[:1], x[1:], sign[:1], sign[1:]).tolist()
+    def add_lines(self, switch: Node) -> None:
+        """Zeros of what consists of straight lines, to the last digit: between places where its parts switch."""
+        slack = 1e-9 * (self.high - self.low)
+        edges = np.array([self.low - slack, self.high + slack])
+        if switch.switching():
+            edges = np.union1d(edges, self.beside(self.inner()))
+        y = switch.values(edges)
+        sign = self.signs(y)
+        for k in np.flatnonzero(sign[1:] != sign[:-1]).tolist():
+            a, b = edges[k : k + 2]
+            at = a - y[k] * (b - a) / (y[k + 1] - y[k])
+            for near in (16.0 * np.spacing(max(abs(a), abs(b))), slack, b - a):
+                x = np.array([max(a, at - near), min(b, at + near)])
+                before, after = self.sign(switch, x)
+                if before == sign[k] and after == sign[k + 1]:
+                    self.found += self.narrowed(switch, x[:1], x[1:], sign[k : k + 1], sign[k + 1 : k + 2]).tolist()
+                    break
+
+    def inner(self) -> Array:
+        """What was found inside the interval."""
+        return np.array([place for place in self.found if self.low <= place <= self.high])
+
+    @staticmethod
+    def beside(places: Array) -> Array:
+        """Places and their next neighbours on both sides."""
+        return np.concatenate([places, np.nextafter(places, -np.inf), np.nextafter(places, np.inf)])
 
     def grid(self, switch: Node) -> Array:
         """Points between which a switch has one zero at most: many, and all places where its parts switch."""
         periods = switch.rate() * (self.high - self.low) / (2.0 * np.pi)
         n = int(min(MOST_SAMPLES, max(SAMPLES, PER_PERIOD * periods)))
         x = np.linspace(self.low, self.high, n + 1)
-        inner = np.array([place for place in self.found if self.low <= place <= self.high])
-        if not len(inner):
-            return x
-        return np.unique(np.concatenate([x, inner, np.nextafter(inner, -np.inf), np.nextafter(inner, np.inf)]))
+        inner = self.inner()
+        return np.union1d(x, self.beside(inner)) if len(inner) else x
 
     @staticmethod
-    def sign(switch: Node, x: Array) -> Array:
-        return np.sign(np.nan_to_num(switch.values(x), nan=0.0))
+    def signs(values: Array) -> Array:
+        """Signs of values, of which those that are none have the sign 0."""
+        found = np.sign(values)
+        found[found != found] = 0.0  # what is not equal to itself is not a number
+        return found
 
-    def with_dips(self, switch: Node, x: Array, sign: Array) -> Array:
-        """The grid with those minima of |g| between its points where g may pass zero twice."""
-        g = np.abs(switch.values(x))
+    def sign(self, switch: Node, x: Array) -> Array:
+        return self.signs(switch.values(x))
+
+    def with_dips(self, switch: Node, x: Array, values: Array) -> tuple[Array, Array]:
+        """The grid with those minima of |g| between its points where g may pass zero twice, and the signs there."""
+        g, sign = np.abs(values), self.signs(values)
         left, middle, right = g[:-2], g[1:-1], g[2:]
+        same = (sign[:-2] == sign[1:-1]) & (sign[1:-1] == sign[2:])
+        dips = np.flatnonzero(same & (middle <= left) & (middle <= right))
+        left, middle, right = left[dips], middle[dips], right[dips]
         bend = left - 2.0 * middle + right
         bottom = middle - (right - left) ** 2 / (8.0 * np.where(bend > 0.0, bend, np.inf))
-        same = (sign[:-2] == sign[1:-1]) & (sign[1:-1] == sign[2:])
-        dips = np.flatnonzero(same & (middle <= left) & (middle <= right) & (bend > 0.0) & (bottom < 0.1 * middle))
+        dips = dips[(bend > 0.0) & (bottom < 0.1 * middle)]
         if not len(dips) or len(dips) > MOST_DIPS:
-            return x
-        a, b, side = x[dips], x[dips + 2], sign[dips + 1]
-        lows = lowest(switch, side, a, b)
-        return np.unique(np.concatenate([x, lows[self.sign(switch, lows) != side]]))
+            return x, sign
+        side = sign[dips + 1]
+        lows = lowest(switch, side, x[dips], x[dips + 2])
+        x = np.unique(np.concatenate([x, lows[self.sign(switch, lows) != side]]))
+        return x, self.sign(switch, x)
 
-    def halved(self, switch: Node, a: Array, b: Array, at_a: Array, at_b: Array) -> Array:
+    def narrowed(self, switch: Node, a: Array, b: Array, at_a: Array, at_b: Array) -> Array:
         """Where the sign changes between a and b: the point at which it is zero, or the first after the change."""
-        if not len(a):
-            return a
-        for _ in range(HALVINGS):
-            middle = 0.5 * (a + b)
-            inside = (middle > a) & (middle < b)
+        columns = np.arange(len(a))
+        for _ in range(NARROWINGS if len(a) else 0):
+            x = a + (b - a) * PARTS
+            x[-1] = b
+            inside = (x > a) & (x < b)
             if not inside.any():
                 break
-            sign = self.sign(switch, middle)
-            stays = inside & (sign == at_a)
-            a = np.where(stays, middle, a)
-            at_b = np.where(inside & ~stays, sign, at_b)
-            b = np.where(inside & ~stays, middle, b)
+            other = self.sign(switch, x.ravel()).reshape(x.shape)
+            changed = np.where(inside, other != at_a, x == b)
+            k = np.argmax(changed, axis=0)
+            a, b, at_b = x[k - 1, columns], x[k, columns], np.where(inside[k, columns], other[k, columns], at_b)
         return np.where((at_a == 0.0) & (at_b != 0.0), a, b)

@@ -11,13 +11,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .expression_trees import PLAIN_DEGREE, SAMPLES, landmarks, tree
+from .expression_trees import PLAIN_DEGREE, SAMPLES, landmarks, spread, tree
 from .functions import Function
 
 Array = NDArray[np.float64]
@@ -34,6 +35,7 @@ MOST_PARTS: Final = 40
 """How many places of a function are looked at more closely; a part of more than `NEAR` points is not."""
 NARROW: Final = 8
 """Distances of samples within which a piece, or what is around a landmark, is looked at more closely."""
+FIVE: Final = np.arange(5)[:, None]
 LEAST: Final = 40
 """Points between two breaks, at least."""
 CLOSEST: Final = 1e-10
@@ -48,6 +50,15 @@ MARGIN: Final = 64 * float(np.finfo(float).eps)
 """Part of the time, or of the interval, around a break within which rounding may decide the side."""
 CONTINUES: Final = 1e-4
 """A table's pieces continue each other at a node if they differ by less than this part of the values around it."""
+
+FAR: Final = 1e6
+"""How far off an argument of which nothing is known is looked for switches."""
+NEARER: Final = 1e3
+"""How far off it is looked for landmarks too, more closely."""
+WIDTHS: Final = 8.0
+"""How many of its widths on each side of a landmark matter."""
+TAIL: Final = 7
+"""How often a tail is cut, each time so many times farther from its landmark."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,7 @@ class Bounds:
         """From edges and the limits of the cells that begin there, in order; none after the end."""
         if not parts:
             return cls.none()
+        parts = [(edges[begins], limits[begins]) for edges, limits in parts if len(begins := _begins(limits))]
         places = np.concatenate([*(edges for edges, _ in parts), [end]])
         limits = np.concatenate([*(limits for _, limits in parts), [np.inf]])
         keep = np.concatenate([[np.isfinite(limits[0])], limits[1:] != limits[:-1]])
@@ -111,7 +123,15 @@ class Features:
     """Breaks of a table, whose values continue."""
     bounds: Bounds
     seen: bool = True
-    """False: a Python callable takes too long to be looked at."""
+    """False: a Python callable takes too long to be looked at, or fails."""
+    why_not: str = ""
+    """Why a method was not seen."""
+
+
+def _begins(limits: Array) -> NDArray[np.intp]:
+    """Where runs of equal limits begin."""
+    begins = np.flatnonzero(limits[1:] != limits[:-1]) + 1
+    return np.concatenate([[0], begins]) if len(limits) else begins
 
 
 def features(function: Function, low: float, high: float) -> Features:
@@ -121,15 +141,14 @@ def features(function: Function, low: float, high: float) -> Features:
         return Features(none, none, Bounds.none())
     given = function.breakpoints(low, high)
     if function.kind in ("table", "piecewise_linear"):
-        nodes = _nodes(function, given)
-        # Between neighbouring nodes a table is a cubic.
-        smooth = [(a, b) for a, b in _pieces(nodes, low, high) if np.any((given > a) & (given < b))]
+        nodes, weak = _nodes(function, given)
+        smooth = _not_cubic(given, weak, np.unique(np.concatenate([[low], nodes, [high]])))
         jumps, bounds = _looked_at(values_of(function), smooth, high - low, high)
         return Features(jumps, nodes, bounds)
     if function.kind == "callable":
         return _of_callable(function, given, low, high)
     assert function.program is not None
-    if tree(function.program).shape()[0] <= PLAIN_DEGREE:
+    if tree(function.program).degree[0] <= PLAIN_DEGREE:
         return Features(given, none, Bounds.none())
     marks = landmarks(tree(function.program), low, high)
     found, bounds = _looked_at(values_of(function), _pieces(given, low, high), high - low, high, marks)
@@ -156,12 +175,12 @@ def features_of_method(call: Callable[[float], Sequence[float]], low: float, hig
     def sampled(x: Array) -> Array:
         key = x.tobytes()
         if key not in memory:
-            rows: list[Sequence[float]] = []
+            blocks: list[Array] = []  # thousands of lists would make Python search all objects for cycles meanwhile
             for first in range(0, len(x), NEAR):
                 if time.thread_time() - began > allowed:
                     raise TimeoutError
-                rows += [call(t) for t in x[first : first + NEAR].tolist()]
-            memory[key] = np.nan_to_num(np.array(rows, float))
+                blocks.append(np.array([call(t) for t in x[first : first + NEAR].tolist()], float))
+            memory[key] = np.nan_to_num(np.concatenate(blocks))
         return memory[key]
 
     none = np.zeros(0)
@@ -177,11 +196,15 @@ def features_of_method(call: Callable[[float], Sequence[float]], low: float, hig
             found, more = _looked_at(component, [(low, high)], high - low, high)
             ends = _jumps_at_ends(component, low, high)
             jumps, bounds = np.unique(np.concatenate([jumps, found, ends])), bounds.both(more)
-    except Exception:  # whatever a user's method raises in a state that it did not expect
-        return Features(none, none, Bounds.none(), seen=False)
+    except TimeoutError:
+        return Features(none, none, Bounds.none(), seen=False, why_not="it takes too long")
+    except Exception as error:  # whatever a user's method raises in a state that it did not expect
+        fails = f"in the state of the start it raises {type(error).__name__}: {error}"
+        return Features(none, none, Bounds.none(), seen=False, why_not=fails)
     return Features(jumps, none, bounds)
 
 
+@lru_cache(maxsize=256)
 def changing(function: Function, low: float, high: float) -> Bounds:
     """How far the variable of a function may go at once, so that nothing between is passed unseen.
 
@@ -191,7 +214,7 @@ def changing(function: Function, low: float, high: float) -> Bounds:
         return Bounds.none()
     root, values = tree(function.program), values_of(function)
     breaks = function.breakpoints(low, high)
-    plain = root.shape()[0] <= PLAIN_DEGREE
+    plain = root.degree[0] <= PLAIN_DEGREE
     if plain and not len(breaks):
         return Bounds.none()
     marks = np.zeros(0) if plain else landmarks(root, low, high)
@@ -220,11 +243,34 @@ def changing(function: Function, low: float, high: float) -> Bounds:
     return bounds
 
 
+def landmarks_anywhere(function: Function) -> Array:
+    """Landmarks of a function whose argument may be anything."""
+    if function.program is None or (root := tree(function.program)).degree[0] <= PLAIN_DEGREE:
+        return np.zeros(0)
+    return np.unique(np.concatenate([landmarks(root, -far, far) for far in (FAR, NEARER, 1.0)]))
+
+
+@lru_cache(maxsize=256)
+def cuts(function: Function) -> Array:
+    """Where an integral over the variable of a function is cut, so that nothing narrow lies inside a part unseen.
+
+    Those are its breakpoints, and places around each landmark: one width of what happens there, then ever farther off,
+    since the tail of a hill such as 1/(1 + u**2) counts too.
+    """
+    if function.program is None:
+        return function.breakpoints(-FAR, FAR)
+    marks = landmarks_anywhere(function)
+    widths = spread(tree(function.program), marks)
+    far = WIDTHS ** np.arange(TAIL)
+    around = [(marks + part * widths).ravel() for part in (*-far, 0.0, *far)]
+    return np.unique(np.concatenate([function.breakpoints(-FAR, FAR), *around]))
+
+
 def _window(values: Callable[[Array], Array], low: float, high: float, rough_by: float) -> tuple[Bounds, bool]:
     """Bounds in a narrow part, and whether it must be looked at more closely still."""
     x = np.linspace(low, high, NEAR + 1)
     limits, rough = _limits(values(x), (high - low) / NEAR, 0.0, rough_by)
-    return Bounds.of([(x[:-1], limits)], high), bool(rough.any())
+    return Bounds.of([(x[:-1], limits)], high), len(rough) > 0
 
 
 def values_of(function: Function) -> Callable[[Array], Array]:
@@ -237,7 +283,10 @@ def values_of(function: Function) -> Callable[[Array], Array]:
 
     def values(x: Array) -> Array:
         with np.errstate(all="ignore"):
-            return np.nan_to_num(root.values(x), nan=0.0, posinf=0.0, neginf=0.0)
+            found = root.values(x)
+            if np.isfinite(found.sum()):  # so are all of them
+                return found
+            return np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0)
 
     return values
 
@@ -290,8 +339,20 @@ def margin(place: float, length: float) -> float:
     return MARGIN * max(abs(place), length)
 
 
-def _nodes(function: Function, inside: Array) -> Array:
-    """Nodes at which the pieces of a table do not continue each other."""
+def _not_cubic(given: Array, weak: Array, edges: Array) -> list[tuple[float, float]]:
+    """Where, between edges, a table is no single cubic: around its weak nodes, with as much again on both sides."""
+    first, last = np.searchsorted(weak, edges[:-1], side="right"), np.searchsorted(weak, edges[1:])
+    parts = []
+    for k in np.flatnonzero(first < last).tolist():
+        begin, end = weak[first[k]], weak[last[k] - 1]
+        near = np.searchsorted(given, [begin, end])
+        begin, end = given[max(near[0] - 1, 0)], given[min(near[1] + 1, len(given) - 1)]
+        parts.append((max(float(edges[k]), 2.0 * begin - end), min(float(edges[k + 1]), 2.0 * end - begin)))
+    return parts
+
+
+def _nodes(function: Function, inside: Array) -> tuple[Array, Array]:
+    """Nodes at which the pieces of a table do not continue each other, and others at which they differ at all."""
     assert function.program is not None
     breaks, pieces = tree(function.program).data
     width = np.diff(breaks)
@@ -305,8 +366,9 @@ def _nodes(function: Function, inside: Array) -> Array:
     values = right[:, 0]
     steps = np.abs(np.diff(values))
     around = np.maximum(np.concatenate([[steps[0]], steps]), np.concatenate([steps, [steps[-1]]]))
-    strong = breaks[gap > CONTINUES * around + SENSITIVITY * _size(values)]
-    return strong[np.isin(strong, inside)]
+    strong = gap > CONTINUES * around + SENSITIVITY * _size(values)
+    here = np.isin(breaks, inside)
+    return breaks[strong & here], breaks[~strong & (gap > 0.0) & here]
 
 
 # ---- Looking ------------------------------------------------------------------------------------------------------
@@ -319,7 +381,10 @@ def _looked_at(
     high: float,
     marks: Array | None = None,
 ) -> tuple[Array, Bounds]:
-    """Jumps that nobody told of, and bounds, in pieces without breaks; `marks` are places to look at in any case."""
+    """Jumps that nobody told of, and bounds, in pieces without breaks, which come in order.
+
+    `marks` are places to look at in any case.
+    """
     marks = np.zeros(0) if marks is None else marks
     look = _Look(values, length, marks, values(marks))
     samples = [look.sampled(a, b) for a, b in pieces]
@@ -330,7 +395,11 @@ def _looked_at(
         return np.zeros(0), Bounds.none()
     parts: list[tuple[Array, Array]] = []
     jumps: list[float] = []
+    before = pieces[0][0]
     for (a, b), (x, y) in zip(pieces, samples, strict=True):
+        if a > before:
+            parts.append((np.array([before]), np.array([np.inf])))  # nothing was looked at in between
+        before = b
         look.closer = 0
         found, part = look.part(x, y, 0)
         for _ in range(3):
@@ -344,7 +413,7 @@ def _looked_at(
                 again += more
             found = [place for place in again if place not in jumps]
         parts += part
-    return np.unique(jumps), Bounds.of(parts, high)
+    return np.unique(jumps), Bounds.of(parts, min(before, high))
 
 
 @dataclass
@@ -367,12 +436,17 @@ class _Look:
 
     def part(self, x: Array, y: Array, depth: int) -> tuple[list[float], list[tuple[Array, Array]]]:
         """Jumps, and edges with the limits behind them, for values at equal distances."""
-        limits, rough = _limits(y, float(x[1] - x[0]), self.least)
+        limits, found = _limits(y, float(x[1] - x[0]), self.least)
         here = (self.marks > x[0]) & (self.marks < x[-1])
         hidden = np.abs(self.at_marks[here] - np.interp(self.marks[here], x, y)) > self.least
-        for k in np.searchsorted(x, self.marks[here][hidden]).tolist():
-            rough[max(0, k - 2) : k + 1] = True
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], rough, [False]])))
+        hiding = np.searchsorted(x, self.marks[here][hidden])
+        if not len(found) and not len(hiding):
+            return [], [(x[:-1], limits)]
+        rough = np.zeros(len(limits) + 2, bool)  # with one that is not on either side
+        rough[found + 1] = True
+        for k in hiding.tolist():
+            rough[max(0, k - 2) + 1 : k + 2] = True
+        edges = np.flatnonzero(rough[1:] != rough[:-1])
         runs = list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
         if len(runs) > MOST_PARTS:
             return [], [(x[:-1], limits)]
@@ -410,32 +484,35 @@ class _Look:
         return b
 
 
-def _limits(y: Array, spacing: float, least: float, rough_by: float | None = None) -> tuple[Array, NDArray[np.bool_]]:
-    """The bound in each cell between values, and where even neighbours are too far apart.
+def _limits(y: Array, spacing: float, least: float, rough_by: float | None = None) -> tuple[Array, NDArray[np.intp]]:
+    """The bound in each cell between values, and those cells in which even neighbours are too far apart.
 
     `rough_by` is what fourth differences are compared with, instead of a part of the range of their five values.
     """
-    stride = 1
+    stride, limits = 1, np.full(len(y) - 1, np.inf)
     while (len(y) - 1) % (2 * stride) == 0 and (len(y) - 1) // (2 * stride) >= 4:
         stride *= 2
-    limits = np.full((len(y) - 1) // stride, np.inf)
     while True:
         rough = _rough(y[::stride], least, rough_by)
-        limits[rough] = 4.0 * stride * spacing
+        if len(rough):
+            limits.reshape(-1, stride)[rough] = 4.0 * stride * spacing
         if stride == 1:
             return limits, rough
         stride //= 2
-        limits = np.repeat(limits, 2)
 
 
-def _rough(y: Array, least: float, rough_by: float | None) -> NDArray[np.bool_]:
-    """Cells in which five values in a row do not lie on a cubic."""
-    a, b, c, d, e = y[:-4], y[1:-3], y[2:-2], y[3:-1], y[4:]
-    extent = np.maximum(np.maximum(np.maximum(a, b), np.maximum(c, d)), e)
-    extent = extent - np.minimum(np.minimum(np.minimum(a, b), np.minimum(c, d)), e)
-    most = ROUGH * extent if rough_by is None else rough_by
-    bad = (np.abs(a + e - 4.0 * (b + d) + 6.0 * c) > most) & (extent > least)
-    cells = np.zeros(len(y) - 1, bool)
-    for k in range(4):
-        cells[k : k + len(bad)] |= bad
-    return cells
+def _rough(y: Array, least: float, rough_by: float | None) -> NDArray[np.intp]:
+    """Cells in which five values in a row do not lie on a cubic; some of them several times."""
+    fourth = y[1:] - y[:-1]
+    for n in range(len(fourth) - 1, len(fourth) - 4, -1):  # differences of differences, in place
+        np.subtract(fourth[1 : n + 1], fourth[:n], out=fourth[:n])
+    fourth = np.abs(fourth[: len(y) - 4], out=fourth[: len(y) - 4])
+    # The range of five values counts beyond `least` only, and few exceed that: only their range is looked at.
+    bad = (fourth > (ROUGH * least if rough_by is None else rough_by)).nonzero()[0]
+    if not len(bad):
+        return bad
+    if rough_by is None:
+        five = y[bad + FIVE]
+        extent = five.max(axis=0) - five.min(axis=0)
+        bad = bad[(fourth[bad] > ROUGH * extent) & (extent > least)]
+    return (bad + FIVE[:4]).ravel()

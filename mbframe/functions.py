@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from numbers import Real
 from typing import Any, Final
 
@@ -36,7 +37,7 @@ SAME: Final = 1e-14
 """Part of an interval by which rounding may split a place where a function switches."""
 INTERPOLATIONS: Final = ("monotone", "spline")
 """How a table goes from point to point."""
-NO_ROW: Final = (0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+NO_ROW: Final = (0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0, 0)
 """What the row holds where there is none."""
 
 _Scalar = Callable[[float], float]
@@ -218,7 +219,7 @@ class Function:
         return {self.kind: list(data) if self.kind == "polynomial" else data, **more, "variables": list(self.variables)}
 
     @property
-    def row(self) -> tuple[int, int, int, int, int, float, float, float, float]:
+    def row(self) -> tuple[int, int, int, int, int, float, float, float, float, int, int]:
         """Content of a table row in `ROW_FORMAT`; valid while this function is kept.
 
         Who makes the table puts the address of the interpreter into the field `run`. Zeros for what has no place there:
@@ -227,7 +228,17 @@ class Function:
         if self.program is None or len(self.variables) > 1:
             return NO_ROW
         code, constants = self.program.code, self.program.constants
-        return (code.ctypes.data, code.size, constants.ctypes.data, constants.size, 0, 0.0, 0.0, 0.0, 0.0)
+        places = (self.cuts.ctypes.data, self.cuts.size)
+        return (code.ctypes.data, code.size, constants.ctypes.data, constants.size, 0, 0.0, 0.0, 0.0, 0.0, *places)
+
+    @cached_property
+    def cuts(self) -> NDArray[np.float64]:
+        """Where an integral over the variable is cut: breakpoints, and places around what is narrow; none for time."""
+        if self.variables == ("t",) or len(self.variables) > 1 or self.kind in ("constant", "polynomial"):
+            return np.zeros(0)
+        from .features import cuts
+
+        return cuts(self)
 
     def __call__(self, *values: ArrayLike) -> Any:
         """The value: a number, or an array if an argument is an array."""
@@ -307,7 +318,10 @@ class Function:
         if len(places) < 2:
             return places
         # Of several that differ by roundings, the one of the fewest digits was meant.
-        groups = np.split(places, np.flatnonzero(np.diff(places) > SAME * (high - low)) + 1)
+        apart = np.flatnonzero(np.diff(places) > SAME * (high - low)) + 1
+        if len(apart) == len(places) - 1:
+            return places
+        groups = np.split(places, apart)
         return np.array([min(group.tolist(), key=lambda x: len(repr(x))) for group in groups])
 
     @property

@@ -6,11 +6,12 @@ A file is refused for what it would do, not for its size: its cost is estimated 
 from __future__ import annotations
 
 import ctypes
+import gc
 import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -22,18 +23,21 @@ T = TypeVar("T")
 
 SECONDS: Final = 10.0
 MEMORY: Final = 1e9
+WAITING: Final = 4.0
 REMEDY: Final = "if you trust it, raise the limit: with mb.import_limits({}): ..."
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What reading one file may cost.
+    """What reading one file may cost, and where it may lead.
 
-    seconds: time, s. memory: bytes that are held at once.
+    seconds: time, s. memory: bytes that are held at once. mesh_folders: where meshes may lie that it names outside of
+    its own folder.
     """
 
     seconds: float
     memory: float
+    mesh_folders: tuple[str, ...] = ()
 
 
 _given: ContextVar[Limits | None] = ContextVar("import limits", default=None)
@@ -44,7 +48,16 @@ def allowed() -> Limits:
     given = _given.get()
     if given is not None:
         return given
-    return Limits(_of_environment("MBFRAME_IMPORT_SECONDS", SECONDS), _of_environment("MBFRAME_IMPORT_MEMORY", MEMORY))
+    folders = filter(None, os.environ.get("MBFRAME_MESH_FOLDERS", "").split(os.pathsep))
+    return Limits(
+        _of_environment("MBFRAME_IMPORT_SECONDS", SECONDS),
+        _of_environment("MBFRAME_IMPORT_MEMORY", MEMORY),
+        tuple(map(_absolute, folders)),
+    )
+
+
+def _absolute(folder: str | os.PathLike[str]) -> str:
+    return os.path.abspath(os.path.expanduser(folder))
 
 
 def _of_environment(name: str, otherwise: float) -> float:
@@ -56,10 +69,16 @@ def _of_environment(name: str, otherwise: float) -> float:
 
 
 @contextmanager
-def import_limits(*, seconds: float | None = None, memory: float | None = None) -> Iterator[None]:
+def import_limits(
+    *,
+    seconds: float | None = None,
+    memory: float | None = None,
+    mesh_folders: Iterable[str | os.PathLike[str]] | None = None,
+) -> Iterator[None]:
     """Other limits for what is read in the block: ``with mb.import_limits(memory=8e9): mb.load(...)``.
 
-    The command line and the application take them from `MBFRAME_IMPORT_SECONDS` and `MBFRAME_IMPORT_MEMORY`.
+    The command line and the application take them from `MBFRAME_IMPORT_SECONDS`, `MBFRAME_IMPORT_MEMORY` and
+    `MBFRAME_MESH_FOLDERS` (separated as in `PATH`).
 
     Parameters
     ----------
@@ -67,6 +86,8 @@ def import_limits(*, seconds: float | None = None, memory: float | None = None) 
         Time that one file may take, s; 10 by default.
     memory
         Bytes that one file may fill; 1e9 by default.
+    mesh_folders
+        Folders in which, or below which, meshes may lie besides that of the file that names them; none by default.
     """
     here = allowed()
     wanted = {"seconds": seconds, "memory": memory}
@@ -75,9 +96,18 @@ def import_limits(*, seconds: float | None = None, memory: float | None = None) 
         for field, value in wanted.items()
         if value is not None and not (isinstance(value, int | float) and value > 0 and not math.isnan(value))
     ]
+    folders = here.mesh_folders
+    if mesh_folders is not None:
+        try:
+            folders = () if isinstance(mesh_folders, str) else tuple(map(_absolute, mesh_folders))
+        except TypeError:
+            folders = ()
+        if not folders:
+            message = f"found {mesh_folders!r}; allowed is a list of folders, such as ['meshes']; give one"
+            problems.append(Problem("import_limits", "mesh_folders", message))
     if problems:
         raise ModelError(problems)
-    chosen = Limits(here.seconds if seconds is None else seconds, here.memory if memory is None else memory)
+    chosen = Limits(here.seconds if seconds is None else seconds, here.memory if memory is None else memory, folders)
     token = _given.set(chosen)
     try:
         yield
@@ -94,6 +124,14 @@ def check_memory(source: str, needed: float) -> None:
         raise ModelError([Problem(source, "", message)])
 
 
+def check_time(source: str, needed: float) -> None:
+    """A `ModelError` in the name of `source` if work that cannot be ended, in compiled code, would take too many s."""
+    limit = allowed().seconds
+    if needed > limit:
+        remedy = REMEDY.format(f"seconds={2 * needed:.2g}")
+        raise ModelError([Problem(source, "", f"would take about {needed:.2g} s; allowed are {limit:g} s; {remedy}")])
+
+
 class _LateError(BaseException):
     """Ends a reader that takes too long; no `except Exception` of others stops it."""
 
@@ -102,28 +140,37 @@ def within_time(source: str, read: Callable[[], T]) -> T:
     """What `read` returns; a `ModelError` in the name of `source` when it takes longer than is allowed.
 
     It ends between two instructions of Python, so readers that are written in Python end at once, and compiled ones
-    when they return.
+    when they return. On a busy machine time counts while the reader computes, and waiting at most `WAITING` times that.
     """
     seconds, thread = allowed().seconds, threading.get_ident()
     state = {"over": False, "late": False}
     lock = threading.Lock()
+    began, worked = time.monotonic(), _processor_time(thread)
+    timers: list[threading.Timer] = []
+
+    def watch(delay: float) -> None:
+        timer = threading.Timer(min(delay, threading.TIMEOUT_MAX), end)
+        timer.daemon = True
+        timers[:] = [timer]
+        timer.start()
 
     def end() -> None:
         with lock:
-            if not state["over"]:
+            left = seconds - (_processor_time(thread) - worked)
+            if not state["over"] and left > 0.0 and time.monotonic() - began < WAITING * seconds:
+                watch(max(left, 0.1 * seconds))
+            elif not state["over"]:
                 state["late"] = True
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_LateError))
 
-    timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), end)
-    timer.daemon = True
     try:  # no `with`: its own instructions would be outside of this block
-        timer.start()
+        watch(seconds)
         try:
             found = read()
         finally:
             with lock:
                 state["over"] = True
-                timer.cancel()
+                timers[0].cancel()
             for _ in range(1000 * state["late"]):  # it comes now, or came before; taking it back would stop Python 3.11
                 time.sleep(0.0)
         if not state["late"]:
@@ -132,3 +179,31 @@ def within_time(source: str, read: Callable[[], T]) -> T:
         pass
     remedy = REMEDY.format(f"seconds={6 * seconds:g}")
     raise ModelError([Problem(source, "", f"takes longer than the {seconds:g} s that are allowed; {remedy}")])
+
+
+def _processor_time(thread: int) -> float:
+    """Processor time of a thread, s; where it cannot be asked for, the time of the clock."""
+    if not hasattr(time, "pthread_getcpuclockid"):
+        return time.monotonic()
+    return time.clock_gettime(time.pthread_getcpuclockid(thread))
+
+
+_lock: Final = threading.Lock()
+_held = {"blocks": 0, "enabled": True}
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """No cycles of garbage are collected in the block, nor in other threads meanwhile."""
+    with _lock:
+        if not _held["blocks"]:
+            _held["enabled"] = gc.isenabled()
+            gc.disable()
+        _held["blocks"] += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _held["blocks"] -= 1
+            if not _held["blocks"] and _held["enabled"]:
+                gc.enable()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .connections import TwoPointConnection
+from .connections import NEEDED_AXIS, TwoPointConnection
 from .markers import Marker
 from .parameters import parameter
 from .vectors import column, cross, dot, minus, plus, triple
@@ -114,6 +114,7 @@ class Distance(Measure):
 class Displacement(Measure):
     """Displacement of the second point along the first marker's z axis, s = d_z . (r_j - r_i)."""
 
+    axis = NEEDED_AXIS
     planar_axis = "in plane"
 
     def value(self, t, i, j):
@@ -134,6 +135,7 @@ class Angle(Measure):
     to d_z.
     """
 
+    axis = NEEDED_AXIS
     counts_turns = True
     planar_axis = "normal"
 

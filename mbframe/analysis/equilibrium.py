@@ -114,11 +114,12 @@ def equilibrium(
         for name, m in start.motions.items()
     }
     at_rest = State(start.t, still, start.element_states, start.dimension)
-    warn_of_flexible(eq, at_rest)
     search = Search(eq, at_rest)
     place = search.start()
     found = None if minimum else search.newton(place)
-    return search.equilibrium(search.descent(place) if found is None else found)
+    result = search.equilibrium(search.descent(place) if found is None else found)
+    warn_of_flexible(eq, result)
+    return result
 
 
 @dataclass(frozen=True)
@@ -304,7 +305,7 @@ class Search:
         return place.free.T @ (stiffness @ place.free), float(size)
 
     def _moved(self, place: Place, step: Array) -> Place | None:
-        """The place after a step along free motions and own states; None if the constraints cannot be closed there."""
+        """The place after a step along free motions and own states; None if constraints cannot be closed there."""
         self.steps += 1
         n = place.free.shape[1]
         d = place.free @ step[:n]
@@ -318,7 +319,10 @@ class Search:
         z[self.own] += shorter * step[n:]
         self.eq.set_state(q, self.rest, z)
         self.eq.accept(self.t)
-        moved = self._place(q, self.eq.work.z.copy())
+        try:
+            moved = self._place(q, self.eq.work.z.copy())
+        except np.linalg.LinAlgError:  # flexible bodies that are bent too far have no inertia
+            return None
         return moved if np.isfinite(moved.unbalanced) else None
 
     # --- the answer --------------------------------------------------------------------------------------------------

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
 from ..errors import ModelError, Problem
 
+FORGETTING = 1.0  # s, within which a pool forgets what it has not begun: a safety net
 MOST_PROCESSES = 61  # what Windows can wait for
 
 
@@ -40,11 +43,18 @@ def chosen(
 
         sendable()
         workers = max(1, min(n, os.cpu_count() or 1, MOST_PROCESSES))
-        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        # A terminal tells them of Ctrl-C as well; who ends them is this process.
+        context, ignored = get_context("spawn"), (signal.SIGINT, signal.SIG_IGN)
+        with ProcessPoolExecutor(workers, context, initializer=signal.signal, initargs=ignored) as pool:
             try:
                 yield pool
             except KeyboardInterrupt:  # nobody waits for what is being computed
-                for process in list((pool._processes or {}).values()):
+                processes: list[Any] = list((pool._processes or {}).values())
+                pool.shutdown(wait=False, cancel_futures=True)
+                end = time.monotonic() + FORGETTING
+                while pool._cancel_pending_futures and time.monotonic() < end:
+                    time.sleep(0.001)  # if processes ended before, it would complain about what is cancelled
+                for process in processes:
                     process.terminate()
                 raise
     elif executor is None or hasattr(executor, "submit"):

@@ -186,6 +186,22 @@ class LinearEquations:
         """Number of small motions."""
         return self.mass.shape[0]
 
+    @cached_property
+    def reaches(self) -> Array:
+        """How far each small motion of size 1 moves its body, m: 1, radii of gyration, and those of deformations.
+
+        Measured by them, motions of all kinds are comparable, whatever a body's size and mass; all rotations of a body
+        have the same, which does not change when it turns.
+        """
+        masses = self.mass.diagonal()
+        found = np.ones(self.size)
+        for place in self.places.values():
+            mass = masses[place.start : place.start + 3].sum()
+            turns, shapes = slice(place.start + 3, min(place.start + 6, place.stop)), slice(place.start + 6, place.stop)
+            found[turns] = np.sqrt(masses[turns].sum() / mass) if mass > 0.0 else 1.0
+            found[shapes] = np.sqrt(3.0 * masses[shapes] / mass) if mass > 0.0 else 1.0
+        return np.where(found > 0.0, found, 1.0)
+
 
 def linear_equations(
     point: OperatingPoint, frame: TurningFrame, turned: Array | None = None, dense: bool = True

@@ -23,6 +23,7 @@ from .outputs import output_signals
 from .range_warnings import warn_of_flexible
 from .reduction import reduce
 from .reuse import borrowed
+from .root_words import report
 from .roots import Root, ordered, reduced_roots, residuals, rounding
 from .shift_invert import lowest, nearest_roots, sparse_pencil
 from .state_space import StateSpace, state_space
@@ -33,6 +34,7 @@ from .unstable import unstable_roots
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
+INEXACT = 1e-6  # part of the equations that a root may leave
 DENSE = 3000  # positions and velocities of all bodies, before constraints, up to which all roots are computed
 
 
@@ -200,6 +202,7 @@ def _linearized(
     reduction = reduce(equations, basis, pace(point, turning))
     inexactness = inexact(point, turning)
     roots = reduced_roots(equations, reduction, symmetries(point, turning, equations, reduction, inexactness))
+    _check_roots(equations, roots)
     if n_modes is not None:
         return Linearization(system, chosen, turning, equations, ordered(lowest(roots, n_modes)), None, roots)
     space = state_space(
@@ -220,6 +223,17 @@ def _partial(
         check_constant(point, frame, dense, admissible(dense))
     roots = nearest_roots(point, frame, equations, n_modes)
     return Linearization(system, point.state, frame, equations, roots, None, None)
+
+
+def _check_roots(equations: LinearEquations, roots: list[Root]) -> None:
+    """Refuse roots that are none: what a pair leaves of the equations as they were before any reduction tells."""
+    own = [root for root in roots if root.residual is None]
+    left = float(residuals(equations, own).max(initial=0.0))
+    if not left < INEXACT:
+        raise AnalysisError(
+            f"the roots are not exact: they leave {left:.1e} of the equations, where rounding would leave 1e-14: "
+            "masses, stiffnesses or lengths of very different size are the usual reason, bring them nearer together"
+        )
 
 
 def _counts(root: Root) -> bool:
@@ -322,8 +336,7 @@ class Linearization:
         """Number of roots with a positive real part beyond rounding, ignorable ones apart; None if it is not known.
 
         Of large systems, of which only some roots are computed, it is found when it is first asked for: by the signs
-        of pivots where M, R and K are symmetric and nothing feeds energy in, else by how often the determinant of the
-        pencil turns about zero along the imaginary axis, which takes up to some thousand factorizations.
+        of pivots where M, R and K are symmetric and nothing feeds energy in.
         """
         if self._everything is not None:
             return sum(_counts(root) and root.value.real > rounding(root) for root in self._everything)
@@ -442,6 +455,11 @@ class Linearization:
         for name, m in self.state.motions.items():
             part = mode.shape[name]
             dr, phi = amplitude * part.translation, amplitude * part.rotation
+            if (turn := float(np.linalg.norm(phi.real))) > np.pi:
+                message = (
+                    f"turns {name!r} by {turn:.3g} rad, more than half a turn, which no small motion does; reduce it"
+                )
+                raise ModelError([Problem("mode", "amplitude", message)])
             dr_rate, phi_rate = ((mode.eigenvalue * x + np.cross(spin, x)).real for x in (dr, phi))
             motions[name] = Motion(
                 m.position + dr.real,
@@ -462,12 +480,4 @@ class Linearization:
         return f"<Linearization of {self.system.name!r}: {len(self.eigenvalues)} roots, {self.stability}>"
 
     def __str__(self) -> str:
-        lines = [f"{self.system.name!r}: {self.stability}, {len(self.eigenvalues)} roots"]
-        for mode in self.modes:
-            if not mode.ignorable:
-                lines.append(
-                    f"  {mode.eigenvalue:.9g}: {mode.frequency:.6g} Hz, damping ratio {mode.damping_ratio:.4g}, "
-                    f"residual {mode.residual:.1g}, condition {mode.condition:.3g}"
-                )
-        lines += [f"  ignorable {group}" for group in self.ignorable]
-        return "\n".join(lines)
+        return report(self)

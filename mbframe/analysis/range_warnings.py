@@ -5,11 +5,15 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..bodies import FlexibleBody
 from ..equations.equations import Equations
+from ..solvers import flexible_range
 from ..solvers.starting import rigid_lines
 from ..state import State
+
+Array = NDArray[np.float64]
 
 
 def warn_of_flexible(eq: Equations, state: State, level: int = 2) -> None:
@@ -17,10 +21,14 @@ def warn_of_flexible(eq: Equations, state: State, level: int = 2) -> None:
 
     `level` counts calls up to that of the user, as `stacklevel` does from the function that calls this one.
     """
-    found = rigid_lines(eq.system)
-    for b in eq.tables.bodies:
-        if isinstance(b.body, FlexibleBody):
-            motion = state.motions[b.body.name]
-            found += b.body.remarks(b.markers, np.array([motion.rotation.T @ motion.angular_velocity]))
-    for message in found:
+    if not any(isinstance(b.body, FlexibleBody) for b in eq.tables.bodies):
+        return
+    instant, y = np.array([state.t]), eq.coordinates(state)
+    motions = eq.state(state.t, y).motions
+
+    def courses(body: FlexibleBody) -> tuple[Array, Array, Array]:
+        motion = motions[body.name]
+        return instant, (motion.rotation.T @ motion.angular_velocity)[None], motion.modal_coordinates[None]
+
+    for message in rigid_lines(eq.system) + flexible_range.remarks(eq, instant, y[None], courses):
         warnings.warn(message, UserWarning, stacklevel=1 + level)

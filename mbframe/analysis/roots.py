@@ -16,6 +16,7 @@ Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 EPSILON = float(np.finfo(float).eps)
+TINY = float(np.finfo(float).tiny)
 SNAPPED = 1e-3  # part of its matrix by which a root of a symmetry, which is defective, may be off before it is exact
 SLOWEST = 1e-8  # 1/s: rates below that are rounding
 SOUND = 1e6  # condition of an eigenvalue up to which a step of Rayleigh's makes it better
@@ -37,7 +38,7 @@ class Root:
     condition: float
     explanation: str = ""
     size: float = 1.0
-    """Of the matrix whose root it is: what rounding is measured by."""
+    """Of the matrix whose root it is, or of the loads that cancel in its equation: what rounding is measured by."""
     own: Complex = field(default_factory=lambda: np.zeros(0, complex))
     """Changes of own states of force elements."""
     residual: float | None = None
@@ -88,7 +89,7 @@ def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry) -> list[Roo
         motion = (r.velocity @ (r.units * Q[:, j])).astype(complex)
         roots.append(Root(0j, motion, np.inf, NEIGHBOURS, residual=float(np.linalg.norm(T[k:, j]) / size)))
 
-    values, vectors, conditions = _eigen(T[n:, n:])
+    values, vectors, left_vectors, conditions = _eigen(T[n:, n:])
     # A root may lie on one that was split off, of whose motion its own then has infinitely much.
     taken = np.array([*known, *[0j] * count], complex)
     gaps = np.abs(values[:, None] - taken).min(axis=1, initial=np.inf)
@@ -98,11 +99,53 @@ def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry) -> list[Roo
     states = units * (Q[:, :n] @ above + Q[:, n:] @ vectors)
     motions = np.asarray(r.motion @ states, np.complex128)
     own = states[r.n_x + r.n_u :]
+    sizes = np.full(len(values), size)
+    # Loads are looked at where they decide on a sign.
+    least = 10.0 * EPSILON * conditions
+    doubtful = np.abs(values.real) > least * size
+    if doubtful.any():
+        doubtful &= np.abs(values.real) <= least * _largest_load(e, r)
+    if doubtful.any():
+        pair = Q[:, n:] @ vectors[:, doubtful], Q[:, n:] @ left_vectors[doubtful].T
+        sizes[doubtful] = np.maximum(size, _loads(e, r, *pair))
     roots += [
-        Root(complex(value), motions[:, p], float(conditions[p]), size=size, own=own[:, p])
+        Root(complex(value), motions[:, p], float(conditions[p]), size=float(sizes[p]), own=own[:, p])
         for p, value in enumerate(values)
     ]
     return ordered(roots)
+
+
+def _largest_load(e: LinearEquations, r: Reduction) -> float:
+    """A bound for what `_loads` finds: motions are measured by their mass, and the longest of these is V's."""
+    mass = np.diag(e.mass)
+    sizes = np.sqrt(np.where(mass > 0.0, mass, 1.0))[:, None]
+    longest, rate = _norm(r.V * sizes), (1.0 / float(r.units[0]) if r.n_x else 1.0)
+    slip = 1.0 + _norm(r.S) / rate
+    return 2.0 * longest * slip * (_norm(e.stiffness / sizes / sizes.T) / rate + _norm(e.damping / sizes / sizes.T))
+
+
+def _loads(e: LinearEquations, r: Reduction, right: Complex, left: Complex) -> Array:
+    """Sizes of the loads that the motions of eigenvectors (columns) make, before constraints take their part.
+
+    Weights that hinges carry may be far larger than what drives a motion, and cancel in it but for rounding: admissible
+    motions V are known to EPSILON, and with that V^T K V to what K makes of V x, and of V y with a left eigenvector y.
+    """
+    mass = np.diag(e.mass)
+    sizes = np.sqrt(np.where(mass > 0.0, mass, 1.0))[:, None]
+    units = r.units[:, None]
+    rate = 1.0 / r.units[0] if r.n_x else 1.0
+    right, left = (part / np.maximum(np.abs(part).max(axis=0), TINY) for part in (right, left))
+    motion, velocity = r.motion @ (units * right), r.velocity @ (units * right)
+    across = r.V @ (r.N @ left[r.n_x : r.n_x + r.n_u])
+    pairs = [
+        (right, e.stiffness @ motion, e.damping @ velocity),
+        (left, e.stiffness.T @ across / rate, e.damping.T @ across),
+    ]
+    found = np.zeros(right.shape[1])
+    for whole, *loads in pairs:
+        length = np.maximum(np.linalg.norm(whole, axis=0), TINY)
+        found += sum(np.linalg.norm(load / sizes, axis=0) for load in loads) / length
+    return found
 
 
 def _known_roots(own: Array, rates: list[float], whole: float) -> list[complex] | None:
@@ -170,29 +213,32 @@ def _symmetric_roots(known: list[complex], own: Array, motions: Array, found: Sy
     return roots
 
 
-def _eigen(T: Array) -> tuple[Complex, Complex, Array]:
-    """Eigenvalues and vectors (columns), and conditions: 1/cos of the angle between left and right eigenvectors.
+def _eigen(T: Array) -> tuple[Complex, Complex, Complex, Array]:
+    """Eigenvalues, right (columns) and left vectors (rows), and conditions: 1/cos of the angle between these.
 
     Conditions are infinite where these are not independent. Where they are, a step of Rayleigh's makes eigenvalues of a
     soft part beside a stiff one as exact as the entries of the soft one.
     """
     if not len(T):
-        return np.zeros(0, complex), np.zeros((0, 0), complex), np.zeros(0)
+        return np.zeros(0, complex), np.zeros((0, 0), complex), np.zeros((0, 0), complex), np.zeros(0)
     # LAPACK balances what it is given, and would blow up rounding in the place of a zero.
-    found = np.linalg.eig(np.where(np.abs(T) > EPSILON * np.linalg.norm(T), T, 0.0))
+    cleaned = np.where(np.abs(T) > EPSILON * np.linalg.norm(T), T, 0.0)
+    found = np.linalg.eig(cleaned)
     values, vectors = (np.asarray(part, np.complex128) for part in found)
     try:
-        left = np.linalg.inv(vectors)
+        left = np.asarray(np.linalg.inv(vectors), np.complex128)
     except np.linalg.LinAlgError:
-        return values, vectors, np.full(len(T), np.inf)
+        return values, vectors, np.zeros_like(vectors), np.full(len(T), np.inf)
     with np.errstate(over="ignore"):  # infinite, where they are parallel but for rounding
         conditions = np.linalg.norm(left, axis=1) * np.linalg.norm(vectors, axis=0)
     sound = conditions < SOUND
-    change = np.einsum("ij,ji->i", left[sound], T @ vectors[:, sound] - vectors[:, sound] * values[sound])
+    # Small entries move all roots together: with some that a step does not make better, they are left out for all.
+    whole = T if sound.all() else cleaned
+    change = np.einsum("ij,ji->i", left[sound], whole @ vectors[:, sound] - vectors[:, sound] * values[sound])
     lower = np.flatnonzero(values.imag < 0.0)  # each follows its conjugate
     values[sound] += np.where(values[sound].imag, change, change.real)  # what is real stays real
     values[lower] = values[lower - 1].conj()
-    return values, vectors, conditions
+    return values, vectors, left, conditions
 
 
 def residuals(e: LinearEquations, roots: Sequence[Root]) -> Array:

@@ -12,7 +12,7 @@ from ..plane import lifted
 from ..rotations import matrix_from_vector, skew
 from ..solvers.starting import extent, joint_norms
 from ..state import Motion, State
-from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations
+from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations, variations
 from .null_space import null_space
 from .own_states import acting_states
 
@@ -20,11 +20,14 @@ Array = NDArray[np.float64]
 
 CLOSED = 1e-7  # largest violation of a constraint, and of its rate, relative to the size and speed of the model
 STEADY = 1e-6  # largest unsteady acceleration, relative to gravity and the accelerations of the motion
+BALANCED = 1e-11  # part of the loads on a body that rounding may leave without balance
+POSITIONED = 1e-15  # of the size of the model: how exactly positions are known
 CONSTANT = 1e-7  # largest relative change of the coefficients along the motion
 ROUNDING = 1e-6  # part of a matrix below which a projection of it may be rounding: CONSTANT of that is 1e-13
 STILL = 1e-9  # rates that are rounding, relative to those of the turn and of a pendulum as long as the model
 TURN = 1.0  # rad: how far the fastest wheel turns until the coefficients are compared
 LATER = 0.777  # s; no part of a period that anyone would choose
+EPSILON = 1e-15  # components of an axis that are rounding
 LISTED = 5  # bodies named in a message
 
 
@@ -66,6 +69,9 @@ def check_steady(point: OperatingPoint, frame: TurningFrame) -> None:
     unsteady = {
         name: sizes for name, sizes in found.items() if sizes[0] > STEADY * limits[0] or sizes[1] > STEADY * limits[1]
     }
+    if unsteady:
+        rounded = _rounded(point, frame)
+        unsteady = {name: (a, b) for name, (a, b) in unsteady.items() if a > rounded[name][0] or b > rounded[name][1]}
     if not unsteady:
         return
     worst = sorted(unsteady.items(), key=lambda item: -max(item[1][0] / limits[0], item[1][1] / limits[1]))
@@ -75,6 +81,28 @@ def check_steady(point: OperatingPoint, frame: TurningFrame) -> None:
         "the state is neither an equilibrium nor part of a steady motion; left over are accelerations "
         f"r'' - Omega x r' and w' - Omega x w of {listed}{more}; {_remedy(point)}"
     )
+
+
+def _rounded(point: OperatingPoint, frame: TurningFrame) -> dict[str, tuple[float, float]]:
+    """Accelerations (m/s^2, rad/s^2) of each body that are rounding of its loads, whatever gravity is.
+
+    BALANCED of what its loads do to a body by itself, and what stiffnesses make of rounded positions.
+    """
+    e = linear_equations(point, frame, dense=False)
+    P = variations(point, frame, dense=False)[1]
+    loads = np.abs(P.T @ point.eq.work.force)
+    motions = np.ones(e.size)
+    for name, place in e.places.items():
+        motions[place.start : place.start + 3] = extent(point.eq, point.state)
+        motions[place.start + 6 : place.stop] = np.abs(point.state.motions[name].modal_coordinates)
+    left = BALANCED * loads + POSITIONED * (np.abs(e.stiffness) @ motions)
+    found = {}
+    for name, place in e.places.items():
+        reaches = e.reaches[place]
+        mass = e.mass[place, place].toarray() / reaches / reaches[:, None]
+        own = np.abs(np.linalg.pinv(mass, hermitian=True)) @ (left[place] / reaches) / reaches
+        found[name] = float(np.linalg.norm(own[:3])), float(np.linalg.norm(own[3:6]))
+    return found
 
 
 def _check_own_states(point: OperatingPoint) -> None:
@@ -115,8 +143,10 @@ def _limits(point: OperatingPoint, frame: TurningFrame) -> tuple[float, float]:
     """Sizes of acceleration and angular acceleration in which an unsteady part is measured."""
     gravity = float(np.linalg.norm(point.eq.system.gravity))
     speed, spin = _largest(point.state, np.zeros(3))
-    linear = max(gravity, abs(frame.rate) * speed) or 1.0
-    return linear, max(linear / extent(point.eq, point.state), abs(frame.rate) * spin)
+    size = extent(point.eq, point.state)
+    turn = abs(frame.rate) if abs(frame.rate) > STILL * spin else 0.0
+    linear = max(gravity, turn * max(speed, spin * size)) or 1.0
+    return linear, linear / size
 
 
 def _largest(state: State, turn: Array) -> tuple[float, float]:
@@ -211,6 +241,8 @@ def _changed(point: OperatingPoint, frame: TurningFrame, here: LinearEquations, 
         duration = LATER  # at rest, but perhaps not for long: something may be a function of time
     state = advanced(point.state, frame, duration)
     y = point.eq.coordinates(state)
+    if counted := point.eq.n_followers:  # angles of a steady motion run on, perhaps by many turns of the frame
+        y[-counted:] += duration * point.z_rate[-counted:]
     check_closed(point.eq, state, y)
     later = OperatingPoint.at(point.eq, state, y)
     check_steady(later, frame)
@@ -254,13 +286,14 @@ def _standing(point: OperatingPoint, frame: TurningFrame) -> str:
 
 
 def _frame_words(frame: TurningFrame) -> str:
-    axis = ", ".join(f"{x:.6g}" for x in frame.axis)
+    axis = ", ".join(f"{x:.6g}" for x in np.where(np.abs(frame.axis) > EPSILON, frame.axis, 0.0))
     return f"frame=mb.TurningFrame(axis=({axis}), rate={frame.rate:.12g})"
 
 
-def admissible(equations: LinearEquations) -> Array:
-    """An orthonormal basis (columns) of the motions that the holonomic constraints allow."""
-    return null_space(equations.holonomic)
+def admissible(e: LinearEquations) -> Array:
+    """A basis (columns) of the motions that the holonomic constraints allow, orthonormal in units of their reaches."""
+    reaches = e.reaches
+    return null_space(e.holonomic / reaches) / reaches[:, None]
 
 
 def _invariants(e: LinearEquations, basis: Array, rate: float) -> list[tuple[Array, float]]:
@@ -269,13 +302,17 @@ def _invariants(e: LinearEquations, basis: Array, rate: float) -> list[tuple[Arr
     Damping and stiffness are sums of terms as large as the mass times `rate`, that of the motion, and its square; these
     may cancel all but rounding.
     """
-    Pi = basis @ basis.T
+    reaches = e.reaches
+    scaled = reaches[:, None] * basis
+    Pi = scaled @ scaled.T
     found = [(Pi, 1.0)]
-    inertia = float(np.abs(e.mass).max(initial=0.0))
+    inertia = 0.0
     for power, part in enumerate((e.mass, e.damping, e.stiffness)):
-        found.append((Pi @ part @ Pi, max(float(np.abs(part).max(initial=0.0)), inertia * rate**power)))
+        matrix = part / reaches / reaches[:, None]
+        inertia = inertia or float(np.abs(matrix).max(initial=0.0))  # the first is the mass
+        found.append((Pi @ matrix @ Pi, max(float(np.abs(matrix).max(initial=0.0)), inertia * rate**power)))
     if len(e.nonholonomic):
-        rows = np.hstack([e.drift @ Pi, e.nonholonomic @ Pi])
+        rows = np.hstack([e.drift / reaches @ Pi, e.nonholonomic / reaches @ Pi])
         rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         span = np.linalg.svd(rows, full_matrices=False)
         independent = span[2][span[1] > 1e-9 * span[1][0]]

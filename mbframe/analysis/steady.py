@@ -30,9 +30,10 @@ from .linear_equations import (
     variations,
 )
 from .null_space import null_space
+from .range_warnings import warn_of_flexible
 from .reduction import reduce
 from .signals import measure_value
-from .steadiness import check_closed, check_steady
+from .steadiness import admissible, check_closed, check_steady
 from .symmetry import round_axes
 
 Array = NDArray[np.float64]
@@ -45,6 +46,7 @@ HALVINGS = 12
 RANK = 1e-9  # relative size of singular values that count as zero
 DRIVEN = 1e-3  # of the tolerance: part of the weight that counts as a drive or loss along the motion
 SPUN = 0.7  # rad
+SLIGHT = 1e-3  # part of conceivable loads that real ones are measured by at least: rounding is 1e-13 of these
 DIFFERENCE = 1e-5  # for derivatives of given quantities
 FEW, MANY = 60, 100  # steps of Newton's method
 PATIENCE = 50  # steps after which drives and losses along the motion are looked at in any case
@@ -189,12 +191,13 @@ class Trim:
         e = linear_equations(OperatingPoint.at(self.eq, start), TurningFrame())
         self.places = e.places
         twists, _ = self._twists(start)
-        allowed = self._steady(start, e, twists)
+        changing = self._changing(start, twists, _size(e.holonomic) or 1.0)
+        allowed = self._steady(start, e, twists, changing)
         energy = np.linalg.cholesky(allowed.T @ twists.T @ e.mass @ twists @ allowed)
         self.mixed = np.linalg.solve(energy, allowed.T).T * self.root_mass * np.sqrt(self.acceleration * self.length)
         now = collected(self.places, {n: (m.velocity, m.angular_velocity) for n, m in start.motions.items()})
         nearest = np.asarray(np.linalg.lstsq(twists, now, rcond=1e-12)[0], float)
-        self.driving = self._driving(start, e.holonomic @ twists, nearest)
+        self.driving = self._driving(start, np.vstack([e.holonomic @ twists, changing]), nearest)
         left = now - twists @ self.driving
         self.start = start
         self.usual: Array = np.asarray(np.linalg.lstsq(twists @ self.mixed, left, rcond=1e-12)[0], float)
@@ -240,7 +243,7 @@ class Trim:
         q, v, z = eq.split(eq.coordinates(start))
         rates = eq.evaluate(start.t, q, 0.0 * v, z).constraint_rate[: eq.tables.n_holonomic]
         own = OperatingPoint(eq, start, q, v, z, 0.0 * v, np.zeros(eq.n_rows), 0.0 * z).joint_rows
-        wanted = np.zeros(len(rows))
+        wanted = np.zeros(len(rows))  # what keeps plane bodies in the plane, and loads constant, follows these
         wanted[: int(own.sum())] = -rates[own]
         if not np.any(wanted):
             return np.zeros(rows.shape[1])
@@ -280,6 +283,7 @@ class Trim:
         point, frame = OperatingPoint.at(self.eq, self.state), self._frame(self.c)
         check_closed(self.eq, self.state)
         check_steady(point, frame)
+        warn_of_flexible(self.eq, self.state, 3)
         s = self.state
         return SteadyMotion(s.t, s.motions, s.element_states, s.dimension, frame, self.balance)
 
@@ -290,14 +294,30 @@ class Trim:
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _steady(self, start: State, e: LinearEquations, twists: Array) -> Array:
+    def _changing(self, start: State, twists: Array, size: float) -> Array:
+        """How loads on free motions change with steady velocities, such as of a torsion spring that is wound.
+
+        Rows that must give zero, relative to the stiffness, times a size. Loads may turn along with a turn of the
+        whole, and what joints and drivers carry does not matter.
+        """
+        eq = self.eq
+        q, v, z = eq.split(eq.coordinates(start))
+        point = OperatingPoint(eq, start, q, 0.0 * v, z, 0.0 * v, np.zeros(eq.n_rows), 0.0 * z)
+        e = linear_equations(point, TurningFrame())
+        free = admissible(e)
+        found = free.T @ e.stiffness @ twists
+        # Without multipliers and accelerations the imbalance is minus the loads.
+        found[:, 3] -= free.T @ turning(self.places, TurningFrame(self.axis, 1.0)) @ e.imbalance
+        return found * (size / (_size(free.T @ e.stiffness) or 1.0))
+
+    def _steady(self, start: State, e: LinearEquations, twists: Array, changing: Array) -> Array:
         """Combinations (columns) of velocities that open no joint: spins about hinges, turns about a fixed shaft.
 
         A ball that hangs on a hinge may begin to swing, as a displacement with a spin, but not steadily: the joints
-        must also stay closed at once where the bodies have spun on a little.
+        must also stay closed at once where the bodies have spun on a little, and loads must stay as they are.
         """
         full = _size(e.holonomic) * _size(twists)
-        rows = [e.holonomic @ twists]
+        rows = [e.holonomic @ twists, changing]
         for c in null_space(rows[0], full).T:
             spun = self._jacobian(_displaced(start, self.places, self._spin(start, c))) @ twists
             if np.abs(spun @ c).max(initial=0.0) > RANK * full:
@@ -360,6 +380,9 @@ class Trim:
         eq, first = self.eq, self.eq.tables.n_holonomic
         q, _, z = eq.split(eq.coordinates(state))
         q, _ = Assembler(eq, state, set(), CLOSED).close(q)
+        eq.set_state(q, np.zeros(eq.n_v), z)
+        eq.accept(state.t)  # turns of angles are counted on the way
+        z = eq.work.z.copy()
         closed = eq.state(state.t, np.concatenate([q, np.zeros(eq.n_v), z]))
         for _ in range(2):  # once more, because constraints need not be linear in the velocities
             v = eq.split(eq.coordinates(self._moving(closed, c)))[1]
@@ -380,16 +403,18 @@ class Trim:
         }
         v_rate = eq.split(eq.coordinates(State(state.t, accelerating)))[1]
         e = eq.evaluate(state.t, q, v, z, dense=True)
-        load = e.mass @ v_rate - e.force
-        multipliers = np.linalg.lstsq(e.jacobian.T, -load, rcond=1e-12)[0]
-        self.balance = float(np.abs(load + e.jacobian.T @ multipliers).max() / max(np.abs(e.force).max(), 1e-300))
+        multipliers = np.linalg.lstsq(e.jacobian.T, e.force - e.mass @ v_rate, rcond=1e-12)[0]
         return OperatingPoint(eq, state, q, v, z, v_rate, multipliers, 0.0 * z)
 
-    def _equations(self, left_only: bool = False) -> tuple[Array, Array, Array]:
-        """Independent directions (columns: displacement, change of c), linear equations along them, what is left."""
+    def _equations(self, left_only: bool = False, drives_too: bool = False) -> tuple[Array, Array, Array]:
+        """Independent directions (columns: displacement, change of c), linear equations along them, what is left.
+
+        With `drives_too` drives and losses along the motion belong to what is left.
+        """
         frame = self._frame(self.c)
         e = linear_equations(self._point(self.state, self.c), frame)
-        r = reduce(e, null_space(e.holonomic))
+        self.balance = float(np.abs(e.imbalance).max() / self._largest_load(e))
+        r = reduce(e, admissible(e))
         twists, rates = (part @ self.mixed for part in self._twists(self.state))
         slip = e.nonholonomic @ twists
         faster = null_space(slip, _size(e.nonholonomic) * _size(twists))
@@ -400,7 +425,7 @@ class Trim:
         powers, others = np.split((free @ along).T, [faster.shape[1]])
         if not left_only:  # what is left along a step is compared in the same equations
             self.driven = self.drives & (np.abs(powers @ e.imbalance) > self.drive)
-        kept = np.vstack([powers[self.driven], others]) / unit
+        kept = np.vstack([powers if drives_too else powers[self.driven], others]) / unit
         missed = [function(self.state) - value for function, value in self.wanted]
         if self.rate is not None:
             missed.append(frame.rate - self.rate)
@@ -423,6 +448,20 @@ class Trim:
             rows.append((np.hstack([np.zeros(e.size), self.mixed[3]]) @ directions)[None])
         return directions, np.vstack(rows), left
 
+    def _largest_load(self, e: LinearEquations) -> float:
+        """The largest load; where there is hardly any, what rounding of poses and velocities makes is small against it.
+
+        So large are, but for `SLIGHT`, the loads of a deflection by the size of the model, and of its spins.
+        """
+        motions, fastest = np.ones(e.size), 0.0
+        for name, place in e.places.items():
+            m = self.state.motions[name]
+            motions[place.start : place.start + 3] = self.length
+            motions[place.start + 6 : place.stop] = np.abs(m.modal_coordinates)
+            fastest = max(fastest, float(m.angular_velocity @ m.angular_velocity))
+        slight = SLIGHT * (np.abs(e.stiffness) + fastest * np.abs(e.mass)) @ motions
+        return float(max(np.abs(self.eq.work.force).max(), slight.max(), 1e-300))
+
     def _spun(self, state: State, k: int) -> Array:
         """The small motion of a body that turns about one of its round axes by 1 rad."""
         name, local = self.spins[k]
@@ -433,14 +472,14 @@ class Trim:
 
         Off the solution a spin turns what is left without balance, and would seem to balance it, but leads nowhere.
         """
-        start, left = self.state, np.linalg.norm(self._equations(left_only=True)[2])
+        start, left = self.state, np.linalg.norm(self._equations(left_only=True, drives_too=True)[2])
         found = []
         for k in range(len(self.spins)):
             spun = _displaced(start, self.places, SPUN * self._spun(start, k))
             gap = np.abs(self.eq.violation(start.t, self.eq.coordinates(spun))[0]).max(initial=0.0)
             if gap <= RANK * self.length:
                 self.state = self._moving(spun, self.c)
-                then = np.linalg.norm(self._equations(left_only=True)[2])
+                then = np.linalg.norm(self._equations(left_only=True, drives_too=True)[2])
                 found += [k] if abs(then - left) <= RANK * (1.0 + left) else []
         self.state = start
         return found

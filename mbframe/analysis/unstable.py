@@ -9,19 +9,10 @@ import numpy as np
 from .linear_equations import LinearEquations
 
 SYMMETRIC = 1e-12  # relative asymmetry of a matrix up to which it is rounding
-NEAR = 1e-13  # of the largest stiffness by inertia: what is smaller is zero but for rounding
-SOFT = 1e-10  # compliance of constraints relative to that of the structure, which keeps every pivot on the diagonal
+NEAR = 1e-7  # of the largest stiffness by inertia: what is smaller may be zero, by what SOFT and rounding do to it
+LOSSLESS = 3e-7  # of the highest frequency: what damping feeds in below that is rounding
+SOFT = 1e-8  # compliance of constraints by that of the structure, for pivots on the diagonal; rounding adds 1e-16/SOFT
 SOLVED = 1e-6  # relative residual of a solution with factors that can be trusted
-
-
-def _highest(e: LinearEquations) -> float:
-    """A bound for the sizes of frequencies, without constraints: a root of the largest stiffness by mass."""
-    mass = np.asarray(np.abs(e.mass).sum(axis=1)).ravel()
-    stiffness, damping = (np.asarray(np.abs(p).sum(axis=1)).ravel() for p in (e.stiffness, e.damping))
-    least = mass[mass > 0.0].min(initial=np.inf)
-    if not np.isfinite(least):
-        return 1.0
-    return float(max(np.sqrt(stiffness.max() / least), damping.max() / least)) or 1.0
 
 
 def unstable_roots(e: LinearEquations, zeros: int) -> int | None:
@@ -34,16 +25,34 @@ def unstable_roots(e: LinearEquations, zeros: int) -> int | None:
     tell, but between samples it may turn by whole circles, of which thousands of roots make many. `zeros` is how many
     zero roots are known.
     """
+    import scipy.sparse as sparse
+
     if e.nonholonomic.shape[0] or len(e.own_feedback) or not (_symmetric(e.damping) and _symmetric(e.stiffness)):
         return None
-    margin = NEAR * _highest(e) ** 2
-    lossy = np.sqrt(margin) * e.mass
-    losses = 0 if not e.damping.nnz else _negative(e.damping + lossy, e.holonomic)
-    below = _negative(e.stiffness + margin * e.mass, e.holonomic)
-    above = _negative(e.stiffness - margin * e.mass, e.holonomic)
+    # In units in which every motion has the mass 1, and all constraints the same size.
+    masses = e.mass.diagonal()
+    units = sparse.diags_array(1.0 / np.sqrt(np.where(masses > 0.0, masses, 1.0)))
+    stiffness, damping, rows = units @ e.stiffness @ units, units @ e.damping @ units, _unit(e.holonomic @ units)
+    largest = _largest(stiffness)
+    margin, lossy = (sparse.eye_array(e.size) * part for part in (NEAR * largest, LOSSLESS * np.sqrt(largest)))
+    losses = 0 if not e.damping.nnz else _negative(damping + lossy, rows)
+    below, above = (_negative(stiffness + sign * margin, rows) for sign in (1.0, -1.0))
     if losses != 0 or below is None or above is None or above - below > (zeros + 1) // 2:
         return None  # energy is fed in, or a stiffness is too near to zero to have a sign
     return below
+
+
+def _largest(matrix: Any) -> float:
+    """A bound for the sizes of eigenvalues."""
+    return float(np.abs(matrix).sum(axis=1).max(initial=0.0)) or 1.0
+
+
+def _unit(rows: Any) -> Any:
+    """Rows scaled to unit length; those without entries stay."""
+    import scipy.sparse as sparse
+
+    lengths = np.sqrt(np.asarray((rows**2).sum(axis=1)).ravel())
+    return sparse.diags_array(1.0 / np.where(lengths > 0.0, lengths, 1.0)) @ rows
 
 
 def _symmetric(matrix: Any) -> bool:
@@ -59,7 +68,7 @@ def _negative(matrix: Any, rows: Any) -> int | None:
     import scipy.sparse as sparse
     from scipy.sparse.linalg import splu
 
-    size = float(abs(matrix).max()) or 1.0
+    size = _largest(matrix)
     m = rows.shape[0]
     lower = -SOFT / size * sparse.eye_array(m)
     whole = sparse.block_array([[matrix, rows.T], [rows, lower]], format="csc") if m else matrix.tocsc()

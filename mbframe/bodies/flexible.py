@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ModelError, Problem
-from ..markers import AxisMarker
 from ..parameters import parameter
 from ..state import Motion
 from .base import Body
@@ -20,13 +19,19 @@ from .sliding_axis import SlidingAxis
 
 if TYPE_CHECKING:
     from ..flexible import Modes
-    from ..markers import Marker
+    from ..flexible.load_stiffness import LoadStiffness
 
 Array = NDArray[np.float64]
 
 NEAR_AXIS = 1e-6  # of the body's extent: nodes this near to a line are on it
 TOO_FAR = 10.0  # of the body's extent: no body that deforms a little is deformed by as much
 NEAR = 0.5  # of the first frequency: a rotation this fast lowers the stiffness by a quarter
+LOADED = 0.1  # of the stiffness: loads that change it by more leave the range of linear theory
+# Slopes, rad, beyond which deflections are off by about 1 %. Linear: a slope a shortens by 1 - cos a = 1 %. With
+# stiffening a - sin a is left, a^2/6 of a; over a body whose slope grows along it that is a^2/18 = 1 %.
+BENT, BENT_STIFFENED = 0.14, 0.42
+LOST = 0.5  # of the inertia in some motion: where less is left by the deformation, its second order is not enough
+ENOUGH = 64  # instants whose bending is looked at: those where a bound of it is largest
 
 
 class FlexibleBody(Body):
@@ -43,11 +48,16 @@ class FlexibleBody(Body):
     choice of the frame changes the motion only by what is of second order in the deformation.
 
     Deformations are small: their elastic forces are linear, K eta, and damped by `damping_ratios` (one, or one per mode
-    in order of frequency). With `geometric_stiffening` (beams only) bending also shortens the body, u = psi eta + 1/2
-    eta^T g eta: loads along it then do work on deflections, so that tension by rotation, weight, acceleration and
-    forces in joints resists bending and pressure lets it buckle. A body that turns nearly as fast as it bends, or
-    that carries loads near buckling, needs it. Its frame is that of mean axes then, whatever `frame` says; modal
-    coordinates and the motion of nodes mean the same in both.
+    in order of frequency) of the vibrations for which the modes were made: those of `clamped_modes` while the node is
+    held, all others of the free body. With `geometric_stiffening` (components made of beams or solids, not those given
+    as matrices) bending also shortens the body, u = psi eta + 1/2 eta^T g eta: loads along it then do work on
+    deflections, so that tension by rotation, weight, acceleration and forces in joints resists bending and pressure
+    lets it buckle.
+    A body that turns nearly as fast as it bends, or that carries loads near buckling, needs it; without it a run warns
+    by rotation, loads and deflection. Loads are looked for in 64 stored instants spread over the run, and in those of
+    the largest accelerations and reactions of up to 4096. With stiffening its frame is that of mean axes, whatever
+    `frame` says: poses and rates, described ones and those of states, are of these axes, while modal coordinates mean
+    the same in both. A deformed state of it without stiffening in the frame of a node is another motion with it.
 
     Whatever formulation the rigid bodies have, a flexible one has `FloatingFrame`: 7 + m coordinates, 6 + m velocities.
     """
@@ -61,7 +71,7 @@ class FlexibleBody(Body):
     )
     modal_coordinates = parameter(None, kind="vector", shape=(None,), help="deformation when described; none: zero")
     modal_velocities = parameter(None, kind="vector", shape=(None,), unit="1/s", help="its rate; none: zero")
-    damping_ratios = parameter(0.0, kind="numbers", minimum=0.0, help="of the vibrations of the shapes, 1 is critical")
+    damping_ratios = parameter(0.0, kind="numbers", minimum=0.0, help="of the modes' vibrations, 1 is critical")
     geometric_stiffening = parameter(False, help="whether bending shortens the body, so that tension resists it")
 
     def __init__(self, name: str, modes: Modes, **values: Any) -> None:
@@ -73,8 +83,11 @@ class FlexibleBody(Body):
             value = getattr(self, field)
             if np.ndim(value) == 1 and len(value) != count:
                 yield self.problem(field, f"found {len(value)} numbers; allowed are {count}, one per mode; give these")
-        if self.geometric_stiffening and self.modes.component.beams is None:
-            message = "found True; allowed is False for a component that is not made of beams; leave it out"
+        if self.geometric_stiffening and not self.can_stiffen:
+            message = (
+                "found True; its component was given as matrices (or comes from an old file of a solid), which do not "
+                "say how bending shortens it; make it by mb.flexible.beam, frame or solid, or leave the stiffening out"
+            )
             yield self.problem("geometric_stiffening", message)
 
     # --- modes in the frame -------------------------------------------------------------------------------------------
@@ -97,7 +110,7 @@ class FlexibleBody(Body):
             "formulation",
             key,
             lambda: (StiffenedFrame if self.geometric_stiffening else FloatingFrame)(
-                ModalInertia.of(self.shapes_in_frame, ratios, self.geometric_stiffening)
+                ModalInertia.of(self.shapes_in_frame, ratios, self.geometric_stiffening, self.modes)
             ),
         )
 
@@ -127,17 +140,6 @@ class FlexibleBody(Body):
             none if self.modal_velocities is None else self.modal_velocities,
         )
 
-    def held_frequency(self, node: int) -> float:
-        """Lowest frequency of its shapes while a node is held, rad/s."""
-        from scipy.linalg import eigh
-
-        def lowest() -> float:
-            held = self.modes.relative_to("node", node)
-            square = eigh(held.stiffness, held.mass, eigvals_only=True, subset_by_index=(0, 0))[0]
-            return float(np.sqrt(max(square, 0.0)))
-
-        return self._kept(f"frequency {node}", (self.modes,), lowest)
-
     def unbounded(self, modal_coordinates: Array) -> str:
         """Why a run cannot go on if a shape displaces the body by far more than its own size; else nothing."""
 
@@ -154,32 +156,131 @@ class FlexibleBody(Body):
             f"bends without bound, which small deformations cannot describe; {remedy}, or use smaller bodies"
         )
 
-    def remarks(self, markers: Sequence[Marker], local_angular_velocity: Array) -> list[str]:
-        """A warning if it turned nearly as fast as it bends, held at one of its markers, without stiffening.
+    def rotation_remark(self, local_angular_velocity: Array, motions: Array) -> str:
+        """A warning if it turned nearly as fast as it bends in some motions, without stiffening; else nothing.
 
-        Centrifugal loads then lower the stiffness against bending in the plane of rotation from omega_1^2 to
+        `motions` (6 + m, k) are those of frame and shapes that its joints allow, normalized by their kinetic energy.
+        Centrifugal loads lower the stiffness against bending in the plane of rotation from omega_1^2 to
         omega_1^2 - omega^2, which tension in the body would more than make up for. What lies on the axis of rotation,
         such as a shaft that spins about itself, is not pulled: speeds w x d count, relative to the largest d.
         """
         omega = local_angular_velocity
-        if self.geometric_stiffening or not len(omega):
-            return []
+        if self.geometric_stiffening or not len(omega) or not motions.shape[1]:
+            return ""
         fast = omega[np.unique([*np.abs(omega).argmax(axis=0), np.einsum("ni,ni->n", omega, omega).argmax()])]
-        found = 0.0, np.inf
-        for node in sorted({self.node_at(marker.at) for marker in markers if not isinstance(marker, AxisMarker)}):
-            arms = self.modes.component.nodes - self.modes.component.positions[node]
-            speeds = np.linalg.norm(np.cross(fast[:, None], arms), axis=2).max()
-            rate, lowest = float(speeds / np.linalg.norm(arms, axis=1).max()), self.held_frequency(node)
-            if rate * found[1] >= found[0] * lowest:
-                found = rate, lowest
-        rate, lowest = found
-        if rate < NEAR * lowest:
-            return []
-        remedy = "set geometric_stiffening=True" if self.modes.component.beams is not None else "use smaller bodies"
-        return [
-            f"{self} turns with up to {rate:.4g} rad/s, and its first frequency where it is held is {lowest:.4g} "
-            f"rad/s: without geometric stiffening it bends too much, or without bound; {remedy}"
-        ]
+        arms = self.modes.component.nodes - self.modes.component.centre_of_mass
+        rate = float(np.linalg.norm(np.cross(fast[:, None], arms), axis=2).max() / np.linalg.norm(arms, axis=1).max())
+        square = np.linalg.eigvalsh(motions[6:].T @ self.shapes_in_frame.stiffness @ motions[6:])[0]
+        lowest = float(np.sqrt(max(square, 0.0)))
+        if not rate >= NEAR * lowest:
+            return ""
+        return (
+            f"{self} turns with up to {rate:.4g} rad/s, and its first frequency as its joints hold it is {lowest:.4g} "
+            f"rad/s: without geometric stiffening it bends too much, or without bound; {self._remedy}"
+        )
+
+    @property
+    def can_stiffen(self) -> bool:
+        """Whether geometric stiffening is known for its component."""
+        return self.modes.component.knows_elements
+
+    @property
+    def _remedy(self) -> str:
+        return "set geometric_stiffening=True" if self.can_stiffen else "divide it into smaller bodies"
+
+    def load_stiffness(self, motions: Array) -> LoadStiffness:
+        """How loads along it change its stiffness in some motions of its frame and its shapes, (6 + m, k)."""
+        from ..flexible.load_stiffness import LoadStiffness
+
+        key = (self.modes, self.frame, motions.tobytes())
+        return self._kept("load stiffness", key, lambda: LoadStiffness(self.shapes_in_frame, motions))
+
+    def load_remark(self, shares: Array, instants: Array) -> str:
+        """A warning if linear theory leaves out more of the stiffness against bending than it may; else nothing.
+
+        `shares` are what loads along it that press, those that pull, and loads across it add to its stiffness, relative
+        to it, each at some instant. Loads along it change the stiffness of a deformation by as much; those across it
+        couple twist and bending, so that each of the two loses the square.
+        """
+        kinds = (
+            ("along it that press it, so that it is softer and may buckle", abs(shares[0])),
+            ("along it that pull it, so that it is stiffer", abs(shares[1])),
+            ("across it that couple twist and bending, so that it may tip sideways", shares[2] ** 2),
+        )
+        for t, (what, changed) in zip(instants, kinds, strict=True):
+            if changed >= LOADED:
+                return (
+                    f"{self} carries loads {what}: at t = {t:.6g} s by {100.0 * changed:.3g} % of its stiffness "
+                    f"against bending, which is left out without geometric stiffening; {self._remedy}"
+                )
+        return ""
+
+    def tightened_remark(self, t: float, share: float) -> str:
+        """A warning if bending pulls it, since joints hold two of its nodes apart, as linear theory does not know."""
+        if share < LOADED:
+            return ""
+        return (
+            f"{self} is bent at t = {t:.6g} s while joints keep its nodes from coming nearer to each other: that pulls "
+            f"it, which adds {100.0 * share:.3g} % to its stiffness against bending and is left out without geometric "
+            f"stiffening; {self._remedy}"
+        )
+
+    def bending_remark(self, t: Array, modal_coordinates: Array) -> str:
+        """A warning if it is bent by more than its theory holds for at one of some instants; else nothing."""
+        limit = BENT_STIFFENED if self.geometric_stiffening else BENT
+        slopes = self._kept("slopes", (self.modes, self.frame, self.geometric_stiffening), self._slopes)
+        some = self._most_bent(modal_coordinates, slopes, limit)
+        if not len(some):
+            return ""
+        found = np.linalg.norm(np.einsum("nik,tk->tni", slopes, modal_coordinates[some]), axis=2).max(axis=1)
+        if not found.max() > limit:
+            return ""
+        instant, way = t[some[int(found.argmax())]], "divide it into smaller bodies"
+        if self.geometric_stiffening:
+            why = "what is of third order in the deformation, which is left out, exceeds 1 % there"
+        else:
+            way = f"set geometric_stiffening=True, or {way}" if self.can_stiffen else way
+            why = "linear theory, by which nodes move on straight lines, is off by more than 1 % there"
+        size = f"{found.max():.3g} rad at t = {instant:.6g} s, more than {limit:g} rad"
+        return f"{self} is bent by up to {size}: {why}; {way}"
+
+    def inertia_remark(self, t: float, least: float) -> str:
+        """A warning if deformation leaves less than half of its inertia in some motion at an instant; else nothing.
+
+        Inertia is known to second order in the deformation. In the frame of a node a motion of what is near to it alone
+        is one of the frame against all shapes, in which large inertias almost cancel: what is left of those, a heavy
+        disk that turns a little, can exceed the inertia of that motion.
+        """
+        if least > LOST:
+            return ""
+        return (
+            f"{self} is deformed so far at t = {t:.6g} s that its inertia, known to second order in the deformation, "
+            f'is {max(least, 0.0):.3g} of that undeformed in some motion, and wrong; set frame="mean"'
+        )
+
+    def _most_bent(self, modal_coordinates: Array, slopes: Array, limit: float) -> NDArray[np.intp]:
+        """Some instants, those at which a bound of the turns of nodes is largest and above a limit."""
+        if not modal_coordinates.size or not len(slopes):
+            return np.zeros(0, np.intp)
+        bounds = np.abs(modal_coordinates) @ np.linalg.norm(slopes, axis=1).max(axis=0)
+        some = np.argsort(bounds)[-ENOUGH:]
+        return some[(bounds[some] > limit) & (bounds[some] < np.inf)]
+
+    def most_turned(self, modal_coordinates: Array) -> NDArray[np.intp]:
+        """Some of the instants at which its nodes turn most."""
+        return self._most_bent(modal_coordinates, self.shapes_in_frame.some_rotations, 0.0)
+
+    def _slopes(self) -> Array:
+        """(n, 3, m): how nodes turn with the modal coordinates; of beams about axes across them, since a twist is no
+        bending. Of a large solid some of the nodes are enough.
+        """
+        shapes, part = self.shapes_in_frame, self.modes.component
+        if part.beams is not None:
+            turns = shapes.rotations[part.beams.edges]  # (elements, 2, 3, m)
+            along = part.beams.axes[:, 0]
+            twist = np.einsum("ei,enik->enk", along, turns)
+            return (turns - along[:, None, :, None] * twist[:, :, None]).reshape(-1, 3, shapes.count)
+        return shapes.some_rotations
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
@@ -227,8 +328,9 @@ class FlexibleBody(Body):
         points = [shapes.motion_at(k)[:3] for k in range(len(part.nodes), len(part.positions))]
         moves = np.concatenate([shapes.translations, np.reshape(points, (-1, 3, shapes.count))])
         found = part.positions + np.einsum("nik,...k->...ni", moves, modal_coordinates)
-        if self.geometric_stiffening:
-            bends = np.array([shapes.curve_at(k)[:3] for k in range(len(part.positions))])
+        if (curves := self.curves) is not None:
+            points = [shapes.curve_at(k)[:3] for k in range(len(part.nodes), len(part.positions))]
+            bends = np.concatenate([curves, np.reshape(points, (-1, *curves.shape[1:]))])
             found = found + 0.5 * np.einsum("nikl,...k,...l->...ni", bends, modal_coordinates, modal_coordinates)
         return found
 
@@ -311,7 +413,7 @@ class FlexibleBody(Body):
         shape = self.node_shape(self.modes.component.node_at(point))
         if not len(modal_coordinates):
             return point, np.zeros(3)
-        rates = np.atleast_2d(modal_velocities)
+        rates = np.atleast_2d(modal_velocities if len(modal_velocities) else 0.0 * modal_coordinates)
         node = NodeMotion.of(shape, np.atleast_2d(modal_coordinates), rates, 0.0 * rates)
         return point + node.displacement[0], node.velocity[0]
 

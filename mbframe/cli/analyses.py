@@ -99,12 +99,5 @@ def eig(options: Namespace) -> int:
         "eigenvalues": roots,
         "modes": modes,
     }
-    lines = [
-        f"{system.name}: {found.stability}",
-        f"{'real, 1/s':>15} {'imaginary, 1/s':>15} {'frequency, Hz':>15} {'damping ratio':>15}",
-    ]
-    for mode in found.modes:
-        root = mode.eigenvalue
-        lines.append(f"{root.real:>15.6g} {root.imag:>15.6g} {mode.frequency:>15.6g} {mode.damping_ratio:>15.4g}")
-    tell(options, data, "\n".join(lines).replace("\n", "\n  "))
+    tell(options, data, str(found))
     return OK

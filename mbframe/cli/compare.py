@@ -55,13 +55,18 @@ def compare(options: Namespace) -> int:
         given["executor"] = "processes"
     found = mbframe.compare(system, **given, progress=shows_progress(options))
     table = found.table(options.sort)
-    if options.report is not None:
-        found.report(options.report)
-    data = {"model": system.name, "table": list(table), "notes": found.notes, "report": options.report}
-    data["completed"] = found.completed
-    stopped = [] if found.completed else [found.notes[-1]]
-    tell(options, data, *_lines(table, options.report), *stopped)
-    if not found.completed:
+    report, notes, completed = options.report, list(found.notes), found.completed
+    if report is not None and completed:
+        try:
+            found.report(report)
+        except KeyboardInterrupt:
+            completed = False
+    if report is not None and not completed:  # the table is kept; a page takes its time
+        notes.append(f"stopped by the user before {report!r} was written")
+        report = None
+    data = {"model": system.name, "table": list(table), "notes": notes, "report": report, "completed": completed}
+    tell(options, data, *_lines(table, report), *([] if completed else notes[-1:]))
+    if not completed:
         return INTERRUPTED
     return FAILED if len(found.failures()) == len(table) else OK
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .. import examples
-from ..errors import ModelError, Problem
+from ..errors import ModelError, Problem, shown
 from ..files.catalogue import Catalogue
 from ..files.model import read, settings_from, system_from
 from ..files.reader import STRATEGY_SETTINGS, Reader
@@ -52,17 +52,20 @@ _EXAMPLES: Final = {
 def model(options: Namespace) -> tuple[System, dict[str, Any]]:
     """The system that was asked for, and the settings of its simulation: of the file, then of the command."""
     name: str = options.model
+    notices: list[str] = []
     example = name.replace("-", "_")
     if example in examples.names() and not Path(name).exists():
         system, settings = getattr(examples, example)(), {"t_end": EXAMPLE_DURATION}
     elif Path(name).suffix.lower() == ".urdf":
-        notices: list[str] = []
         system, settings = import_urdf(name, notices=notices), {"t_end": EXAMPLE_DURATION}
         for notice in notices:
-            print(f"left out: {notice}", file=sys.stderr)
+            print(f"left out: {shown(notice)}", file=sys.stderr)
     elif Path(name).expanduser().exists() or Path(name).suffix:
         document = read(name)
-        system, settings = system_from(document), settings_from(document)
+        folder = Path(name).expanduser().absolute().parent
+        system, settings = system_from(document, (), folder, notices), settings_from(document)
+        for notice in notices:
+            print(f"mesh: {shown(notice)}", file=sys.stderr)
     else:
         near = difflib.get_close_matches(example, examples.names(), n=1, cutoff=0.5)
         meant = f"did you mean {near[0]!r}? " if near else ""

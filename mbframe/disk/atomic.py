@@ -9,11 +9,15 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from ..errors import ModelError, Problem
 from .locks import PATIENCE, Lock
 
 FilePath = str | os.PathLike[str]
+
+FOLDER: Final = ".folder"
+"""How the name of a folder ends that belongs to the temporary file of the rest of its name."""
 
 
 def writable(path: FilePath) -> Path:
@@ -80,6 +84,30 @@ def replacing_as_owner(path: FilePath) -> Iterator[tuple[Path, Lock]]:
         raise unwritten(path, error) from error
 
 
+@contextmanager
+def folder_beside(path: FilePath) -> Iterator[Path]:
+    """A folder beside `path` for the block, for several files that become one; it is swept like a temporary file."""
+    place = writable(path)
+    _sweep(place)
+    with _temporary(place) as (temporary, _):
+        try:
+            with folder_of(temporary) as folder:
+                yield folder
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def folder_of(temporary: Path) -> Iterator[Path]:
+    """A folder for the block that belongs to a temporary file, and is swept with it."""
+    folder = Path(f"{temporary}{FOLDER}")
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def check_free(path: FilePath) -> None:
     """A `ModelError` if a run writes the file."""
     place = Path(os.path.realpath(Path(path).expanduser()))
@@ -124,11 +152,17 @@ def _temporary(place: Path) -> Iterator[tuple[Path, Lock]]:
 def _sweep(place: Path) -> None:
     """Remove temporary files of a place whose owner is gone."""
     named = re.compile(re.escape(f".{place.stem}-") + "[0-9a-f]{12}" + re.escape(place.suffix))
+    folders = []
     for found in place.parent.iterdir():
         if named.fullmatch(found.name) and found.is_file() and not found.is_symlink():
             with suppress(OSError), Lock(found) as lock:
                 if lock.held and lock.certain:
                     found.unlink(missing_ok=True)
+        elif found.name.endswith(FOLDER) and named.fullmatch(found.name.removesuffix(FOLDER)):
+            folders.append(found)
+    for folder in folders:
+        if not folder.with_name(folder.name.removesuffix(FOLDER)).exists() and not folder.is_symlink():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def write_text(path: FilePath, text: str) -> None:

@@ -40,6 +40,7 @@ class Lock:
     """
 
     def __init__(self, path: Path, patience: float = 0.0, *, new: bool = False) -> None:
+        self.descriptor = -1
         self.descriptor, writable = _opened(path, new)
         end = time.monotonic() + patience
         while (taken := _taken(self.descriptor, writable)) is False and time.monotonic() < end:
@@ -67,6 +68,9 @@ class Lock:
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
+
+    def __del__(self) -> None:
+        self.close()  # of a run that was stopped before it began
 
     def __enter__(self) -> Lock:
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -21,7 +21,7 @@ from ..kernels.march import REPLAY, replay, replay_energies
 from ..state import Motion, State
 from ..system import System
 from .bodywise import bodywise_record
-from .failures import failure
+from .failures import Begun, failure
 from .following import Following
 from .redundancy import extent
 from .stages import Stages
@@ -417,16 +417,15 @@ class Equations:
         """Run a strategy once on the current state; what is in use stays in use."""
         self.run(strategy.address, t, strategy.data_address, n)
 
-    def run(self, address: int, t: float, data: int = 0, n: int = 0) -> int:
-        """Run a stage; failures become errors, the statuses of `march` are returned."""
+    def run(self, address: int, t: float, data: int = 0, n: int = 0, before: Callable[[], Begun] | None = None) -> int:
+        """Run a stage; failures become errors, the statuses of `march` are returned.
+
+        `before` tells when and in which state the step that failed began.
+        """
         status = run_stage(address, t, self.work.address, data, n)
         if status in (codes.OK, codes.DONE, codes.FULL):
             return status
-        raise self.failure(status)
-
-    def failure(self, status: int) -> Exception:
-        """What a status means, in words."""
-        return failure(self, status)
+        raise failure(self, status, before() if before is not None else None)
 
     def python_error(self, t: float) -> Exception:
         """What Python code in a stage raised."""

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies.base import Body
+from ..kernels import dynamics
 from ..kernels.dynamics import LARGEST_GAP
+from ..kernels.workspace import DYNAMICS
 
 if TYPE_CHECKING:
     from .equations import Equations
@@ -25,6 +27,7 @@ MOST_ROWS = 1500  # singular values of a larger matrix take too long for a messa
 MOST_TO_CHECK = 300  # rows: before every run, some milliseconds
 DEPENDENT = 3e-8  # relative singular value up to which equations are dependent: gaps of that size are kept
 NEARLY = 3e-3  # up to which they nearly are
+LOST_BY_MASS = 1e-9  # relative pivot of J M^-1 J^T near which one is taken for lost
 PART = 1e-3  # of a dependency, from which a joint takes part in it
 NEARBY = 0.05  # rad, or lengths of the model: how far a position is from which to judge a dependency
 REMEDY = (
@@ -53,13 +56,17 @@ def dependencies(eq: Equations) -> Array | None:
     return left[:, sizes <= NEARLY]
 
 
-def _decomposed(eq: Equations) -> tuple[Array, Array, Array]:
-    """Left singular vectors of the scaled J, singular values with zeros for all rows, and the lengths of rows."""
+def _decomposed(eq: Equations, by_mass: bool = False) -> tuple[Array, Array, Array]:
+    """Left singular vectors of the scaled J, singular values with zeros for all rows, and the lengths of rows.
+
+    Scaled `by_mass`, the squares of the singular values are those of J M^-1 J^T with a unit diagonal.
+    """
     mass, jacobian = eq.matrices(dense=True)
     scaled = np.zeros_like(jacobian)
     for b in eq.tables.bodies:
         root = np.sqrt(np.diagonal(mass)[b.v_slice])
-        root = root / (root[0] or 1.0)  # lengths: a heavy body beside a light one is no dependency
+        if not by_mass:
+            root = root / (root[0] or 1.0)  # lengths: a heavy body beside a light one is no dependency
         scaled[:, b.v_slice] = jacobian[:, b.v_slice] / np.where(root > 0.0, root, 1.0)
     lengths = np.linalg.norm(scaled, axis=1)
     lengths[lengths <= 1e-12 * lengths.max(initial=0.0)] = 1.0
@@ -116,6 +123,20 @@ def open_dependency(eq: Equations) -> float:
     return float(np.abs(part / eq.work.row_sizes).max(initial=0.0))
 
 
+def lost_beside_heavy(eq: Equations, t: float, y: Array) -> list[Any] | None:
+    """Joints whose equations are independent at a state, but lost in J M^-1 J^T; None if equations are dependent.
+
+    A light body between heavy ones, or between one and the ground, moves as all its joints say: weighted by mobility,
+    they differ by the ratio of the masses only. None for models that are too large, too.
+    """
+    eq.set_state(*eq.split(y))
+    eq.run(dynamics.evaluate.address, t, n=DYNAMICS)
+    if not 0 < eq.n_rows <= MOST_TO_CHECK or _decomposed(eq)[1].min() <= NEARLY:
+        return None
+    left, sizes, _ = _decomposed(eq, by_mass=True)
+    return joints_in(eq, left[:, sizes**2 <= LOST_BY_MASS])
+
+
 def may_stay(eq: Equations) -> bool:
     """Whether the gaps at the last evaluated state are such that no displacement closes them, and small enough."""
     gap = float(np.abs(eq.work.residual / eq.work.row_sizes).max(initial=0.0))
@@ -142,7 +163,8 @@ def misaligned(eq: Equations, t: float, y: Array) -> list[Any]:
     if eq.n_rows > MOST_TO_CHECK or not eq.n_rows:
         return []
     q, v, z = eq.split(y)
-    eq.evaluate(t, q, v, z)
+    eq.set_state(q, v, z)
+    eq.run(dynamics.evaluate.address, t, n=DYNAMICS)  # without the matrices, which cost more than all of this
     eq.factor()
     if not eq.factor_record["left_out"] and eq.factor_record["weakest_pivot"] > NEARLY**2:
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from .user import (
     PythonConstraints,
     PythonForces,
     PythonVelocityConstraints,
+    check_memory,
     check_shapes,
     method_of,
     residuals,
@@ -36,6 +37,8 @@ from .user import (
 )
 from .workspace import Workspace
 
+UNBOUNDED: Final = 1e8
+"""An own state of that size, growing by itself in less than 1/UNBOUNDED s, has no bounds."""
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -223,6 +226,7 @@ class Stages:
             self._sample_motion()
             for row, element in zip(rows, elements, strict=True):
                 check_shapes(element, *self.tables.seen_by(row))
+                self.notices += check_memory(element, *self.tables.seen_by(row))
                 if (notice := uncounted(element, *self.tables.seen_by(row))) is not None:
                     self.notices.append(notice)
         stage = bindings.force_stage(self._kernels(kind), is_ours(kind), rows.dtype, states, may_count(kind))
@@ -314,7 +318,8 @@ class Stages:
         what = "an error that Python does not repeat"
         if cause is not None:
             what = f"{type(cause).__name__}: {cause}{_line_of(cause)}"
-        failure = SimulationError(f"{stage.method} raised {what}", time=t, culprit=self._label(element))
+        method = "state_rate" if stage.method == "wrench" and _came_through(cause, "state_rate") else stage.method
+        failure = SimulationError(f"{method} raised {what}", time=t, culprit=self._label(element))
         failure.__cause__ = cause
         return failure
 
@@ -325,7 +330,8 @@ class Stages:
             for k, element in enumerate(stage.elements if called else ()):
                 cause = self._repeated(stage, k, t) if functions_of([element]) else None
                 if isinstance(cause, ModelError):
-                    failure = SimulationError(cause.problems[0].message, time=t, culprit=self._label(element))
+                    message = cause.problems[0].message.replace(f" at t = {t!r}", "")  # the error says it
+                    failure = SimulationError(message, time=t, culprit=self._label(element))
                     failure.__cause__ = cause
                     return failure
         return None
@@ -369,21 +375,52 @@ class Stages:
                 continue
             rows = stage.table if stage.table is not None else self._rows_of(stage.elements)
             for element, row in zip(stage.elements, rows, strict=False):
-                i, j = self.tables.seen_by(row)
-                own = [self.work.z[row.z : row.z + element.states].copy()] if getattr(element, "states", 0) else []
-                try:
-                    with np.errstate(all="ignore"):
-                        found = method_of(element, stage.method)(t, i, j, *(own if stage.method == "wrench" else ()))
-                    numbers = np.concatenate([np.ravel(np.asarray(part, float)) for part in found])
-                except Exception:  # that is said elsewhere, if it matters
-                    continue
-                if not np.all(np.isfinite(numbers)):
+                for method, numbers in self._numbers_of(stage.method, element, row, t):
+                    if np.all(np.isfinite(numbers)):
+                        continue
                     values = ", ".join(f"{number:.6g}" for number in numbers)
                     message = (
-                        f"{stage.method} gives numbers that are not finite ({values}); look for a division by zero, or "
-                        "a root or logarithm of a negative number"
+                        f"{method} gives numbers that are not finite ({values}); look for a division by zero, or a "
+                        "root or logarithm of a negative number"
                     )
                     return SimulationError(message, time=t, culprit=self._label(element))
+        return None
+
+    def _numbers_of(self, method: str, element: Any, row: Any, t: float) -> Iterator[tuple[str, np.ndarray]]:
+        """What a method of an element gives at the last evaluated state; with a wrench, what its own states do.
+
+        Own states without bounds are left out: what becomes of them is no fault of a formula.
+        """
+        i, j = self.tables.seen_by(row)
+        given: list[Any] = [t, i, j]
+        methods = [method]
+        if method == "wrench" and element.states:
+            z = self.work.z[row.z : row.z + element.states].copy()
+            if not np.all(np.abs(z) < UNBOUNDED):
+                return
+            given.append(z)
+            methods.append("state_rate")
+        for name in methods:
+            try:
+                with np.errstate(all="ignore"):
+                    found = method_of(element, name)(*given)
+                parts = found if name != "energy" else [found]
+                yield name, np.concatenate([np.ravel(np.asarray(part, float)) for part in parts])
+            except Exception:  # that is said elsewhere, if it matters
+                continue
+
+    def energy_not_finite(self, t: float) -> str | None:
+        """What to say of the first element whose energy is not finite at the last evaluated state, if there is one."""
+        for stage in self.energies:
+            rows = stage.table if stage.table is not None else self._rows_of(stage.elements)
+            for element, row in zip(stage.elements, rows, strict=False):
+                for _, numbers in self._numbers_of("energy", element, row, t):
+                    if not np.all(np.isfinite(numbers)):
+                        return (
+                            f"{self._label(element)}: energy gives {numbers[0]:.6g} at t = {t:.6g} s, so that the "
+                            "energies of the run are not known; look for a division by zero, or a root or logarithm "
+                            "of a negative number"
+                        )
         return None
 
     def _rows_of(self, elements: list[Any]) -> list[Any]:
@@ -395,6 +432,11 @@ class Stages:
             for row, e in zip(table.rows, table.elements, strict=True)
         }
         return [found[id(element)] for element in elements]
+
+
+def _came_through(cause: BaseException | None, method: str) -> bool:
+    """Whether an error was raised in a method, or in what it called."""
+    return cause is not None and any(frame.name == method for frame in traceback.extract_tb(cause.__traceback__))
 
 
 def _line_of(cause: BaseException) -> str:

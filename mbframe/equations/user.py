@@ -7,6 +7,7 @@ from extrapolated differences for a method that cannot take `jets`.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import SimpleNamespace
@@ -26,6 +27,8 @@ from .tables import Tables, users_methods
 
 Array = NDArray[np.float64]
 AGREEMENT = 1e-8
+OTHER_STATES = 4  # in which a method is called, to see whether it remembers them
+PLAIN = (bool, int, float, complex, str, list, tuple, dict, set, np.ndarray, np.generic, type(None))
 
 
 def method_of(element: Any, name: str) -> Callable[..., Any]:
@@ -136,9 +139,13 @@ def rate_function(constraint: Any, turns: Callable[[], float] = no_turns) -> Cal
 
 
 def moving(values: Sequence[Any], turns: float = 0.0) -> list[SimpleNamespace]:
-    """Two marker states from position, axes, velocity and angular velocity of each, and the turns of their angle."""
+    """Two marker states from position, axes, velocity and angular velocity of each, and the turns of their angle.
+
+    The numbers are copies, arrays or jets, which a user's method may overwrite.
+    """
     names = ("position", "axes", "velocity", "angular_velocity", "turns")
-    parts = ((*values[:4], 0.0), (*values[4:], turns))
+    copied = [1.0 * value for value in values]
+    parts = ((*copied[:4], 0.0), (*copied[4:], turns))
     return [SimpleNamespace(**dict(zip(names, part, strict=True))) for part in parts]
 
 
@@ -147,7 +154,7 @@ def wrench_function(force: ForceElement, t: float, *states: Array, turns: float 
     wrench = method_of(force, "wrench")
 
     def function(*values: Any) -> Any:
-        push, turn = wrench(t, *moving(values, turns), *states)
+        push, turn = wrench(t, *moving(values, turns), *(z.copy() for z in states))
         return [*push, *turn]
 
     return function
@@ -159,9 +166,8 @@ def own_state_function(force: Any, t: float, turns: float = 0.0) -> Callable[...
     wrench, state_rate = method_of(force, "wrench"), method_of(force, "state_rate")
 
     def function(z: Any, *values: Any) -> Any:
-        markers = moving(values, turns)
-        push, turn = wrench(t, *markers, z)
-        return [*push, *turn, *state_rate(t, *markers, z)]
+        push, turn = wrench(t, *moving(values, turns), 1.0 * z)
+        return [*push, *turn, *state_rate(t, *moving(values, turns), 1.0 * z)]
 
     return function
 
@@ -199,13 +205,28 @@ class PythonConstraints(Caller):
 
     def settle(self) -> list[str]:
         """Decide how derivatives are taken; returns notices."""
-        for row, function in zip(self.rows, self.functions, strict=True):
+        for constraint, row, function in zip(self.constraints, self.rows, self.functions, strict=True):
+            self._refuse_velocities(constraint, function, row)
             function.settle(self.arguments(0.0, self.markers[row.i], self.markers[row.j]))
         return [
             f"{c}: derivatives are taken by differences, because its residual cannot be differentiated exactly"
             for c, f in zip(self.constraints, self.functions, strict=True)
             if not f.exact
         ]
+
+    def _refuse_velocities(self, constraint: BasicConstraint, function: Differentiated, row: Any) -> None:
+        """A residual that asks for a velocity is an error, and belongs into `velocity_residual`."""
+        try:
+            function.function(*self.arguments(0.0, self.markers[row.i], self.markers[row.j]))
+        except AttributeError as error:
+            if error.name in ("velocity", "angular_velocity", "axes_rate"):
+                message = (
+                    f"uses {error.name} of a marker, but an equation of positions has none; give "
+                    "velocity_residual(self, t, i, j) in place of residual"
+                )
+                raise ModelError([constraint.problem("residual", message)]) from error
+        except Exception:  # it says so itself when it is needed
+            return
 
     def arguments(self, t: float, i: Any, j: Any) -> list[Any]:
         """What the functions take."""
@@ -337,7 +358,7 @@ def state_rate_of(force: Any, t: float, i: Any, j: Any, z: Array) -> Array:
 
 
 def check_shapes(force: ForceElement, i: Any, j: Any) -> None:
-    """Refuse a wrench or state rate of the wrong kind or size where the model is described.
+    """Refuse a wrench or state rate of the wrong kind or size, or no finite energy, where the model is described.
 
     A method that raises there is left alone: compiled or not, it says so itself when it is needed.
     """
@@ -346,10 +367,96 @@ def check_shapes(force: ForceElement, i: Any, j: Any) -> None:
         wrench_of(force, 0.0, i, j, *z)
         if force.states:
             state_rate_of(force, 0.0, i, j, *z)
+        if "energy" in users_methods(type(force)):
+            energy = method_of(force, "energy")(0.0, i, j)
+            if not np.all(np.isfinite(np.asarray(energy, float))):
+                message = (
+                    f"returned {energy}, which is not finite, where the model is described; look for a division by "
+                    "zero, or a root or logarithm of a negative number"
+                )
+                raise ModelError([force.problem("energy", message)])
     except ModelError:
         raise
     except Exception:
         return
+
+
+def check_memory(force: ForceElement, i: Any, j: Any) -> list[str]:
+    """Refuse a wrench or state rate that depends on earlier calls; returns notices about one that only keeps a record.
+
+    Steps are tried and thrown away, stages lie ahead of each other, and derivatives are taken by more calls: what a
+    method remembers of calls has nothing to do with what happened. It is called where the model is described, then in
+    other states, and there again; the element is left as it was.
+    """
+    start = [np.array(force.initial_states(), float)] if force.states else []
+    random = np.random.default_rng(2)
+    kept = dict(vars(force))
+    before = _record(kept)
+    notices = []
+    try:
+        for name, call in (("wrench", wrench_of), ("state_rate", state_rate_of))[: 2 if force.states else 1]:
+            if name not in users_methods(type(force)):
+                continue
+
+            def here(call: Callable[..., Any] = call) -> Array:
+                return np.ravel(call(force, 0.0, i.copy(), j.copy(), *(z.copy() for z in start)))
+
+            first, at_first = here(), _record(vars(force))
+            for k in range(OTHER_STATES):
+                others = [_elsewhere(marker, random) for marker in (i, j)]
+                with suppress(Exception):  # in a state that it was not made for
+                    call(force, 0.1 * (k + 1), *others, *(z + random.normal(size=z.shape) for z in start))
+            again = here()
+            if not np.array_equal(first, again, equal_nan=True):
+                message = (
+                    f"gives {_listed(again)} where it gave {_listed(first)} at the same instant in the same state, so "
+                    "it depends on earlier calls, which are those of steps that are tried; let it remember in own "
+                    "states (states, state_rate), and use no random numbers"
+                )
+                raise ModelError([force.problem(name, message)])
+            now = _record(vars(force))
+            changed = [a for a, value in now.items() if value != at_first.get(a) or _replaced(before, a, value)]
+            if changed:
+                notices.append(
+                    f"{force}: {name} changes self.{changed[0]}, also in steps that are tried and thrown away; if the "
+                    "force is to depend on it, let it remember in own states (states, state_rate) instead"
+                )
+    except ModelError:
+        raise
+    except Exception:  # it says so itself when it is needed
+        return []
+    finally:
+        now = _record(vars(force))
+        vars(force).clear()
+        vars(force).update({a: v if now.get(a) == before.get(a) else pickle.loads(before[a]) for a, v in kept.items()})
+    return notices
+
+
+def _record(values: dict[str, Any]) -> dict[str, bytes]:
+    """Attributes as they are now; those that are no plain data are left out."""
+    found = {}
+    for name, value in values.items():
+        if isinstance(value, PLAIN):
+            with suppress(Exception):
+                found[name] = pickle.dumps(value)
+    return found
+
+
+def _replaced(before: dict[str, bytes], name: str, value: bytes) -> bool:
+    """Whether an attribute had a value already, and has another one; what is made at the first call is no memory."""
+    return name in before and before[name] not in (value, pickle.dumps(None))
+
+
+def _elsewhere(marker: Any, random: np.random.Generator) -> Any:
+    """A marker in another place and motion."""
+    other = marker.copy()
+    for name in ("position", "velocity", "angular_velocity"):
+        other[name] = other[name] + random.normal(size=3)
+    return other
+
+
+def _listed(numbers: Array) -> str:
+    return "(" + ", ".join(f"{number:.6g}" for number in numbers) + ")"
 
 
 class PythonForces(Caller):
@@ -375,8 +482,8 @@ class PythonForces(Caller):
             i, j = self.tables.seen_by(row)
             if force.states:
                 own = slice(row.z, row.z + force.states)
-                z = self.z[own].copy()
-                self.z_rate[own] = state_rate_of(force, t, i, j, z)
-                out.force[:], out.torque[:] = wrench_of(force, t, i, j, z)
+                self.z_rate[own] = state_rate_of(force, t, i, j, self.z[own].copy())
+                i, j = self.tables.seen_by(row)  # again, as the first method may have changed what it was given
+                out.force[:], out.torque[:] = wrench_of(force, t, i, j, self.z[own].copy())
             else:
                 out.force[:], out.torque[:] = wrench_of(force, t, i, j)

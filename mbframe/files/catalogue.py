@@ -98,13 +98,16 @@ class Catalogue:
         if problems:
             raise ModelError(problems)
         self._given = {name_of(cls): cls for cls in given}
+        self._found: dict[tuple[type[Any], ...], dict[str, type[Any]]] = {}
 
     def classes(self, *bases: type[Any]) -> dict[str, type[Any]]:
         """All classes below the bases, by their names in files."""
-        known: dict[str, type[Any]] = {}
-        for base in bases:
-            known |= built_in(base)
-        return known | {name: cls for name, cls in self._given.items() if issubclass(cls, bases)}
+        if bases not in self._found:
+            known: dict[str, type[Any]] = {}
+            for base in bases:
+                known |= built_in(base)
+            self._found[bases] = known | {name: cls for name, cls in self._given.items() if issubclass(cls, bases)}
+        return self._found[bases]
 
 
 # ---- Calls --------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ LARGEST_CHUNK: Final = 2**20
 """Bytes of a chunk, unpacked; h5py makes none larger by itself."""
 PACKING: Final = 1100
 """zlib packs at most 1032 bytes into one."""
+PIECE: Final = 2**24  # bytes that are searched at once
 HEAP: Final = b"GCOL\x01\0\0\0"
 DEPTH: Final = 2
 MOST_OBJECTS: Final = 200_000
@@ -98,7 +99,7 @@ def _longest_text(path: Path) -> int:
     if not path.stat().st_size:
         return longest
     with path.open("rb") as source, mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        begin = data.find(HEAP)
+        begin = _found(data, 0)
         while begin >= 0:
             end = begin + int.from_bytes(data[begin + 8 : begin + 16], "little")
             at = begin + 16
@@ -109,8 +110,16 @@ def _longest_text(path: Path) -> int:
                 longest, at = max(longest, size), at + 16 + -(-size // 8) * 8
             if at > end:
                 raise ValueError("a text is longer than the heap that it is in")
-            begin = data.find(HEAP, end)
+            begin = _found(data, end)
     return longest
+
+
+def _found(data: mmap.mmap, start: int) -> int:
+    """Where the next heap begins, or -1; piece by piece, so that other threads have their turn."""
+    for piece in range(start, len(data), PIECE):
+        if (begin := data.find(HEAP, piece, piece + PIECE + len(HEAP) - 1)) >= 0:
+            return begin
+    return -1
 
 
 def _check_type(kind: Any, what: str, longest: int) -> int:
@@ -155,6 +164,7 @@ def _check_dataset(dataset: Any, path: Path, size: int, longest: int) -> None:
     chunks = _stored_chunks(dataset, chunk, name)
     # A run that is killed may leave one row of chunks unwritten.
     there = chunks + math.prod(-(-n // count) for n, count in zip(dataset.shape[1:], made.get_chunk()[1:], strict=True))
+    check_memory(str(path), chunk * (there - chunks))  # a row may be very wide
     if needed > chunk * there or needed > PACKING * stored + chunk * (there - chunks):
         raise ValueError(f"{name} has {needed:,} bytes, of which only {chunks:,} chunks are there")
 

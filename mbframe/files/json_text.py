@@ -6,10 +6,12 @@ import json
 import math
 import textwrap
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, NoReturn
 
 from ..errors import ModelError, Problem
-from ..limits import allowed, check_memory
+from ..limits import allowed, check_memory, no_collection
 from ..packed import claimed_bytes, is_packed
 
 MAX_DEPTH: Final = 16
@@ -19,6 +21,8 @@ MAX_TEXT: Final = 10_000
 MAX_INTEGER: Final = 2**53
 """Largest whole number: above it a float cannot hold them all."""
 _COPIES: Final = 3  # bytes of text are held once, and as characters twice: in the text and in its values
+ESCAPED_COLON: Final = "\\u003"  # how it begins, as a character of a text may be written
+_KINDS: Final = {float, int, bool, str, list, dict, type(None)}
 WIDTH: Final = 120
 """A list or object that fits into this many characters is written on one line."""
 
@@ -54,7 +58,13 @@ def parse(content: bytes | str, source: str) -> Any:
     check_memory(source, parsed_bytes(content))
     try:
         text = (content.decode() if isinstance(content, bytes) else content).removeprefix("\ufeff")
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+        with no_collection():  # which would look at all lists again and again while they come
+            value = json.loads(text, parse_constant=_refuse_constant)
+            found = _Survey.of(value)
+            if found is None or ESCAPED_COLON in text or found.colons != text.count(":"):  # a key may occur twice
+                value = None  # both at once would take twice the memory
+                value = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+                found = _Survey.of(value)
     except UnicodeDecodeError as error:
         message = f"byte {error.start + 1} is no UTF-8; save the file as UTF-8 text"
         raise _bad(source, message) from None
@@ -65,12 +75,9 @@ def parse(content: bytes | str, source: str) -> Any:
         raise _bad(source, f"is nested too deeply; allowed are {MAX_DEPTH} levels") from None
     except ValueError as error:  # NaN, Infinity, a whole number of thousands of digits
         raise _bad(source, str(error)) from None
-    claims: list[int] = []
-    if not _is_sound(value, MAX_DEPTH, claims):
-        problems = list(faults(value))
-        if problems:
-            raise ModelError(problems)
-    check_memory(source, sum(claims))
+    if found is None:
+        raise ModelError(list(faults(value)))
+    check_memory(source, found.claimed)
     return value
 
 
@@ -90,43 +97,74 @@ def parsed_bytes(content: bytes | str) -> int:
     return _COPIES * len(content) + sum(count * size for count, size in zip(counts, (40, 80, 250, 30), strict=True))
 
 
-def _is_sound(value: Any, levels: int, claims: list[int]) -> bool:
-    """Whether nothing is wrong with a value: quicker than `faults`, which says what.
-
-    The memory that packed arrays claim to need joins `claims`.
+@dataclass
+class _Survey:
+    """What a look at all values finds. claimed: bytes that packed arrays claim to need. colons: how many colons the
+    text of the values has, with one for each key: it has more of them if a key occurs twice, and is lost.
     """
-    kind = type(value)
-    if kind is float:
-        return math.isfinite(value)
-    if kind is int:
-        return -MAX_INTEGER <= value <= MAX_INTEGER
-    if kind is str:
-        return not text_fault(value)
-    if kind is list:
-        if levels == 0:
+
+    claimed: int = 0
+    colons: int = 0
+
+    @classmethod
+    def of(cls, value: Any) -> _Survey | None:
+        """Of a value with which nothing is wrong; otherwise None, and `faults` says what.
+
+        Looks at all values of one level at once, in compiled code.
+        """
+        found, level = cls(), [value]
+        for _ in range(MAX_DEPTH + 1):
+            kinds = set(map(type, level))
+            if not kinds <= _KINDS:
+                return None  # such as `_Repeated`
+            if not found.note(*(_of_kind(level, kind, kinds) for kind in (float, int, str))):
+                return None
+            lists: list[list[Any]] = _of_kind(level, list, kinds)
+            objects = found.inside(_of_kind(level, dict, kinds))
+            if objects is None:
+                return None
+            if not lists and not objects:
+                return found
+            level = list(chain(chain.from_iterable(lists), chain.from_iterable(map(dict.values, objects))))
+        return None  # nested too deeply
+
+    def note(self, numbers: list[float], whole: list[int], texts: list[str]) -> bool:
+        """Whether these values are sound."""
+        sound = all(map(math.isfinite, numbers)) and (
+            not whole or -MAX_INTEGER <= min(whole) <= max(whole) <= MAX_INTEGER
+        )
+        return sound and self._text(texts)
+
+    def inside(self, objects: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
+        """Those of these objects whose values are still to be looked at; None if something is wrong with one."""
+        self.colons += sum(map(len, objects))
+        if not self._text(list(chain.from_iterable(objects))):
+            return None
+        arrays = [one for one in objects if "packed" in one and is_packed(one)]
+        if not arrays:
+            return objects
+        try:
+            self.claimed += sum(map(claimed_bytes, arrays))
+        except ValueError:
+            return None
+        self.colons += sum(one["data"].count(":") for one in arrays)
+        return [one for one in objects if not is_packed(one)]
+
+    def _text(self, texts: list[str]) -> bool:
+        if max(map(len, texts), default=0) > MAX_TEXT:
             return False
-        for entry in value:
-            inner = type(entry)
-            if inner is float:
-                if not math.isfinite(entry):
-                    return False
-            elif inner is int:
-                if not -MAX_INTEGER <= entry <= MAX_INTEGER:
-                    return False
-            elif not _is_sound(entry, levels - 1, claims):
+        for begin in range(0, len(texts), 1000):  # together, but not all of them a second time in memory
+            together = "".join(texts[begin : begin + 1000])
+            self.colons += together.count(":")
+            if not together.isascii() and any(map(text_fault, texts[begin : begin + 1000])):
                 return False
         return True
-    if kind is not dict:
-        return value is None or kind is bool  # not a `_Repeated`
-    if levels == 0:
-        return False
-    if is_packed(value):
-        try:
-            claims.append(claimed_bytes(value))
-        except ValueError:
-            return False
-        return True
-    return all(_is_sound(key, 1, claims) and _is_sound(entry, levels - 1, claims) for key, entry in value.items())
+
+
+def _of_kind(level: list[Any], kind: type, kinds: set[type]) -> list[Any]:
+    if kind not in kinds:
+        return []
+    return level if len(kinds) == 1 else [entry for entry in level if type(entry) is kind]
 
 
 def _bad(source: str, message: str) -> ModelError:

@@ -11,14 +11,16 @@ arguments of their classes, and parameters that have their default are left out.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from ..bodies.base import Ground
 from ..constraints.base import BasicConstraint
-from ..disk.atomic import FilePath, refused, write_text
+from ..disk.atomic import FilePath, refused, writable, write_text
 from ..disk.inputs import contents
 from ..errors import ModelError, Problem, check_kinds
 from ..limits import within_time
@@ -28,6 +30,7 @@ from ..plane import lowered
 from ..system import System
 from .catalogue import Catalogue, fields, name_of, takes_formulation
 from .json_text import dumps, faults, most_bytes, one_line, parse
+from .meshes import MeshNotice, gather_meshes, place_meshes
 from .order import by_dependency
 from .reader import FORMAT, SETTINGS, STRATEGY_SETTINGS, VERSION, Reader
 from .values import encoded, encoded_strategy, is_default
@@ -36,8 +39,13 @@ GROUND: Final = Ground("ground")
 HDF5: Final = b"\x89HDF\r\n\x1a\n"  # how such a file begins
 
 
-def save(system: System, path: FilePath, *, simulation: Mapping[str, Any] | None = None) -> None:
+def save(
+    system: System, path: FilePath, *, simulation: Mapping[str, Any] | None = None, copy_meshes: bool = False
+) -> None:
     """Write a model as JSON, whole or not at all.
+
+    Meshes in the folder of the file, or below it, are named relative to it, so that both can be moved together. Those
+    elsewhere are told (`MeshNotice`), because `load` follows no path out of the folder.
 
     Parameters
     ----------
@@ -48,9 +56,23 @@ def save(system: System, path: FilePath, *, simulation: Mapping[str, Any] | None
     simulation
         Arguments of `simulate` to keep with the model: t_end, dt, t_eval, formulation, acceleration, stabilization,
         integrator. `load_settings` returns them.
+    copy_meshes
+        Copy meshes that lie elsewhere to the folder ``NAME meshes`` beside the file.
     """
     check_kinds("save", system=(system, System))
-    write_text(path, text_of(document(system, simulation), f"file {str(path)!r}"))
+    content = document(system, simulation)
+    for notice in described_in(content, path, copy_meshes):
+        warnings.warn(f"{str(path)!r}: {notice}", MeshNotice, stacklevel=2)
+    write_text(path, text_of(content, f"file {str(path)!r}"))
+
+
+def described_in(content: dict[str, Any], path: FilePath, copy_meshes: bool = False) -> list[str]:
+    """Write a document's meshes as a file of this path names them; returns sentences about those that lie elsewhere."""
+    file = Path(path).expanduser().absolute()
+    if copy_meshes:
+        writable(path)
+        gather_meshes(content, file)
+    return place_meshes(content, file.parent)
 
 
 def load(path: FilePath, *, classes: Iterable[type[Any]] = ()) -> System:
@@ -63,12 +85,20 @@ def load(path: FilePath, *, classes: Iterable[type[Any]] = ()) -> System:
     classes
         Your own classes that the file may name. Nothing is imported or executed because a file asks for it.
 
+    Meshes that the file names outside of its folder stay in the model but are not read (`MeshNotice`); allow their
+    folders with `import_limits(mesh_folders=[...])`.
+
     Raises
     ------
     ModelError
         With all problems of the file: where (JSON path), what was found, what is allowed.
     """
-    return within_time(f"file {str(path)!r}", lambda: system_from(read(path), classes))
+    notices: list[str] = []
+    folder = Path(path).expanduser().absolute().parent
+    system = within_time(f"file {str(path)!r}", lambda: system_from(read(path), classes, folder, notices))
+    for notice in notices:
+        warnings.warn(f"{str(path)!r}: {notice}", MeshNotice, stacklevel=2)
+    return system
 
 
 def load_settings(path: FilePath, *, classes: Iterable[type[Any]] = ()) -> dict[str, Any]:
@@ -190,9 +220,22 @@ def _settings(settings: Mapping[str, Any], problems: list[Problem]) -> dict[str,
 # ---- From a document to a system ----------------------------------------------------------------------------------
 
 
-def system_from(document: Any, classes: Iterable[type[Any]] = ()) -> System:
-    """The system that a document describes; `classes` are those of users that it may name."""
-    return Reader(Catalogue(classes)).system(document)
+def system_from(
+    document: Any,
+    classes: Iterable[type[Any]] = (),
+    folder: Path | None = None,
+    notices: list[str] | None = None,
+) -> System:
+    """The system that a document describes; `classes` are those of users that it may name.
+
+    `folder` is that of the file that the document was read from; `notices` takes sentences about meshes outside of it.
+    Without a folder the document is one of our own, whose meshes may lie anywhere.
+    """
+    reader = Reader(Catalogue(classes), folder)
+    system = reader.system(document)
+    if notices is not None:
+        notices += reader.notices
+    return system
 
 
 def settings_from(document: Any, classes: Iterable[type[Any]] = ()) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from ..joints.library import (
 )
 from ..joints.on_axis import AxisJoint
 from ..joints.rolling import KnifeEdge, RollingDisk
+from ..measures import Angle, Displacement
 from ..parameters import REQUIRED
 
 X: Final = [1.0, 0.0, 0.0]
@@ -33,7 +34,7 @@ Z: Final = [0.0, 0.0, 1.0]
 
 AXIAL: Final = (
     *(RevoluteJoint, CylindricalJoint, TranslationalJoint, PlanarJoint, PointOnLineJoint, ScrewJoint, AxisJoint),
-    *(ConstantVelocityJoint, RollingDisk, TorsionalSpringDamper, Limit, PIDActuator),
+    *(ConstantVelocityJoint, RollingDisk, TorsionalSpringDamper, Limit, PIDActuator, Angle, Displacement),
 )
 DEFAULTS: Final[dict[int, tuple[tuple[type[Any], str, Any], ...]]] = {
     1: (

@@ -6,7 +6,9 @@ import dataclasses
 import difflib
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -15,13 +17,24 @@ from ..bodies.formulations import Formulation
 from ..constraints.base import BasicConstraint
 from ..errors import ModelError, Problem
 from ..functions import Function
+from ..limits import no_collection
 from ..markers import Marker
 from ..packed import is_packed, unpacked
 from ..parameters import REQUIRED, Element, Parameter
-from ..shapes import Shape
+from ..shapes import OUTSIDE, Mesh, Shape
 from ..system import System
-from .catalogue import ADDED, Catalogue, arguments, fields, settings_of, strategy_base, takes_formulation
+from .catalogue import (
+    ADDED,
+    Catalogue,
+    arguments,
+    fields,
+    is_built_in,
+    settings_of,
+    strategy_base,
+    takes_formulation,
+)
 from .json_text import child
+from .meshes import located, outside
 from .old_versions import completed
 from .order import by_dependency
 from .values import FUNCTION_KEYS, FUNCTION_KINDS, MAX_POINTS, SEVERAL_FUNCTIONS
@@ -79,8 +92,11 @@ class Entry:
 class Reader:
     """Reads one document and collects what is wrong with it."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, folder: Path | None = None) -> None:
+        """`folder` is that of the document's file: meshes that it names elsewhere are marked, and told in `notices`."""
         self.catalogue = catalogue
+        self.folder = folder
+        self.notices: list[str] = []
         self.dimension = 3  # of the system, until its document says otherwise
         self.version = VERSION  # of the document
         self.problems: list[Problem] = []
@@ -102,7 +118,7 @@ class Reader:
     def _finish(self, read: Any, value: Any) -> Any:
         try:
             # Extreme numbers overflow in some checks; the comparisons that follow refuse them.
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), no_collection():  # of garbage, among all elements again and again
                 found = read(value)
         except _Full:
             rest = Problem("", "", f"there are more than {MAX_PROBLEMS} problems; correct these first")
@@ -270,6 +286,10 @@ class Reader:
         self.keys(data, ("type", "name", *known, *optional), path, label)
         if issubclass(entry.cls, BasicConstraint) and any(isinstance(data.get(side), dict) for side in "ij"):
             return self._between_markers(entry, built)
+        if is_built_in(entry.cls) and "formulation" not in data and len(self.problems) == before:
+            element = self._made_at_once(entry, known, data, built)
+            if element is not None:
+                return element
         values = self._values(known, data, path, label, built)
         if optional and "formulation" in data:
             values["formulation"] = self._strategy(Formulation, data["formulation"], child(path, "formulation"), label)
@@ -279,6 +299,21 @@ class Reader:
         if len(self.problems) > before or any(value is _BROKEN for value in values.values()):
             return None
         return self._made(entry, (entry.name,), values)
+
+    def _made_at_once(
+        self, entry: Entry, known: Mapping[str, Parameter], data: Mapping[str, Any], built: Mapping[str, Element | None]
+    ) -> Element | None:
+        """The element, whose constructor converts and checks its values; None, with nothing noted, if it refuses them.
+
+        Converting each value before, to name its place if it is wrong, takes as long again.
+        """
+        problems, notices = len(self.problems), len(self.notices)
+        values = self._values(known, data, entry.path, str(entry), built, as_given=True)
+        if len(self.problems) == problems and not any(value is _BROKEN for value in values.values()):
+            with suppress(Exception):
+                return entry.cls(entry.name, **values)
+        del self.problems[problems:], self.notices[notices:]
+        return None
 
     def _between_markers(self, entry: Entry, built: Mapping[str, Element | None]) -> Element | None:
         """A constraint that was made from two markers: its sides are objects with body, at and axes."""
@@ -330,8 +365,12 @@ class Reader:
         path: str,
         label: str,
         built: Mapping[str, Element | None],
+        as_given: bool = False,
     ) -> dict[str, Any]:
-        """The converted values of the parameters that a document gives; refused ones are left out."""
+        """The values of the parameters that a document gives; refused ones are left out.
+
+        They are converted and checked, or `as_given` for a constructor that does so.
+        """
         found = {}
         for key, p in known.items():
             if key not in data:
@@ -341,7 +380,8 @@ class Reader:
                 found[key] = self._reference(data[key], place, label, built, p.optional)
                 continue
             try:
-                found[key] = p.convert(self._value(p, data[key], place, label))
+                value = self._value(p, data[key], place, label)
+                found[key] = value if as_given else p.convert(value)
             except _Refused:
                 pass
             except ValueError as error:
@@ -408,6 +448,10 @@ class Reader:
                 self.refuse(child(path, key), message, label)
         if len(self.problems) > before:
             return _BROKEN
+        if self.folder is not None and issubclass(cls, Mesh) and isinstance(values["path"], str):
+            values["path"] = located(values["path"], self.folder)
+            if values["path"].startswith(OUTSIDE):
+                self.notices.append(f"{label} {child(path, 'path')}: {outside(values['path'], self.folder)}")
         return self._constructed(cls, values, path, label, _BROKEN)
 
     def _constructed(

@@ -21,8 +21,9 @@ import os
 import shutil
 import time
 import uuid
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -39,7 +40,7 @@ from ..disk.room import give_back, take
 from ..equations.equations import Equations
 from ..equations.tables import Tables
 from ..errors import ModelError
-from ..limits import check_memory, within_time
+from ..limits import allowed, check_memory, import_limits, within_time
 from ..plane import lifted
 from ..results import EventRecord, Info, Result
 from ..state import Motion, State
@@ -48,6 +49,7 @@ from ..system import System
 from .hdf5 import Closed, NewFile, Superblock
 from .hdf5_checks import check_content, check_reading
 from .json_text import parse, parsed_bytes
+from .meshes import MeshNotice, place_meshes
 from .model import document, settings_from, system_from, text_of
 from .model_arrays import one_model, with_arrays, without_arrays
 
@@ -151,6 +153,7 @@ class Content:
             model, lacks = document(states.snapshot.described, states.settings), ""
         except ModelError as error:  # the motion is worth keeping; its settings say in which coordinates it is
             model, lacks = document(System(states.name), states.settings), str(error)
+        place_meshes(model, None)
         return cls(uuid.uuid4().hex, states.name, model, lacks, states.columns)
 
     @property
@@ -421,6 +424,7 @@ class ResultFile(NamedColumns):
     ) -> None:
         self.path = Path(path).expanduser().absolute()
         self._classes = tuple(classes)
+        self._mesh_folders = allowed().mesh_folders  # where the result was asked for: the model is built later
         self._given_system = system
         _reading(self.path, self._describe)
         self.name = self.content.name
@@ -445,6 +449,9 @@ class ResultFile(NamedColumns):
         self.columns: Columns = {
             part: list(zip(_texts(file[f"names/{part}"]), _texts(file[f"units/{part}"]), strict=True)) for part in PARTS
         }
+        for key in ("model", "model_lacks"):
+            if key in file and file[key].shape != ():
+                raise ValueError(f"{key} is no single text")
         model = parse(file["model"][()], f"file {str(self.path)!r}, model")  # its arrays are read when they are used
         run, name = (_text(file.attrs[key]) for key in ("run", "name"))
         lacks = file["model_lacks"][()] if "model_lacks" in file else file.attrs["model_lacks"]
@@ -454,6 +461,8 @@ class ResultFile(NamedColumns):
             _text(stored.attrs["name"]): (stored.name, _text(stored.attrs["unit"]))
             for stored in file.get("quantities", {}).values()
         }
+        for stored in file.get("quantities", {}).values():
+            _check_numbers(stored)
         lines = bytes(file["log"][:])
         check_memory(f"file {str(self.path)!r}, log", parsed_bytes(lines))
         log = [json.loads(line) for line in lines.decode().splitlines()]
@@ -463,6 +472,9 @@ class ResultFile(NamedColumns):
     def _checked_length(self, file: h5py.File) -> int:
         """Number of instants; arrays that cannot be right are a ValueError."""
         rows, in_tail = map(int, file["written"][:])
+        if Superblock.of(self.path).being_written:  # arrays were looked at before, and may have grown since
+            for part in ("t", *PARTS, *(["tail"] if in_tail else [])):
+                file[part].refresh()
         shapes = {"t": file["t"].shape} | {part: file[part].shape for part in PARTS}
         widths: dict[str, tuple[int, ...]] = {"t": ()} | {part: (len(names),) for part, names in self.columns.items()}
         if in_tail:
@@ -470,6 +482,7 @@ class ResultFile(NamedColumns):
         for name, (found, *width) in shapes.items():
             if not found >= (in_tail if name == "tail" else rows) >= 0 or tuple(width) != widths[name]:
                 raise ValueError(f"{name} has the shape {shapes[name]}")
+            _check_numbers(file[name])
         return rows + in_tail
 
     def result(self) -> Result:
@@ -493,8 +506,8 @@ class ResultFile(NamedColumns):
         return self._stored_part(name, columns)
 
     def whole(self, rows: slice = slice(None)) -> Array:
-        start, stop, _ = rows.indices(len(self))
-        parts = [self._rows(part, slice(start, stop), slice(0, len(self.columns[part]))) for part in PARTS]
+        start, stop, step = rows.indices(len(self))
+        parts = [self._rows(part, slice(start, stop), slice(0, len(self.columns[part])))[::step] for part in PARTS]
         return self._with_added(np.hstack(parts))
 
     def _stored_part(self, name: str, columns: slice) -> Array:
@@ -564,7 +577,12 @@ class ResultFile(NamedColumns):
             message = f"lacks its model ({self.content.lacks}); pass system=... to load_result to compute from it"
             raise refused(self.path, message)
         model = f"file {str(self.path)!r}, model"
-        return Snapshot(within_time(model, lambda: system_from(self.model, self._classes)))
+        notices: list[str] = []
+        with import_limits(mesh_folders=self._mesh_folders) if self._mesh_folders else nullcontext():
+            system = within_time(model, lambda: system_from(self.model, self._classes, self.path.parent, notices))
+        for notice in notices:
+            warnings.warn(f"{model}: {notice}", MeshNotice, stacklevel=2)
+        return Snapshot(system)
 
     @cached_property
     def model(self) -> dict[str, Any]:
@@ -708,6 +726,12 @@ def _text(value: Any) -> str:
 
 def _texts(dataset: h5py.Dataset) -> list[str]:
     return list(dataset.asstr()[:])
+
+
+def _check_numbers(dataset: h5py.Dataset) -> None:
+    """Texts and the like in the place of numbers are a ValueError, before somebody computes with them."""
+    if dataset.dtype.kind not in "fiu":
+        raise ValueError(f"{dataset.name} has no real numbers but {dataset.dtype}")
 
 
 def _event_record(event: EventRecord) -> dict[str, Any]:

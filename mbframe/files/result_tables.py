@@ -35,7 +35,7 @@ def export(result: Result, path: FilePath, names: Sequence[str] = ()) -> None:
 
 def write_csv(path: FilePath, columns: Sequence[Quantity]) -> None:
     """A header "name [unit]" and numbers with all their digits."""
-    header = [_harmless(f"{column.name} [{column.unit}]" if column.unit else column.name) for column in columns]
+    header = [harmless(f"{column.name} [{column.unit}]" if column.unit else column.name) for column in columns]
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
@@ -44,7 +44,7 @@ def write_csv(path: FilePath, columns: Sequence[Quantity]) -> None:
             writer.writerows(zip(*parts, strict=True))
 
 
-def _harmless(header: str) -> str:
+def harmless(header: str) -> str:
     """A header that no spreadsheet takes for a formula, and no terminal for a command."""
     text = shown(header).replace("\n", "\\n").replace("\t", "\\t")
     return f"'{text}" if text.startswith(FORMULAS) else text
@@ -59,8 +59,9 @@ def write_parquet(path: FilePath, columns: Sequence[Quantity]) -> None:
         raise MbframeError("Parquet needs pyarrow, which is not installed: pip install pyarrow") from error
     fields = [pyarrow.field(c.name, pyarrow.float64(), nullable=False, metadata={"unit": c.unit}) for c in columns]
     table = pyarrow.table([c.values for c in columns], schema=pyarrow.schema(fields))
-    with replacing(path) as temporary:
-        pyarrow.parquet.write_table(table, temporary)
+    # A file of ours: pyarrow does not close its own when the disk is full, so that its room would stay taken.
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        pyarrow.parquet.write_table(table, file)
 
 
 WRITERS: Final = {".csv": write_csv, ".parquet": write_parquet}

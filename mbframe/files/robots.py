@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,9 +17,10 @@ from ..disk.atomic import FilePath
 from ..errors import ModelError, Problem
 from ..forces import AngleLimit, Bushing, DisplacementLimit, TorsionalSpringDamper
 from ..joints import FixedJoint, GearJoint, Joint, PlanarJoint, RevoluteJoint, TranslationalJoint
-from ..limits import within_time
+from ..limits import allowed, within_time
 from ..shapes import MESH_SUFFIXES, Box, Cylinder, Mesh, Shape, Sphere
 from ..system import System
+from .meshes import within
 from .urdf import Frame, Inertial, Robot, RobotJoint, Visual, read_urdf
 
 Array = NDArray[np.float64]
@@ -52,7 +54,9 @@ def import_urdf(
     configuration
         Values of joints, rad or m, in which the robot is described; others are at zero, or at the limit next to it.
     packages
-        Folders of the packages that meshes name as ``package://name/...``; those around the file are found anyway.
+        Folders of the packages that meshes name as ``package://name/...``. The package that the file is part of (the
+        folder around it with that name and a `package.xml`) is found anyway. Other meshes are read from the folder of
+        the file and below it only, and from `import_limits(mesh_folders=[...])`.
     stop_stiffness
         Stiffness of the stops of revolute, N m/rad, and prismatic joints, N/m, which the format does not know.
     notices
@@ -86,6 +90,18 @@ class _Part:
     frame: Frame
     inertials: list[Inertial]
     visuals: list[Visual]
+    into: _Part | None = None
+    """What it became part of."""
+
+    @property
+    def whole(self) -> _Part:
+        """The part that it belongs to now."""
+        found = self
+        while found.into is not None:
+            found = found.into
+        if found is not self:
+            self.into = found  # the next one who asks need not go all the way
+        return found
 
 
 class _Builder:
@@ -159,15 +175,15 @@ class _Builder:
             part_of[name] = _Part(name, frames[name], inertials, list(link.visuals))
         fixed = [joint for joint in self._by_depth() if joint.kind == "fixed"]
         for joint in fixed:  # from the root outwards: a frame for a tool becomes part of what carries it
-            if not part_of[joint.child].inertials:
+            if not part_of[joint.child].whole.inertials:
                 _merge(part_of, joint)
-        bare = [part for part in part_of.values() if not part.inertials]
+        bare = {id(part) for part in part_of.values() if part.into is None and not part.inertials}
         grounded = part_of[self.robot.root] if fixed_base else None
         for joint in reversed(fixed):  # a moving link that is only a frame takes what is fixed to it
-            parent = part_of[joint.parent]
-            if any(parent is part for part in bare) and parent is not part_of[joint.child] and parent is not grounded:
+            parent = part_of[joint.parent].whole
+            if id(parent) in bare and parent is not part_of[joint.child].whole and parent is not grounded:
                 _merge(part_of, joint)
-        return part_of
+        return {name: part.whole for name, part in part_of.items()}
 
     def _bodies(self, system: System, part_of: dict[str, _Part]) -> dict[str, Body]:
         bodies: dict[int, Body] = {}
@@ -204,8 +220,8 @@ class _Builder:
         if visual.kind == "sphere":
             return Sphere(radius=values["radius"], **look)
         file, scale = self._mesh_file(values["filename"]), values["scale"]
-        if file is None:
-            self.notices.append(f"mesh of link {link!r}: {values['filename']!r} was not found")
+        if isinstance(file, str):
+            self.notices.append(f"mesh of link {link!r}, filename: {file}")
         elif file.suffix.lower() not in MESH_SUFFIXES:
             allowed = ", ".join(MESH_SUFFIXES)
             self.notices.append(f"mesh of link {link!r}: {file.name!r} is of a kind that is not read ({allowed} are)")
@@ -217,19 +233,32 @@ class _Builder:
             return Mesh(path=str(file), scale=float(scale[0]), **look)
         return None
 
-    def _mesh_file(self, name: str) -> Path | None:
-        """The file that a URDF means: a path from its folder, or one inside a package."""
+    def _mesh_file(self, name: str) -> Path | str:
+        """The file that a URDF means: a path from its folder, or one inside a package; else why there is none."""
         folder = self.path.resolve().parent
         scheme, _, rest = name.rpartition("://")
-        candidates = [folder / rest]
+        homes, inside, remedy = [folder], rest, "copy it there"
         if scheme in ("package", "model"):
             package, _, inside = rest.partition("/")
-            if package in self.packages:
-                candidates = [Path(self.packages[package]).expanduser() / inside]
-            else:
-                around = [folder, *folder.parents]
-                candidates = [f / inside for f in around if f.name == package] + [f / package / inside for f in around]
-        return next((file for file in candidates if file.is_file()), None)
+            homes = self._package_folders(package, folder)
+            remedy = f"give the folder of the package: packages={{{package!r}: ...}}"
+        places = [(os.path.normpath(os.path.join(home, inside)), home) for home in homes]
+        permitted = [place for place, home in places if within(place, home, *allowed().mesh_folders)]
+        if not permitted:
+            remedy += f", or allow its folder: with mb.import_limits(mesh_folders=[{os.path.dirname(places[0][0])!r}])"
+            return f"{name!r} lies outside of the folder {str(homes[0])!r} and is not read; {remedy}: ..."
+        file = next((Path(place) for place in permitted if os.path.isfile(place)), None)
+        return f"{name!r} was not found; {remedy}" if file is None else file
+
+    def _package_folders(self, package: str, folder: Path) -> list[Path]:
+        """Where a package may be: what was given, the package of the file itself, or a folder beside the file."""
+        if package in self.packages:
+            return [Path(self.packages[package]).expanduser().absolute()]
+        own = [f for f in folder.parents if f.name == package and (f / "package.xml").is_file()]
+        given = [Path(f) for f in allowed().mesh_folders]
+        named = [f for f in (folder, *given) if f.name == package]
+        beside = [f / package for f in (folder, *given)] if package not in ("", ".", "..") else []
+        return [*own, *named, *beside] or [folder]
 
     # --- joints -------------------------------------------------------------------------------------------------------
 
@@ -296,11 +325,11 @@ class _Builder:
 
 def _merge(part_of: dict[str, _Part], joint: RobotJoint) -> None:
     """Make the part of a joint's child one with that of its parent."""
-    parent, child = part_of[joint.parent], part_of[joint.child]
+    parent, child = part_of[joint.parent].whole, part_of[joint.child].whole
     there = _inverse(parent.frame) @ child.frame
     parent.inertials += [replace(i, frame=there @ i.frame) for i in child.inertials]
     parent.visuals += [replace(v, frame=there @ v.frame) for v in child.visuals]
-    part_of.update({name: parent for name, part in part_of.items() if part is child})
+    child.into = parent
 
 
 def _moved(joint: RobotJoint, value: float) -> Frame:

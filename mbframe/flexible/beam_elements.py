@@ -1,4 +1,4 @@
-"""Straight beam elements in space: interpolation, stiffness, mass and geometric stiffness of many at once."""
+"""Straight beam elements in space: interpolation, stiffness, mass and second-order strains of many at once."""
 
 from __future__ import annotations
 
@@ -141,6 +141,11 @@ class BeamElements:
 
     def stiffness_matrix(self, size: int) -> sparse.csr_array:
         """The stiffness matrix; bending with shear as in [FriedmanKosmatka1993]."""
+        return self.assemble(self._in_component_axes(self._local_stiffness), size)
+
+    @cached_property
+    def _local_stiffness(self) -> np.ndarray:
+        """(e, 12, 12): in local axes."""
         local = np.zeros((len(self.edges), 12, 12))
         for first, rigidity in ((0, self.young * self.area), (3, self.shear * self.torsion)):
             pair = np.array([[1.0, -1.0], [-1.0, 1.0]]) * (rigidity / self.length)[:, None, None]
@@ -160,7 +165,7 @@ class BeamElements:
             ]
             block = np.moveaxis(np.array(rows), 2, 0) * (self.young * moment / (L**3 * (1.0 + f)))[:, None, None]
             local[np.ix_(range(len(L)), freedoms, freedoms)] = block * np.outer(signs, signs)
-        return self.assemble(self._in_component_axes(local), size)
+        return local
 
     def mass_points(self, nodes: np.ndarray) -> MassPoints:
         """Four Gauss points in each element, which give the consistent mass matrix exactly.
@@ -211,13 +216,15 @@ class BeamElements:
                 local[np.ix_(range(len(slope)), freedoms, freedoms)] += block
         return self.assemble(self._in_component_axes(local), size)
 
-    def shortening_loads(self, first: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """(n, k): loads E A/L ∫ (v_a' v_b' + w_a' w_b') dx that pull the ends of the elements together.
+    def shortening_loads(self, first: np.ndarray, other: np.ndarray, stretch_only: bool = False) -> np.ndarray:
+        """(n, k): loads -K d of what pairs of displacements strain the elements by, d, in second order.
 
-        `first` and `other` (n, k) are displacements of all freedoms, the deflections a and b column by column.
+        `first` and `other` (n, k) are displacements a and b of all freedoms, column by column. An element is stretched
+        by ∫ (v_a' v_b' + w_a' w_b') dx, and its ends turn relative to its chord as `_turned` says, which is left out
+        with `stretch_only`.
         """
         a, b = (np.einsum("eij,ejk->eik", self._turn, x[self.freedoms]) for x in (first, other))
-        shorter = np.zeros((len(self.edges), first.shape[1]))
+        strained = np.zeros_like(a) if stretch_only else self._turned(a, b)
         for place, weight in self._instants():
             for freedoms, ratio, signs in (
                 (BENDING_Y, self.shear_ratio_y, np.ones(4)),
@@ -225,10 +232,31 @@ class BeamElements:
             ):
                 slope = self._bending(place, ratio)[2] * signs
                 slopes = [np.einsum("ei,eik->ek", slope, x[:, list(freedoms)]) for x in (a, b)]
-                shorter += (weight * self.length)[:, None] * slopes[0] * slopes[1]
-        force = (self.young * self.area / self.length)[:, None] * shorter
+                strained[:, 6] += (weight * self.length)[:, None] * slopes[0] * slopes[1]
+        forces = self._turn.transpose(0, 2, 1) @ (self._local_stiffness @ strained)
         loads = np.zeros_like(first)
-        for end, sign in ((0, 1.0), (1, -1.0)):
-            pulled = sign * np.einsum("ei,ek->eik", self.axes[:, 0], force)
-            np.add.at(loads, self.freedoms[:, 6 * end : 6 * end + 3], pulled)
+        np.subtract.at(loads, self.freedoms, forces)
         return loads
+
+    def _turned(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """(e, 12, k): second derivatives of the ends' rotations relative to the chord, for pairs of displacements.
+
+        The axes of the element turn by c with its chord, c_y = -(w_2 - w_1)/L and c_z = (v_2 - v_1)/L to first order,
+        and by the mean of its ends about it. An end that turns by exp(e~) turns relative to them by the logarithm of
+        exp(-c~) exp(e~), which is e - c - ½ c x e to second order; and the chord is along x + c x x + ½ c x (c x x), so
+        that c_y has ½ c_x c_z, and c_z -½ c_x c_y, of second order. This is how twist and bending come together.
+        """
+        chords, ends = [], []
+        for x in (a, b):
+            turns = np.stack([x[:, 3:6], x[:, 9:12]])
+            across = (x[:, 7:9] - x[:, 1:3]) / self.length[:, None, None]
+            chords.append(np.stack([turns[:, :, 0].mean(axis=0), -across[:, 1], across[:, 0]], axis=1))
+            ends.append(turns)
+        (c, d), (e, f) = chords, ends
+        relative = -0.5 * (np.cross(c[None], f, axis=2) + np.cross(d[None], e, axis=2))
+        relative[:, :, 0] -= relative[:, :, 0].mean(axis=0)
+        relative[:, :, 1] -= 0.5 * (c[:, 0] * d[:, 2] + d[:, 0] * c[:, 2])
+        relative[:, :, 2] += 0.5 * (c[:, 0] * d[:, 1] + d[:, 0] * c[:, 1])
+        strained = np.zeros_like(a)
+        strained[:, 3:6], strained[:, 9:12] = relative
+        return strained

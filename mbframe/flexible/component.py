@@ -17,6 +17,7 @@ from .mass_points import MassPoints, rigid_fields
 from .matrices import check_semidefinite, checked_matrix
 from .problems import indices, points, wrong
 from .problems import point as checked_point
+from .solid_elements import SolidElements
 from .storage import (
     Tree,
     array_of,
@@ -30,11 +31,14 @@ from .storage import (
     read_matrix,
     read_nodes,
     read_npz,
+    solids_from,
+    solids_tree,
     write_npz,
 )
 
 Place = int | str | Sequence[float]
 
+_ROUNDING = 1e-11  # of the largest that an entry of a matrix can be by its diagonal
 _RIGID = 1e-6  # elastic energy of a rigid motion relative to that of its parts, below which it is rounding
 _NO_INERTIA = 1e-13  # smallest over largest principal inertia below which it is rounding
 _DIRECTIONS = (*(f"translation along {axis}" for axis in "xyz"), *(f"rotation about {axis}" for axis in "xyz"))
@@ -58,8 +62,11 @@ class Component:
     interface_points
         Points that sets of nodes carry (`with_interface` adds one). They are numbered after the nodes: n, n + 1, …
     beams
-        The beam elements that the matrices come from; `beam` and `frame` give them. Then the inertia of the deformed
-        beam is integrated along the elements, and tension stiffens them.
+        The beam elements that the stiffness matrix comes from; `beam` and `frame` give them. Then the inertia of the
+        deformed beam is integrated along the elements, and tension stiffens them. What a mass matrix has beside theirs,
+        such as disks on a shaft, is inertia of nodes.
+    solids
+        The solid elements that the matrices come from; `solid` gives them. Then tension stiffens them.
     """
 
     nodes: np.ndarray
@@ -69,6 +76,7 @@ class Component:
     triangles: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), dtype=np.int64))
     interface_points: tuple[InterfacePoint, ...] = ()
     beams: BeamElements | None = None
+    solids: SolidElements | None = None
 
     def __post_init__(self) -> None:
         nodes = points("Component", "nodes", self.nodes)
@@ -82,6 +90,13 @@ class Component:
             )
         check_semidefinite("mass_matrix", mass)
         check_semidefinite("stiffness_matrix", stiffness)
+        if self.beams is not None and not self._fits(self.beams, stiffness):
+            raise wrong(
+                "Component",
+                "stiffness_matrix",
+                "is not that of its beams, along which tension stiffens it; give the matrices without `beams`, or make "
+                "the beams as stiff as they are (`frame`)",
+            )
         values = {
             "nodes": nodes,
             "mass_matrix": mass,
@@ -106,6 +121,11 @@ class Component:
                 f"gives the masses {found} kg along x, y and z, which must be equal and above 0; "
                 "check the order of the freedoms (ux uy uz rx ry rz node by node)",
             )
+
+    @staticmethod
+    def _fits(beams: BeamElements, stiffness: sparse.csr_array) -> bool:
+        size = stiffness.shape[0]
+        return bool(beams.freedoms.max() < size) and _beyond_rounding(stiffness, beams.stiffness_matrix(size)) is None
 
     def __repr__(self) -> str:
         points = f", {len(self.interface_points)} interface points" * bool(self.interface_points)
@@ -159,13 +179,21 @@ class Component:
     def mass_points(self) -> MassPoints:
         """The mass as points, from which integrals over the moving and deforming body follow exactly."""
         if self.beams is not None:
-            return self.beams.mass_points(self.nodes)
+            points = self.beams.mass_points(self.nodes)
+            return points if self._added_mass is None else points.with_nodes(self.nodes, self._added_mass)
         per_node, count = self.freedoms_per_node, len(self.nodes)
         rows = (6 * np.arange(count)[:, None] + np.arange(per_node)).ravel()
         place = sparse.csr_array(
             (np.ones(self.n_freedoms), (rows, np.arange(self.n_freedoms))), shape=(6 * count, self.n_freedoms)
         )
         return MassPoints(self.nodes, sparse.csr_array(place @ self.mass_matrix @ place.T), place)
+
+    @cached_property
+    def _added_mass(self) -> sparse.csr_array | None:
+        """What the mass matrix has beside that of the beams, if anything."""
+        if self.beams is None:
+            return None
+        return _beyond_rounding(self.mass_matrix, self.beams.mass_points(self.nodes).mass_matrix())
 
     def check_free(self, purpose: str) -> None:
         """A `ModelError` unless rigid motions cost no elastic energy and all have inertia, which `purpose` needs."""
@@ -304,9 +332,20 @@ class Component:
             )
         return beams.geometric_stiffness(forces, self.n_freedoms)
 
-    def shortening_loads(self, first: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """(n_freedoms, k): loads that shorten the beams as pairs of deflections, columns of displacements, do."""
-        return self._beams().shortening_loads(first, other)
+    def shortening_loads(self, first: np.ndarray, other: np.ndarray, stretch_only: bool = False) -> np.ndarray:
+        """(n_freedoms, k): loads that strain the body as pairs of displacements, column by column, do in second order.
+
+        A body that bends is shortened by them; see `BeamElements.shortening_loads`, `SolidElements.shortening_loads`.
+        Of beams the stretch can be had without what brings twist and bending together; of solids it cannot.
+        """
+        if self.solids is not None:
+            return self.solids.shortening_loads(self.nodes, first, other)
+        return self._beams().shortening_loads(first, other, stretch_only)
+
+    @property
+    def knows_elements(self) -> bool:
+        """Whether its elements are known, and by them how bending shortens it; not if it was given as matrices."""
+        return self.beams is not None or self.solids is not None
 
     def _beams(self) -> BeamElements:
         if self.beams is None:
@@ -347,11 +386,15 @@ class Component:
         tree: Tree = {"nodes": self.nodes}
         if self.beams is not None:
             tree["beams"] = beams_tree(self.beams)
+            if self._added_mass is not None:
+                tree["mass_matrix"] = matrix_tree(self.mass_matrix)
         else:
             tree["mass_matrix"] = matrix_tree(self.mass_matrix)
             tree["stiffness_matrix"] = matrix_tree(self.stiffness_matrix)
             tree["freedoms_per_node"] = self.freedoms_per_node
             tree |= {name: array for name in ("lines", "triangles") if len(array := getattr(self, name))}
+        if self.solids is not None:
+            tree["solids"] = solids_tree(self.solids)
         if self.interface_points:
             tree["interface_points"] = [vars(point) for point in self.interface_points]
         return tree
@@ -363,18 +406,22 @@ class Component:
     @classmethod
     def from_values(cls, values: Any) -> Component:
         """The component of `to_values` or `tree`; what is wrong in it is a `ModelError`."""
-        matrices = ("mass_matrix", "stiffness_matrix", "freedoms_per_node", "lines", "triangles")
+        matrices = ("mass_matrix", "stiffness_matrix", "freedoms_per_node", "lines", "triangles", "solids")
         tree = fields_of("Component", values, ("nodes",), ("beams", "interface_points", *matrices))
         nodes = points("Component", "nodes", opened("Component", "nodes", tree["nodes"]))
         if "beams" in tree:
             component = cls.of_beams(nodes, beams_from(tree["beams"], nodes))
+            if "mass_matrix" in tree:
+                mass = matrix_from("mass_matrix", tree["mass_matrix"], component.n_freedoms)
+                component = replace(component, mass_matrix=mass)
         else:
             tree = fields_of("Component", values, ("nodes", *matrices[:2]), ("interface_points", *matrices[2:]))
             if (per_node := tree.get("freedoms_per_node", 6)) not in (3, 6):
                 raise wrong("Component", "freedoms_per_node", f"found {per_node!r}; allowed are 3 and 6")
             mass, stiffness = (matrix_from(name, tree[name], per_node * len(nodes)) for name in matrices[:2])
-            lines, triangles = (array_of("Component", name, tree.get(name, ()), int) for name in matrices[3:])
-            component = cls(nodes, mass, stiffness, lines, triangles)
+            lines, triangles = (array_of("Component", name, tree.get(name, ()), int) for name in matrices[3:5])
+            solids = solids_from(tree["solids"], nodes, per_node) if "solids" in tree else None
+            component = cls(nodes, mass, stiffness, lines, triangles, solids=solids)
         if not isinstance(entries := tree.get("interface_points", []), list | tuple):
             raise wrong("Component", "interface_points", f"found {type(entries).__name__}; needed is a list")
         for entry in entries:
@@ -391,3 +438,13 @@ class Component:
     def load(cls, path: FilePath) -> Component:
         """Read what `save` wrote, or a file with the arrays `nodes`, `mass_matrix` and `stiffness_matrix`."""
         return cls.from_values(read_npz(path))
+
+
+def _beyond_rounding(matrix: sparse.csr_array, other: sparse.csr_array) -> sparse.csr_array | None:
+    """The difference of two matrices without what is rounding; None if nothing is left."""
+    found = sparse.coo_array(matrix - other)
+    size = np.sqrt(np.abs(matrix.diagonal()))  # no entry of a semidefinite matrix is larger than size_i size_j
+    kept = np.abs(found.data) > _ROUNDING * size[found.row] * size[found.col]
+    if not kept.any():
+        return None
+    return sparse.csr_array((found.data[kept], (found.row[kept], found.col[kept])), shape=matrix.shape)

@@ -93,10 +93,13 @@ class ModalInertia:
         return {name: getattr(self, name).ctypes.data for name in names}
 
     @classmethod
-    def of(cls, modes: Modes, damping_ratios: Any = 0.0, stiffening: bool = False) -> ModalInertia:
+    def of(
+        cls, modes: Modes, damping_ratios: Any = 0.0, stiffening: bool = False, made: Modes | None = None
+    ) -> ModalInertia:
         """The integrals of some modes.
 
-        `damping_ratios` (one, or one per mode in order of frequency) damp the vibrations of the shapes. With
+        `damping_ratios` (one, or one per mode in order of frequency) damp the vibrations of the shapes as they were
+        `made`, of which `modes` are those seen from another frame: deformations are damped alike in all. With
         `stiffening` points move by u = psi eta + 1/2 eta^T g eta: see `Modes.curves`. In mean axes, which it needs, g
         carries no momentum; to second order it changes the inertia only.
         """
@@ -149,15 +152,25 @@ class ModalInertia:
             inertia=_cleaned(whole, largest),
             modal_mass=modal_mass,
             stiffness=modes.stiffness,
-            damping=modal_damping(modal_mass, modes.stiffness, damping_ratios),
+            damping=modal_damping(
+                modal_mass if made is None or made.count != m else made.mass, modes.stiffness, damping_ratios
+            ),
             moments=clean["moments"],
             spins=clean["spins"],
             spin_pairs=clean["spin_pairs"].reshape(3 * m, m),
             gyro_pairs=gyro.reshape(3 * m, m),
             inertias=clean["inertias"],
             inertia_pairs=clean["inertia_pairs"].reshape(6 * m, m),
-            curves_turn=stiffening and bool(np.any(modes.curves.reshape(-1, 6, m, m)[:, 3:])),
+            curves_turn=stiffening and _turns(modes),
         )
+
+
+def _turns(modes: Modes) -> bool:
+    """Whether the quadratic displacements turn nodes or interface points; in solids these always do."""
+    part, m = modes.component, modes.count
+    if part.freedoms_per_node == 3 or np.any(modes.curves.reshape(-1, 6, m, m)[:, 3:]):
+        return True
+    return any(np.any(modes.curve_at(len(part.nodes) + k)[3:]) for k in range(len(part.interface_points)))
 
 
 class _AboutCentre:

@@ -65,12 +65,8 @@ class InterfacePoint:
         """Numbers of the set's freedoms."""
         return (per_node * self.nodes[:, None] + np.arange(per_node)).ravel()
 
-    def motion(self, positions: np.ndarray, per_node: int) -> sparse.csr_array:
-        """(6, n_freedoms): the rigid motion that fits the translations of the set best, seen at the point.
-
-        A single node, or nodes in line, also use rotations of the nodes; without these it is a `ModelError`.
-        """
-        fields = rigid_fields(positions[self.nodes] - self.position)
+    def _weights(self, positions: np.ndarray, per_node: int) -> np.ndarray:
+        """(k, 3) or (k, 6): how much the translations, and where they do not suffice the rotations, count in a fit."""
         used = 3
         extents = np.linalg.svd(positions[self.nodes] - positions[self.nodes].mean(axis=0), compute_uv=False)
         if len(self.nodes) < 3 or extents[1] <= _IN_LINE * extents[0]:
@@ -82,18 +78,55 @@ class InterfacePoint:
                     "translations do not say how it turns; add a node beside the line",
                 )
             used = 6
-        rows = fields[:, :used].reshape(-1, 6).copy()
         weights = np.ones((len(self.nodes), used))
         if used == 6:  # rotations weigh as much as displacements at the distance of the set's size
             weights[:, 3:] = max(
                 float(extents[0]) / np.sqrt(len(self.nodes)), 1e-3 * float(np.ptp(positions, axis=0).max())
             )
+        return weights
+
+    def motion(self, positions: np.ndarray, per_node: int) -> sparse.csr_array:
+        """(6, n_freedoms): the rigid motion that fits the translations of the set best, seen at the point.
+
+        A single node, or nodes in line, also use rotations of the nodes; without these it is a `ModelError`.
+        """
+        weights = self._weights(positions, per_node)
+        used = weights.shape[1]
+        rows = rigid_fields(positions[self.nodes] - self.position)[:, :used].reshape(-1, 6)
         inverse = np.linalg.pinv(rows * weights.reshape(-1, 1)) * weights.reshape(1, -1)
         columns = (per_node * self.nodes[:, None] + np.arange(used)).ravel()
         size = per_node * len(positions)
         return sparse.csr_array(
             (inverse.ravel(), (np.repeat(np.arange(6), len(columns)), np.tile(columns, 6))), shape=(6, size)
         )
+
+    def bend(self, positions: np.ndarray, per_node: int, shapes: np.ndarray) -> np.ndarray:
+        r"""(6, m, m): what a finite turn of the set adds to the second derivatives of `motion` by m modal coordinates.
+
+        The rigid motion c + t + exp(\theta~) x fits best where, with the set's places x from their centre c, its
+        displacements u and the inertia J of its places, A = J + w^2 k 1 if rotations \theta_n count with w,
+
+            A \theta = \sum x x u + w^2 \sum \theta_n + \sum (\theta x x) x u + 1/2 (\theta x (\theta x x)) x x
+                      - 1/2 \theta x (\sum x x u - J \theta)
+
+        to second order; a point at d from the centre is displaced by t + \theta x d + 1/2 \theta x (\theta x d).
+        """
+        weights, count = self._weights(positions, per_node), shapes.shape[1]
+        turns = (self.motion(positions, per_node) @ shapes)[3:].T
+        moves = shapes.reshape(len(positions), per_node, count)[self.nodes, :3].transpose(0, 2, 1)
+        places = positions[self.nodes] - positions[self.nodes].mean(axis=0)
+        arm = self.position - positions[self.nodes].mean(axis=0)
+        inertia = np.sum(places**2) * np.eye(3) - places.T @ places
+        swung = np.cross(turns, places[:, None])  # places, shapes, directions
+        missing = np.cross(places[:, None], moves).sum(axis=0) - turns @ inertia
+        pairs = np.cross(swung[:, :, None], moves[:, None]).sum(axis=0)
+        pairs += 0.5 * np.cross(np.cross(turns[:, None], swung[:, None]), places[:, None, None]).sum(axis=0)
+        pairs -= 0.5 * np.cross(turns[:, None], missing)
+        whole = inertia + float(np.sum(weights[:, 3:] ** 2)) / 3.0 * np.eye(3)
+        turned = np.linalg.solve(whole, (pairs + pairs.swapaxes(0, 1)).reshape(-1, 3).T).reshape(3, count, count)
+        lever = 0.5 * np.cross(turns[:, None], np.cross(turns, arm))
+        moved = np.cross(turned, arm, axisa=0) + lever + lever.swapaxes(0, 1)
+        return np.concatenate([moved.transpose(2, 0, 1), turned])
 
 
 def node_motion(

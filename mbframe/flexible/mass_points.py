@@ -38,6 +38,15 @@ class MassPoints:
         matrix = self.displacement.T @ self.inertia @ self.displacement
         return sparse.csr_array(0.5 * (matrix + matrix.T))
 
+    def with_nodes(self, nodes: np.ndarray, inertia: sparse.csr_array) -> MassPoints:
+        """These points and the nodes themselves, which carry an inertia (n, n) in their six freedoms each."""
+        displacement = sparse.vstack([self.displacement, sparse.eye_array(inertia.shape[0])])
+        return MassPoints(
+            np.concatenate([self.positions, nodes]),
+            sparse.csr_array(sparse.block_diag([self.inertia, inertia])),
+            sparse.csr_array(displacement),
+        )
+
     def rigid_fields(self) -> np.ndarray:
         """(6p, 6): unit translations along, and unit turns about, x, y and z through the origin."""
         return rigid_fields(self.positions).reshape(-1, 6)

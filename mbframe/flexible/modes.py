@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -11,12 +12,15 @@ import numpy as np
 from scipy import linalg
 
 from ..disk.atomic import FilePath
+from ..errors import ModelError
 from .component import Component, Place
 from .problems import wrong
 from .storage import Tree, array_of, fields_of, plain, read_npz, write_npz
 from .supports import Floating, settled, without_momentum
 
 DEPENDENT = 1e-10  # smallest eigenvalue of the normalized shapes' products below which they are dependent
+SOME = 64  # nodes of a solid by which its turns are judged
+PAIRS_AT_ONCE = 32  # of shapes, whose strains in all cells are in memory together
 ROUNDING = 1e-9  # turns of quadratic displacements, relative to these over the extent, that are not there
 Frame = Literal["node", "mean"]
 
@@ -127,6 +131,17 @@ class Modes:
             raise wrong("Modes", "rotations", "nodes have three freedoms, no rotations; ask `motion_at` for one node")
         return self.shapes.reshape(len(self.component.nodes), 6, self.count)[:, 3:]
 
+    @cached_property
+    def some_rotations(self) -> np.ndarray:
+        """(k, 3, m): `rotations`; of nodes with three freedoms those of some that are spread over the component."""
+        if self.component.freedoms_per_node == 6:
+            return self.rotations
+        count, found = len(self.component.nodes), []
+        for node in range(0, count, -(-count // SOME)):
+            with suppress(ModelError):  # one that has too few neighbours to turn
+                found.append(self.motion_at(node)[3:])
+        return np.reshape(found, (-1, 3, self.count))
+
     def motion_at(self, place: Place) -> np.ndarray:
         """(6, m): displacement ψ_R and rotation ψ_θ at a node or interface point (number, name or position)."""
         return self.component.motion_at(place) @ self.shapes
@@ -181,26 +196,49 @@ class Modes:
     def curves(self) -> np.ndarray:
         """(n_freedoms, m, m): g with the displacement u = Φ q + ½ qᵀ g q of a body that bends without being stretched.
 
-        In von Kármán's beams the strain is u' + ½ (v'² + w'²): deflections q_k φ_k and q_l φ_l shorten an element by
-        ∫ (v_k' v_l' + w_k' w_l') dx, and g_kl is the static displacement K g = -f under the forces f of that strain.
-        With it the elastic energy stays ½ qᵀ K q to third order. g has no momentum, as shapes in mean axes. Components
-        made of beams only.
+        The strain is ε(u) + ½ ε₂(u, u): for von Kármán's beams u' + ½ (v'² + w'²), for solids that of Green and
+        Lagrange with ε₂(a, b) = ½ (∇aᵀ∇b + ∇bᵀ∇a). g_kl is the displacement that undoes as much of ε₂(φ_k, φ_l) as any
+        displacement can: ∫ ε(w) : C : (ε(g) + ε₂) dV = 0 for all w, which is K g = -f with the forces f of that
+        strain. So the energy has no terms of third order, ε(Φq) : C : (ε(qᵀgq) + ε₂(Φq, Φq)) / 2, and is ½ qᵀ K q up to
+        the fourth. (The derivative of the tangent stiffness, of which modal derivatives are made as a rule, has the
+        stresses of Φq besides: these are in the work that loads do on g.) g has no momentum, as shapes in mean axes.
         """
+        return self._curved()
+
+    @cached_property
+    def shortened(self) -> np.ndarray:
+        """(n_freedoms, m, m): `curves` of what only stretches beams, without the part that twists them where they bend.
+
+        Of solids, whose strain has no such parts, the same as `curves`.
+        """
+        return self._curved(stretch_only=True) if self.component.beams is not None else self.curves
+
+    def _curved(self, stretch_only: bool = False) -> np.ndarray:
         component, m = self.component, self.count
         first, other = np.triu_indices(m)
-        moved = floating(component).displacement(
-            component.shortening_loads(self.shapes[:, first], self.shapes[:, other])
-        )
-        turns = moved.reshape(-1, 6, len(first))[:, 3:]
-        turns[np.abs(turns) * component.extent < ROUNDING * np.abs(moved).max(initial=0.0)] = 0.0
+        body, moved = floating(component), np.empty((component.n_freedoms, len(first)))
+        for some in np.array_split(np.arange(len(first)), -(-len(first) // PAIRS_AT_ONCE)) if m else ():
+            loads = component.shortening_loads(self.shapes[:, first[some]], self.shapes[:, other[some]], stretch_only)
+            moved[:, some] = body.displacement(loads)
+        if component.freedoms_per_node == 6:
+            turns = moved.reshape(-1, 6, len(first))[:, 3:]
+            turns[np.abs(turns) * component.extent < ROUNDING * np.abs(moved).max(initial=0.0)] = 0.0
         curves = np.zeros((component.n_freedoms, m, m))
         curves[:, first, other] = curves[:, other, first] = moved
         return curves
 
     def curve_at(self, place: Place) -> np.ndarray:
-        """(6, m, m): the second derivatives of `curves` at a node or interface point."""
+        """(6, m, m): second derivatives of the displacement and the rotation vector at a node or interface point."""
         flat = self.component.motion_at(place) @ self.curves.reshape(self.component.n_freedoms, -1)
-        return flat.reshape(6, self.count, self.count)
+        return flat.reshape(6, self.count, self.count) + self.bend_at(place)
+
+    def bend_at(self, place: Place) -> np.ndarray:
+        """(6, m, m): what of them is no displacement of nodes, but a finite turn of an interface point."""
+        number = self.component.number_of(place) - len(self.component.nodes)
+        if number < 0:
+            return np.zeros((6, self.count, self.count))
+        point = self.component.interface_points[number]
+        return point.bend(self.component.nodes, self.component.freedoms_per_node, self.shapes)
 
     # ---- files
 

@@ -15,6 +15,7 @@ from ..errors import MbframeError, ModelError, Problem
 from ..limits import allowed, within_time
 from .component import Component
 from .problems import positive, wrong
+from .solid_elements import SolidElements
 
 _CELLS = {"tetra": 4, "tetra10": 10, "hexahedron": 8, "hexahedron27": 27}
 _CELLS_AT_ONCE = 256
@@ -47,6 +48,9 @@ def solid(mesh: Any, *, young: float, poisson: float, density: float, order: int
     -----
     The corners of the mesh are the first nodes, in its order; points that no cell uses are left out. Joints attach best
     to points that several nodes carry (`Component.with_interface`), such as those of a bore (`nodes_on_cylinder`).
+
+    Geometric stiffening takes the strain of Green and Lagrange, ½ (∇u + ∇uᵀ + ∇uᵀ∇u), with the same moduli: Saint
+    Venant and Kirchhoff's material. It is not known of cells with curved sides and order=1.
     """
     positive("solid", young=young, density=density, scale=scale)
     if isinstance(poisson, bool) or not isinstance(poisson, int | float) or not -1.0 < poisson < 0.5:
@@ -227,7 +231,17 @@ def _assemble(mesh: Any, order: int, young: float, poisson: float, density: floa
         sparse.kron(_sum(np.concatenate(mass), nodes, basis.N), sparse.eye_array(3), format="csr"),
         _sum(np.concatenate(stiffness), freedoms, 3 * basis.N),
         triangles=_surface(mesh),
+        solids=_elements(basis, order, young, poisson),
     )
+
+
+def _elements(basis: Any, order: int, young: float, poisson: float) -> SolidElements | None:
+    """The cells with their nodes; None where curved sides are known to the mesh and not to its nodes of order 1."""
+    skfem, _ = _modules()
+    if order == 1 and isinstance(basis.mesh, skfem.MeshTet2 | skfem.MeshHex2):
+        return None
+    cells = np.array(basis.element_dofs.T, dtype=np.int64)
+    return SolidElements(cells, np.array(basis.elem.doflocs, dtype=float), float(young), float(poisson))
 
 
 def _sum(blocks: np.ndarray, numbers: np.ndarray, size: int) -> sparse.csr_array:

@@ -1,7 +1,7 @@
 """Components and modes as plain values (for JSON) and as `.npz` files, and matrices from other programs.
 
 Both forms have the same tree: dictionaries of arrays, numbers and words. Beams are written as sections, from which
-their matrices follow; of other components the lower triangles of the matrices are written.
+their matrices follow; of other components the lower triangles of the matrices are written, and the cells of solids.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from ..limits import allowed, check_memory, within_time
 from ..packed import is_packed, unpacked
 from .beam_elements import BeamElements
 from .problems import usable, wrong
+from .solid_elements import SolidElements
 
 Tree = dict[str, Any]
 
@@ -146,6 +147,26 @@ def beams_from(tree: Any, nodes: np.ndarray) -> BeamElements:
         raise wrong("Component.beams", "rotary", f"needed is true or false, or one for each of {len(edges)} elements")
     rotary = (rotary != 0.0) | np.isfinite(arrays["shear_area_y"])
     return BeamElements(edges=edges, length=length, rotary=rotary, **arrays)
+
+
+def solids_tree(solids: SolidElements) -> Tree:
+    """Cells and material."""
+    return {name: getattr(solids, name) for name in ("cells", "places", "young", "poisson")}
+
+
+def solids_from(tree: Any, nodes: np.ndarray, per_node: int) -> SolidElements:
+    """The cells between `nodes`, which have three freedoms."""
+    element = "Component.solids"
+    values = fields_of(element, tree, ("cells", "places", "young", "poisson"))
+    if per_node != 3:
+        raise wrong(element, "cells", f"need nodes of 3 freedoms, and these have {per_node}; check the file")
+    cells = array_of(element, "cells", values["cells"], int)
+    places, young, poisson = (array_of(element, name, values[name]) for name in ("places", "young", "poisson"))
+    if cells.ndim != 2 or places.ndim != 2 or young.ndim or poisson.ndim:
+        raise wrong(element, "cells", "needed are tables of cells and places, and one number for each modulus")
+    solids = SolidElements(cells, places, float(young), float(poisson))
+    solids.check(nodes)
+    return solids
 
 
 # ---- files

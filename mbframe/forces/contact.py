@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..connections import Connection
 from ..markers import Marker
@@ -16,6 +17,8 @@ from .base import ForceElement
 
 if TYPE_CHECKING:
     from ..bodies.base import Body
+
+Array = NDArray[np.float64]
 
 APPROACH = 3.0  # the speed of approach follows the motion APPROACH times as fast as the gap closes
 
@@ -301,6 +304,18 @@ class SphereSphereContact(Contact, ForceElement):
     def energy(self, t, i, j):
         gap, _, _ = sphere_touch(self.radius_i, self.radius_j, i, j)
         return contact_energy(self, gap)
+
+    def judged(self, t: Array, centres_i: Array, centres_j: Array) -> list[str]:
+        """Where a motion presses the spheres deeper than the smaller one is; of their centres (n, 3) at the times t."""
+        gaps = np.linalg.norm(centres_j - centres_i, axis=1) - self.radius_i - self.radius_j
+        deep = np.flatnonzero(gaps < -min(self.radius_i, self.radius_j))
+        if not len(deep):
+            return []
+        return [
+            f"{self}: the spheres are pressed into each other by {-gaps[deep].min():.3g} m, more than the radius of "
+            f"one of them, from t = {t[deep[0]]:.6g} s on: they may pass through each other, which no bodies do; "
+            "increase stiffness"
+        ]
 
     def wrench_gradient(self, t, i, j, z, g):
         touch = sphere_touch(self.radius_i, self.radius_j, i, j)

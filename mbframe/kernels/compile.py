@@ -40,6 +40,7 @@ from .pipeline import compiled_stage, inner
 log = logging.getLogger("mbframe")
 OVERLOADED = expressions.REPLACED  # plain functions that numba knows (see `kernels.programs`)
 
+ABANDONED = 3600.0  # s, after which a temporary file of the cache is that of a killed process: writing takes no time
 SIGNATURE = types.int32(types.float64, types.intp, types.intp, types.intp)
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_ssize_t)
 
@@ -90,6 +91,10 @@ def cache_directory() -> Path:
         directory.mkdir(parents=True, exist_ok=True)
         if not os.access(directory, os.W_OK):
             raise PermissionError(f"{directory} is not writable")
+        for rest in directory.rglob("*.tmp.*"):
+            with suppress(OSError):
+                if abs(time.time() - rest.stat().st_mtime) > ABANDONED:
+                    rest.unlink()
     except OSError as error:
         with suppress(OSError):  # without any place it stays in memory
             directory = Path(tempfile.mkdtemp(prefix="mbframe-cache-"))

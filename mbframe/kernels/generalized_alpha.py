@@ -19,7 +19,7 @@ from .implicit import (
 from .integrators import fixed_instant
 from .memory import part, record, vector
 from .pipeline import inner
-from .workspace import DYNAMICS, NO_STEP, OK, state_changed, workspace
+from .workspace import DYNAMICS, NO_STEP, OK, OWN_STATE, state_changed, workspace
 
 GENERALIZED_ALPHA = np.dtype(
     [
@@ -70,14 +70,19 @@ def predict(w, g, h, y0, z_rate, a, v_rate, before, d):
 
 @inner
 def integrate_own_states(w, h, y0, z_rate):
-    """z by the trapezoidal rule with the rates of the last evaluation; returns whether it has settled."""
+    """z by the trapezoidal rule with the rates of the last evaluation; returns whether it has settled.
+
+    The last one that has not is the culprit.
+    """
     first = w.n_q + w.n_v
     z, rate = part(w.y, first, w.n_z), part(w.rates, first, w.n_z)
     settled = True
     for k in range(w.n_z):
         value = y0[first + k] + 0.5 * h * (z_rate[k] + rate[k])
-        if abs(value - z[k]) > ACCURACY * (abs(value) + h * (abs(rate[k]) + abs(z_rate[k])) + h):
-            settled = settled and k >= w.n_z - w.n_followers
+        near = abs(value - z[k]) <= ACCURACY * (abs(value) + h * (abs(rate[k]) + abs(z_rate[k])) + h)
+        if not near and k < w.n_z - w.n_followers:
+            settled = False
+            w.culprit = k
         z[k] = value
     return settled
 
@@ -95,7 +100,7 @@ def solve_step(w, g, m, t, t1, work):
     predict(w, g, h, y0, z_rate, a, v_rate, before, d)
     inertia = (1.0 - g.alpha_m) / (1.0 - g.alpha_f)
     scale, lag = g.beta * h * h, g.beta * h / g.gamma
-    change_before, gain, fresh = np.inf, np.inf, False
+    change_before, gain, fresh, settled = np.inf, np.inf, False, True
     for turn in range(LIMIT):
         status = flow(w, m, t1, work, y0[:n_q], d, scratch)
         if status == OK:
@@ -127,24 +132,25 @@ def solve_step(w, g, m, t, t1, work):
             substitute(m, numbers, second, permuted)
         change = 0.0
         for k in range(n_v):
+            if not abs(right[k]) + abs(second[k]) < np.inf:  # the largest would not show what is not a number
+                return NO_STEP
+            change = max(change, abs(right[k]) + abs(second[k]))
+        for k in range(n_v):
             d[k] += right[k] + second[k]
             v[k] += right[k] / lag
             v_rate[k] += inertia / scale * right[k]
-            change = max(change, abs(right[k]) + abs(second[k]))
         for k in range(w.n_rows):
             multipliers[k] += right[n_v + k] / scale
         if w.n_drives > 0:
             drive(w, multipliers, vector(w.drift, w.n_rows), part(w.rates, n_q + n_v, w.n_z))
         settled = integrate_own_states(w, h, y0, z_rate)
-        if not change < np.inf:
-            return NO_STEP
         gain = change / change_before
         speed = max(largest(v, n_v), h * largest(v_rate, n_v))
         enough = max(ACCURACY * h * speed, ROUNDING * largest(y0, n_q))
         if settled and (change <= 0.1 * enough or (turn > 0 and gain < 1.0 and change * gain <= enough * (1.0 - gain))):
             return flow(w, m, t1, work, y0[:n_q], d, scratch)
         change_before = change
-    return NO_STEP
+    return NO_STEP if settled else OWN_STATE
 
 
 @Stage
@@ -173,6 +179,7 @@ def generalized_alpha(t, work, data, n):
     t1 = fixed_instant(w, g)
     status = solve_step(w, g, m, t, t1, work)
     if status != OK:
+        w.t = t1  # where the forces were asked for, to find the one at fault
         return status
     for k in range(w.n_v):
         a[k] = ((1.0 - g.alpha_f) * v_rate[k] + g.alpha_f * before[k] - g.alpha_m * a[k]) / (1.0 - g.alpha_m)

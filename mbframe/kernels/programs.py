@@ -1,4 +1,4 @@
-"""What `given`, `evaluate`, `slope`, `bend`, `components`, `watch` of `kernels.expressions` are in compiled methods."""
+"""What `given`, `evaluate`, `slope` and others of `kernels.expressions` are in compiled methods."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from .workspace import OK
 PROGRAM = np.dtype(expressions.PROGRAM_FIELDS, align=True)
 
 evaluate_program = inner(expressions.evaluate_program)
+cut_after = inner(expressions.cut_after)
 
 
 @Stage
@@ -108,3 +109,8 @@ def bend(function, x):
         return function.bend
 
     return value
+
+
+@overload(expressions.next_cut)
+def next_cut(function, x, done):
+    return lambda function, x, done: cut_after(vector(function.cuts, function.n_cuts), x.real, done)

@@ -35,11 +35,11 @@ from .implicit import (
     take_tangent,
 )
 from .integrators import SMALLEST, first_step
-from .memory import clear, matrices, matrix, record, vector
+from .memory import clear, indices, matrices, matrix, record, records, vector
 from .pipeline import inner
 from .schedule import note_begin, passed, prepare, within
 from .stagewise import STAGES, add_stage, factor_stages, substitute_stages
-from .workspace import DYNAMICS, NO_STEP, OK, STEP_TOO_SMALL, USER_METHOD, state_changed, workspace
+from .workspace import DRIVE, DYNAMICS, NO_STEP, OK, STEP_TOO_SMALL, USER_METHOD, state_changed, workspace
 
 RADAU = np.dtype(
     [
@@ -365,6 +365,24 @@ def attempt(w, r, m, t, h, first, work):
 
 
 @inner
+def keep_along(w, m, drift, right):
+    """Let the error of q keep its parts along equations that say nothing of q, or that move with time.
+
+    Where such equations take all freedom no other part is left, and steps would be as long as the run. What drivers
+    prescribe has no error itself, but tells how well a step resolves the motion, and with it their work.
+    """
+    entries, row = vector(w.entries, w.n_entries), indices(m.jacobian_row, m.n_jacobian)
+    source, column = indices(m.jacobian_source, m.n_jacobian), indices(m.jacobian_column, m.n_jacobian)
+    drives = records(w.drives, w.n_drives, DRIVE)
+    for k in range(m.n_jacobian):
+        kept = row[k] >= w.n_holonomic
+        for d in range(w.n_drives):
+            kept = kept or drives[d].row <= row[k] < drives[d].row + drives[d].n
+        if kept:
+            right[w.n_v + row[k]] += entries[source[k]] * drift[column[k]]
+
+
+@inner
 def error_norm(w, r, m, t, h, work):
     """Root mean square of the estimated error in units of its tolerance: [HairerWanner1996], eq. IV.8.19."""
     n_q, n_v = w.n_q, w.n_v
@@ -393,6 +411,8 @@ def error_norm(w, r, m, t, h, work):
         right[k] = 0.0
         x[k] = 0.0
     add_mass(w, m, 1.0, drift, right)
+    if w.n_rows > w.n_holonomic or w.n_drives > 0:
+        keep_along(w, m, drift, right)
     status = call(w.solve, t, work, w.factor, w.entries)
     if status != OK:
         return status, 0.0

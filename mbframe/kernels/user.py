@@ -283,7 +283,7 @@ def projected_velocity_rows(t, work, table, n):
 
 @Stage
 def guarded_forces(t, work, table, n):
-    """All forces of a user's type, as `loops.forces`; but its methods may raise.
+    """All forces of a user's type, as `loops.forces`; but its methods may raise, and each gets copies of its arguments.
 
     The interpreted method is called afterwards to show the error. Binds ROW, STATES, wrench, state_rate.
     """
@@ -299,12 +299,13 @@ def guarded_forces(t, work, table, n):
                 force, torque = wrench(e, t, i, j)
             else:
                 z, z_rate = part(w.y, w.n_q + w.n_v + e.z, STATES), part(w.rates, w.n_q + w.n_v + e.z, STATES)
-                rate = state_rate(e, t, i, j, z)
+                rate = state_rate(e, t, i, j, z.copy())
                 if len(rate) != STATES:
                     raise ValueError
                 for s in range(STATES):
                     z_rate[s] = rate[s]
-                force, torque = wrench(e, t, i, j, z)
+                i, j = copies(w, e.i, e.j, e.counter)
+                force, torque = wrench(e, t, i, j, z.copy())
             if len(force) != 3 or len(torque) != 3:
                 raise ValueError
             hand_over(w, force, torque)

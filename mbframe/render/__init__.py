@@ -6,7 +6,7 @@ drawn.
 
 from .availability import RenderError, can_draw, prepare
 from .canvas import Canvas, Pick
-from .export import export
+from .export import export, preview
 from .geometry import drawing
 from .parts import Part
 from .placement import Poses
@@ -26,5 +26,6 @@ __all__ = [
     "export",
     "picture",
     "prepare",
+    "preview",
     "vectors",
 ]

@@ -43,9 +43,10 @@ def trimesh() -> ModuleType:
 
 def prepare() -> None:
     """Import all that a `Canvas` needs, which takes a moment; a thread may do that while others go on."""
-    if why_no_opengl() is None:
+    if why_not() is None:
         import vtkmodules.util.numpy_support
-        import vtkmodules.vtkRenderingFreeType  # noqa: F401
+        import vtkmodules.vtkInteractionWidgets
+        import vtkmodules.vtkViewsContext2D  # noqa: F401 (both are what a plotter of PyVista imports when it is made)
 
 
 def check_drawing() -> None:

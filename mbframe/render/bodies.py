@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..bodies.flexible import FlexibleBody
 from ..errors import ModelError, Problem
 from ..forces import SpherePlaneContact, SphereSphereContact, Tire
-from ..joints import GearJoint, RackAndPinionJoint, RollingDisk, RollingSphere
+from ..joints import GearJoint, RackAndPinionJoint, RevoluteJoint, RollingDisk, RollingSphere
 from ..rotations import frame_with_axis
 from ..shapes import Arrow, Box, Cone, Cylinder, Mesh, Shape, Sphere
 from . import surfaces as s
@@ -34,7 +34,12 @@ def body_parts(body: Any, sketch: Sketch) -> list[Part]:
     shapes = readable(body.shapes) if sketch.tolerant else body.shapes
     if shapes:
         pieces = [
-            (shape_surface(shape), shape_color(shape, color), point3(shape.position), rotation3(shape.rotation))
+            (
+                _link_end(shape, name, sketch) or shape_surface(shape),
+                shape_color(shape, color),
+                point3(shape.position),
+                rotation3(shape.rotation),
+            )
             for shape in shapes
         ]
         opacities = [shape.opacity for shape in shapes]
@@ -51,6 +56,40 @@ def body_parts(body: Any, sketch: Sketch) -> list[Part]:
         Part(f"{label}/shape {k}", label, surface, Fixed(Anchor(name, position + layer), axes), shade, opacity, role)
         for k, ((surface, shade, position, axes), opacity) in enumerate(zip(pieces, opacities, strict=True), 1)
     ]
+
+
+def _link_end(shape: Shape, body: str | None, sketch: Sketch) -> s.Surface | None:
+    """A long box whose ends are held by pins, drawn as a link with round ends about them; None for any other shape."""
+    if body is None or not isinstance(shape, Box):
+        return None
+    size = np.array(shape.size)
+    along = int(np.argmax(size))
+    others = [k for k in range(3) if k != along]
+    if size[along] < 2.5 * size[others].max():
+        return None
+    turn, ends = rotation3(shape.rotation), {}
+    for port in sketch.ports_of(body):
+        if not isinstance(port.element, RevoluteJoint):
+            continue
+        at, pin = turn.T @ (port.point - point3(shape.position)), turn.T @ port.axes[:, 2]
+        flat = next((k for k in others if abs(pin[k]) > 0.9), None)
+        if flat is None or np.abs(at[others]).max() > 0.3 * size[others].max():
+            continue
+        wide = next(k for k in others if k != flat)
+        if abs(abs(at[along]) - 0.5 * size[along]) <= 0.75 * size[wide]:
+            ends[np.sign(at[along])] = (float(at[along]), flat, wide)
+    if not ends:
+        return None
+    _, flat, wide = next(iter(ends.values()))
+    half, radius = 0.5 * size[along], 0.5 * size[wide]
+    right, left = (ends.get(side, (side * half, -1, -1)) for side in (1.0, -1.0))
+    corner = np.array([[half, -radius], [half, radius]])
+    head = s.arc(radius, -np.pi / 2, np.pi / 2, (right[0], 0.0), 16) if right[1] == flat else corner
+    tail = s.arc(radius, np.pi / 2, 1.5 * np.pi, (left[0], 0.0), 16) if left[1] == flat else -corner
+    axes = np.zeros((3, 3))
+    axes[along, 0] = axes[wide, 1] = 1.0
+    axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])
+    return s.extruded(np.vstack([head, tail]), size[flat], bevel=0.06 * min(size)).moved(axes=axes)
 
 
 def readable(shapes: Sequence[Shape]) -> list[Shape]:
@@ -115,7 +154,8 @@ def likely_surfaces(body: Any, sketch: Sketch, color: Color) -> list[tuple[s.Sur
     rolling = [port for port in ports if isinstance(port.element, ROUND) and radius_at(port, sketch) > 0.0]
     found = [piece for port in rolling for piece in _round(port, sketch, color)]
     ports = [port for port in ports if port not in rolling]
-    points = distinct([port.point for port in ports], 0.02 * sketch.extent)
+    bar = sketch.bar_of(body.name)
+    points = distinct([port.point for port in ports], 0.6 * bar)
     center = sketch.center_of_mass(body)
     if found:
         away = [p for p in points if min(np.linalg.norm(p - port.point) for port in rolling) > sketch.bar]
@@ -125,12 +165,12 @@ def likely_surfaces(body: Any, sketch: Sketch, color: Color) -> list[tuple[s.Sur
     if len(points) < 2:
         return [(piece, color) for piece in _one_point(points, center, body, sketch)]
     if (flat := _common_plane(points, ports)) is not None:
-        return [(plate(points, flat, sketch.bar), color)]
+        return [(plate(points, flat, bar), color)]
     if len(points) == 2:
-        return [(rod(points[0], points[1], 0.5 * sketch.bar), color)]
-    middle = np.mean(points, axis=0) if min(np.linalg.norm(p - center) for p in points) < sketch.bar else center
-    star = [rod(middle, p, 0.4 * sketch.bar) for p in points]
-    return [(s.joined([*star, s.sphere(0.8 * sketch.bar, 24).moved(middle)]), color)]
+        return [(rod(points[0], points[1], 0.5 * bar), color)]
+    middle = np.mean(points, axis=0) if min(np.linalg.norm(p - center) for p in points) < bar else center
+    star = [rod(middle, p, 0.4 * bar) for p in points]
+    return [(s.joined([*star, s.sphere(0.8 * bar, 24).moved(middle)]), color)]
 
 
 def rod(start: Array, end: Array, radius: float) -> s.Surface:
@@ -166,15 +206,16 @@ def _common_plane(points: list[Array], ports: list[Port]) -> Array | None:
 
 def _one_point(points: list[Array], center: Array, body: Any, sketch: Sketch) -> list[s.Surface]:
     size, axes = box_of_inertia(body)
+    bar = sketch.bar_of(body.name)
     largest = 0.4 * sketch.extent if len(sketch.system.bodies) > 1 else np.inf  # it is not to hide its neighbours
-    size = np.clip(size, 0.8 * sketch.bar, largest)
+    size = np.clip(size, 0.8 * bar, largest)
     solid = s.box(size, bevel=0.05 * float(size.min())).moved(center, axes)
     if not np.any(body.mass_properties()[2]):
-        solid = s.sphere(1.2 * sketch.bar, 32).moved(center)
+        solid = s.sphere(1.2 * bar, 32).moved(center)
     inside = points and np.all(np.abs(axes.T @ (points[0] - center)) <= 0.55 * size)
     if not points or inside:
         return [solid]
-    return [solid, rod(points[0], center, 0.4 * sketch.bar)]
+    return [solid, rod(points[0], center, 0.4 * bar)]
 
 
 def radius_at(port: Port, sketch: Sketch) -> float:

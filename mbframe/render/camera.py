@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -26,11 +27,17 @@ ANGLE: Final = 25.0  # of view, degrees: long enough a lens that parallel bars l
 MARGIN: Final = 1.15  # how much more than needed is in view
 
 
-def view_directions(name: str, up: ArrayLike, planar: bool = False) -> tuple[Array, Array]:
+def view_directions(name: str | Sequence[float], up: ArrayLike, planar: bool = False) -> tuple[Array, Array]:
     """Unit vectors from the mechanism to the camera and upwards in the picture, for the vertical `up`.
 
-    A planar mechanism is tilted less in the view "iso", because its lengths matter more than its depth.
+    `name` is that of a view, or a direction in (right, towards the viewer, up) of the front view. A planar mechanism is
+    tilted less in the view "iso", because its lengths matter more than its depth.
     """
+    if not isinstance(name, str):
+        frame = front_frame(up)
+        towards = frame @ (np.asarray(name, float) / np.linalg.norm(name))
+        across = frame[:, 2] - (frame[:, 2] @ towards) * towards
+        return towards, across / np.linalg.norm(across)
     if name not in VIEWS:
         allowed = ", ".join(map(repr, VIEWS))
         raise ModelError([Problem("Scene", "view", f"found {name!r}; allowed are {allowed}; choose one of them")])
@@ -53,28 +60,46 @@ def front_frame(up: ArrayLike) -> Array:
 
 def distance_for(points: Array, towards: Array, up: Array, center: Array, angle: float, aspect: float) -> float:
     """How far a camera must be from `center` for all points (n, 3) to be in its view of an angle in degrees."""
-    right = np.cross(up, towards)
-    right /= np.linalg.norm(right)
-    above = np.cross(towards, right)
-    offset = points - center
+    right, above, near = ((points - center) @ view_axes(towards, up)).T
     half = np.tan(np.radians(angle) / 2.0)
-    needed = np.maximum(np.abs(offset @ above) / half, np.abs(offset @ right) / (half * aspect)) + offset @ towards
+    needed = np.maximum(np.abs(above) / half, np.abs(right) / (half * aspect)) + near
     return float(np.max(needed, initial=1e-9))
 
 
 def fitted(points: Array, towards: Array, up: Array, aspect: float, margin: float = MARGIN) -> tuple[Array, float]:
     """Where to look and from how far, so that all points (n, 3) are in view with some room around them."""
-    right = np.cross(up, towards)
-    sides = np.stack([right, np.cross(towards, right), towards], axis=-1)
+    sides = view_axes(towards, up)
     seen = points @ sides
     center = sides @ ((seen.min(axis=0) + seen.max(axis=0)) / 2.0)
-    return center, distance_for(points, towards, up, center, ANGLE / margin, aspect)
+    return center, distance_for(points, towards, up, center, narrowed(margin), aspect)
 
 
-def place(camera: Any, center: Array, towards: Array, up: Array, distance: float) -> None:
-    """Put a PyVista camera there."""
+def narrowed(margin: float) -> float:
+    """The angle of view, degrees, that leaves some room around what is seen."""
+    return ANGLE / margin
+
+
+def view_axes(towards: Array, up: Array) -> Array:
+    """To the right, upwards in the picture and towards the camera: columns."""
+    right = np.cross(up, towards)
+    right /= np.linalg.norm(right)
+    return np.stack([right, np.cross(towards, right), towards], axis=-1)
+
+
+def seen_size(
+    points: Array, center: Array, towards: Array, up: Array, distance: float, aspect: float
+) -> tuple[float, float]:
+    """Shares of the picture's width and height of the box around points (n, 3); a camera looks at `center`."""
+    right, above, near = ((points - center) @ view_axes(towards, up)).T
+    half = np.tan(np.radians(ANGLE) / 2.0) * (distance - near)
+    return float(np.ptp(right / (half * aspect))) / 2.0, float(np.ptp(above / half)) / 2.0
+
+
+def place(camera: Any, center: Array, towards: Array, up: Array, distance: float, parallel: bool = False) -> None:
+    """Put a PyVista camera there; a `parallel` projection shows at the centre what the other one would."""
     camera.focal_point = tuple(center)
     camera.position = tuple(center + distance * towards)
     camera.up = tuple(up)
     camera.view_angle = ANGLE
     camera.parallel_scale = distance * np.tan(np.radians(ANGLE) / 2.0)
+    camera.parallel_projection = parallel

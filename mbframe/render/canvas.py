@@ -14,14 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..parameters import Element
-from .availability import RenderError, why_no_opengl
+from .actors import off_screen_plotter
+from .availability import check_drawing
 from .scene import Scene
-from .stage import Stage
 
 Array = NDArray[np.float64]
 
 SAMPLES = np.array([(1, -3), (-1, 3), (5, 1), (-3, -5), (-5, 5), (-7, -1), (3, 7), (7, -7)]) / 16.0
 """Where a smooth picture looks through each pixel, from its middle: all rows and columns differ."""
+SOFTWARE = ("llvmpipe", "softpipe", "swrast", "software")
+"""Words by which drivers that draw without a graphics card tell of themselves."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,13 @@ class Canvas:
     """
 
     def __init__(self, size: tuple[int, int] = (1280, 720)) -> None:
-        if (reason := why_no_opengl()) is not None:
-            raise RenderError(reason)
+        check_drawing()
+        from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
         from vtkmodules.vtkRenderingCore import vtkCellPicker
 
-        self.plotter = Stage(size)
+        self.plotter = off_screen_plotter(size, smooth=False)
+        self._in_hardware: bool | None = None
+        self._pixels = vtkUnsignedCharArray()
         self.scene: Scene | None = None
         self._picker = vtkCellPicker()
         self._picker.SetTolerance(0.002)
@@ -73,9 +77,30 @@ class Canvas:
 
     def image(self) -> NDArray[np.uint8]:
         """The picture as it is now, (height, width, 4) with the lowest row first; overwritten by the next one."""
-        self.plotter.renderer.ResetCameraClippingRange()
-        self.plotter.render()
-        return self.plotter.pixels()
+        from vtkmodules.util.numpy_support import vtk_to_numpy
+
+        if self.scene is not None:
+            self.scene.prepare_picture()
+        window, (width, height) = self.plotter.render_window, self.size
+        window.Render()
+        window.GetRGBACharPixelData(0, 0, width - 1, height - 1, 0, self._pixels, 0)
+        return vtk_to_numpy(self._pixels).reshape(height, width, 4)
+
+    def _shift(self, right: float, up: float) -> None:
+        """Move the picture, in halves of its width and height."""
+        self.plotter.renderer.GetActiveCamera().SetWindowCenter(-right, -up)
+
+    @property
+    def in_hardware(self) -> bool:
+        """Whether a graphics card draws; asked once, when a picture was drawn."""
+        if self._in_hardware is None:
+            told = self.plotter.render_window.ReportCapabilities().lower()
+            self._in_hardware = not any(name in told for name in SOFTWARE)
+        return self._in_hardware
+
+    def smooth_always(self) -> None:
+        """Draw every picture with smooth edges, which a graphics card does at once."""
+        self.plotter.enable_anti_aliasing("msaa", multi_samples=8)
 
     def smoothed(self) -> Iterator[NDArray[np.uint8] | None]:
         """The picture without steps at the edges of bodies: None after each piece of the work, and in the end itself.
@@ -84,11 +109,11 @@ class Canvas:
         """
         total: Any = 0
         for shift in SAMPLES:
-            self.plotter.shift(2.0 * shift / self.size)
+            self._shift(*(2.0 * shift / self.size))
             try:
                 total = self.image().astype(np.uint16) + total
             finally:
-                self.plotter.shift((0.0, 0.0))
+                self._shift(0.0, 0.0)
             yield None
         yield ((total + len(SAMPLES) // 2) // len(SAMPLES)).astype(np.uint8)
 
@@ -114,7 +139,10 @@ class Canvas:
         width, height = self.size
         half = np.tan(np.radians(self.plotter.camera.view_angle) / 2.0)
         u, v = (2.0 * (x + 0.5) - width) / height, 1.0 - 2.0 * (y + 0.5) / height
-        direction = half * (u * right + v * above) - towards
+        aside = u * right + v * above
+        if self.plotter.camera.parallel_projection:
+            return position + self.plotter.camera.parallel_scale * aside, -towards
+        direction = half * aside - towards
         return position, direction / np.linalg.norm(direction)
 
     def project(self, points: ArrayLike) -> tuple[Array, Array]:
@@ -124,7 +152,10 @@ class Canvas:
         offset = np.asarray(points, float).reshape(-1, 3) - position
         depth = -(offset @ towards)
         half = np.tan(np.radians(self.plotter.camera.view_angle) / 2.0)
-        scale = np.divide(height / (2.0 * half), depth, out=np.zeros_like(depth), where=depth > 0.0)
+        if self.plotter.camera.parallel_projection:
+            scale = np.full(depth.shape, height / (2.0 * self.plotter.camera.parallel_scale))
+        else:
+            scale = np.divide(height / (2.0 * half), depth, out=np.zeros_like(depth), where=depth > 0.0)
         x = 0.5 * width + scale * (offset @ right)
         y = 0.5 * height - scale * (offset @ above)
         return np.column_stack([x, y]) - 0.5, depth

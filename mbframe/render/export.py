@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -13,21 +13,24 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..disk.atomic import FilePath, replacing, unwritten, writable
+from ..disk.atomic import FilePath, folder_beside, replacing, unwritten, writable
 from ..errors import ModelError, Problem
 from ..results import Result
 from ..state import State
 from .availability import check_drawing
-from .film import Camera, Film
+from .camera import ANGLE
+from .film import WHAT_MOVES, Camera, Film
 from .frames import Frames
 from .gltf import animated
 from .html import Signal, page
 from .style import THEMES
 from .surroundings import nice_spacing
-from .video import ffmpeg, write_gif, write_mp4, write_png
+from .video import Picture, ffmpeg, pictures, write_gif, write_mp4, write_png
 
 GENERATOR = f"mbframe {__version__}"
 SMALLEST, LARGEST = 16, 8192  # pixels
+PREVIEWED = 120  # frames are looked at for a preview: that is enough to place the camera
+MOST_PLACES = 2000  # of a camera that goes along, in a page
 SUFFIXES = (".mp4", ".gif", ".png", ".glb", ".html")
 LARGEST_GIF_RATE = 50.0  # a GIF counts hundredths of a second, and viewers slow down what is shown for one of them
 
@@ -40,6 +43,7 @@ def export(
     size: tuple[int, int] = (1280, 720),
     speed: float = 1.0,
     camera: Camera = "iso",
+    follow: Any = WHAT_MOVES,
     start: float | None = None,
     end: float | None = None,
     title: str | None = None,
@@ -68,8 +72,14 @@ def export(
     speed
         Seconds of the result per second of playing time: 0.1 is slow motion.
     camera
-        A view ("iso", "front", "back", "right", "left", "top", "bottom") from which the whole motion is seen, or
-        three vectors: the camera's position, the point it looks at, and a direction that is up.
+        A view ("iso", "front", "back", "right", "left", "top", "bottom"); or two vectors, the direction towards the
+        camera and one that is up: from there the motion is seen as large as it can be. Or three vectors: the camera's
+        position, the point it looks at, and a direction that is up.
+    follow
+        What the camera goes along with. By default "what moves": it stands still as long as that fills 40 % of the
+        width or height of the picture, and goes along gently otherwise. A body, or its name: the camera moves with its
+        centre of mass; one that is given by its position is where it would be with that body as described. None: it
+        stands still.
     start, end
         The part of the result that is shown, s; by default all of it.
     title
@@ -96,7 +106,7 @@ def export(
     _check(result, target, size, theme)
     frames = Frames.of(result, fps, speed, start, end)
     shown = str(result.system.name) if title is None else title
-    film = Film(frames, shown, show_time, (int(size[0]), int(size[1])), camera, theme, smooth)
+    film = Film(frames, shown, show_time, (size[0], size[1]), camera, theme, smooth, _followed(result, follow))
     suffix = target.suffix.lower()
     if suffix in (".glb", ".html"):
         model = animated(str(result.system.name), frames, film.parts, film.sketch.up, GENERATOR)
@@ -113,12 +123,45 @@ def export(
     return [target]
 
 
+def preview(
+    result: Result,
+    *,
+    size: tuple[int, int] = (320, 180),
+    camera: Camera = "iso",
+    follow: Any = WHAT_MOVES,
+    start: float | None = None,
+    end: float | None = None,
+    theme: str = "light",
+) -> list[Picture]:
+    """The first, the middle and the last picture (height, width, 3) of what `export` would write; options as there."""
+    _check(result, Path("preview.png"), size, theme)
+    first, last = (result.t[0], result.t[-1]) if len(result.t) else (0.0, 0.0)
+    lasts = max((last if end is None else end) - (first if start is None else start), 1e-9)
+    frames = Frames.of(result, PREVIEWED / lasts, 1.0, start, end)
+    film = Film(frames, "", False, (size[0], size[1]), camera, theme, True, _followed(result, follow))
+    check_drawing()
+    chosen = np.unique(np.array([0, len(frames) // 2, len(frames) - 1]))
+    return list(pictures(film, replace(frames, times=frames.times[chosen]), chosen))
+
+
+def _followed(result: Result, follow: Any) -> str | None:
+    """What the camera goes along with, as `Film` takes it."""
+    if follow is None or follow == WHAT_MOVES:
+        return follow
+    name = getattr(follow, "name", follow)
+    bodies = [body.name for body in result.described.bodies]
+    if name not in bodies:
+        allowed = f"a body ({', '.join(bodies[:10])}{', …' if len(bodies) > 10 else ''}), {WHAT_MOVES!r} and None"
+        raise ModelError([Problem("export", "follow", f"found {name!r}; allowed are {allowed}; choose one of them")])
+    return str(name)
+
+
 def _write_frames(film: Film, states: Iterable[State], target: Path) -> list[Path]:
     """Frames are drawn in a folder of their own and get their names when the last one is there."""
     place = writable(target.with_name(f"{target.stem}_0000.png")).parent
     try:
-        with tempfile.TemporaryDirectory(prefix=".", dir=place) as folder:
-            drawn = write_png(film, states, Path(folder), target.stem)
+        with folder_beside(place / target.name) as folder:
+            drawn = write_png(film, states, folder, target.stem)
             for file in drawn:
                 os.replace(file, place / file.name)
     except OSError as error:
@@ -127,7 +170,8 @@ def _write_frames(film: Film, states: Iterable[State], target: Path) -> list[Pat
 
 
 def _page(film: Film, model: bytes, signals: Sequence[Signal]) -> str:
-    frames, view = film.frames, film.view
+    frames, shot = film.frames, film.shot
+    kept = np.unique(np.linspace(0, len(frames) - 1, MOST_PLACES).astype(int)) if not shot.still else np.array([0])
     first, last = float(frames.times[0]), float(frames.times[-1])
     settings = {
         "start": first,
@@ -139,16 +183,19 @@ def _page(film: Film, model: bytes, signals: Sequence[Signal]) -> str:
         "bounds": film.bounds.tolist(),
         "up": film.sketch.up.tolist(),
         "camera": {
-            "position": view.position.tolist(),
-            "focus": view.focus.tolist(),
-            "up": view.up.tolist(),
-            "angle": view.angle,
+            "towards": shot.towards.tolist(),
+            "up": shot.up.tolist(),
+            "angle": ANGLE,
             "aspect": film.size[0] / film.size[1],
+            "times": np.round(frames.playing_times[kept], 4).tolist(),
+            "focus": shot.centers[kept].tolist(),
+            "distance": shot.distances[kept].tolist(),
         },
         "grid": {
             "point": film.floor.point.tolist(),
             "normal": film.floor.normal.tolist(),
-            "spacing": nice_spacing(float(np.linalg.norm(np.ptp(film.bounds, axis=0)))),
+            "spacing": nice_spacing(film.room or float(np.linalg.norm(np.ptp(film.bounds, axis=0)))),
+            "room": film.room or 0.0,
         },
         "signals": [signal.within(first, last) for signal in signals],
     }

@@ -11,30 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ModelError, Problem
-from .camera import ANGLE, fitted, place, view_directions
+from .camera import ANGLE, place, view_directions
 from .frames import Frames
+from .framing import Framing, Shot
 from .geometry import parts_of
 from .parts import Part, Sketch, swept
+from .placement import Poses
 from .surroundings import Floor, floor_of
 
 Array = NDArray[np.float64]
 
 Camera = str | Sequence[ArrayLike]
-
-
-@dataclass(frozen=True)
-class View:
-    """Where the camera is, what it looks at, and which direction is up in the picture."""
-
-    position: Array
-    focus: Array
-    up: Array
-    angle: float = ANGLE  # degrees, from the lower to the upper edge
-
-    def place(self, camera: Any) -> None:
-        """Put a PyVista camera there."""
-        distance = float(np.linalg.norm(self.position - self.focus))
-        place(camera, self.focus, (self.position - self.focus) / distance, self.up, distance)
+WHAT_MOVES = "what moves"
+"""Says that a camera goes along with all that moves, as far as that is needed."""
+INSTANTS = 400
+"""Of a film are looked at to find out how the camera goes along."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +43,11 @@ class Film:
     size
         Width and height of the picture, pixels.
     camera
-        The name of a view, or three vectors: position, what it looks at, upwards.
+        The name of a view; two vectors, the direction towards the camera and upwards; or three: position, what it
+        looks at, upwards. With three it sees what it sees, otherwise it is as near as it can be.
+    follow
+        "what moves", the name of a body that the camera goes along with, or None for a camera that stands still. A
+        camera that is given by its position is where it would be if that body were where it is described.
     theme
         "light" or "dark".
     smooth
@@ -66,6 +61,7 @@ class Film:
     camera: Camera
     theme: str
     smooth: bool
+    follow: str | None = WHAT_MOVES
 
     @property
     def system(self) -> Any:
@@ -96,23 +92,68 @@ class Film:
         return floor_of(self.sketch, self.corners)
 
     @cached_property
-    def view(self) -> View:
-        """The view asked for; a named one is so far away that the whole motion is in it."""
-        if not isinstance(self.camera, str):
-            return self._given_view(self.camera)
-        towards, up = view_directions(self.camera, self.sketch.up, self.sketch.planar)
-        center, distance = fitted(self.corners, towards, up, self.size[0] / self.size[1])
-        return View(center + distance * towards, center, up)
+    def shot(self) -> Shot:
+        """Where the camera looks from at each frame."""
+        aspect = self.size[0] / self.size[1]
+        if isinstance(self.camera, str):
+            towards, up = view_directions(self.camera, self.sketch.up, self.sketch.planar)
+        else:
+            given = self._vectors(self.camera)
+            if len(given) == 3:
+                return self._given_shot(*given)
+            towards, up = (vector / np.linalg.norm(vector) for vector in given)
+        chosen = np.unique(np.linspace(0, len(self.frames) - 1, INSTANTS).astype(int))
+        motion = {name: (origin[chosen], turn[chosen]) for name, (origin, turn) in self.frames.poses.bodies.items()}
+        framing = Framing(self.sketch, self.parts, Poses(motion))
+        if self.follow == WHAT_MOVES:
+            return framing.calm(towards, up, aspect).between(
+                chosen.astype(float), np.arange(len(self.frames), dtype=float)
+            )
+        if self.follow is None:
+            return framing.standing(towards, up, aspect).between(
+                chosen.astype(float), np.arange(len(self.frames), dtype=float)
+            )
+        near = framing.following(self.follow, towards, up, aspect)
+        return self._going_along(
+            near.centers[0] - framing.shifts(self.follow)[0], towards, up, float(near.distances[0])
+        )
 
-    def _given_view(self, camera: Sequence[ArrayLike]) -> View:
+    def _given_shot(self, position: Array, focus: Array, up: Array) -> Shot:
+        distance = float(np.linalg.norm(position - focus))
+        return self._going_along(focus, (position - focus) / distance, up / np.linalg.norm(up), distance)
+
+    def _going_along(self, focus: Array, towards: Array, up: Array, distance: float) -> Shot:
+        """A camera at a constant distance from what it follows; `focus` is for that where it is described."""
+        n = len(self.frames)
+        centers = np.tile(focus, (n, 1))
+        if self.follow not in (None, WHAT_MOVES):
+            centers = centers + Framing(self.sketch, self.parts, self.frames.poses).shifts(str(self.follow))
+        return Shot(towards, up, centers, np.full(n, distance))
+
+    @property
+    def room(self) -> float | None:
+        """How much of the surroundings a camera that goes along sees at once, m; None for one that stands still."""
+        if self.shot.still:
+            return None
+        return float(2.0 * np.tan(np.radians(ANGLE) / 2.0) * self.shot.distances.max() * self.size[0] / self.size[1])
+
+    def place(self, camera: Any, number: int) -> None:
+        """Put a PyVista camera where it is at a frame."""
+        shot = self.shot
+        distance = float(shot.distances[number])
+        place(camera, shot.centers[number], shot.towards, shot.up, distance, parallel=self.sketch.planar)
+
+    def _vectors(self, camera: Sequence[ArrayLike]) -> Array:
+        """The vectors that a camera is given by, checked."""
         try:
-            position, focus, up = np.array([np.asarray(vector, float) for vector in camera]).reshape(3, 3)
+            found = np.array([np.asarray(vector, float) for vector in camera])
+            towards, up = (found[0] - found[1], found[2]) if found.shape == (3, 3) else found.reshape(2, 3)
         except (TypeError, ValueError):
-            position = focus = up = np.full(3, np.nan)
-        if not np.linalg.norm(np.cross(position - focus, up)) > 0.0:
+            towards = up = np.full(3, np.nan)
+        if not np.linalg.norm(np.cross(towards, up)) > 0.0:
             message = (
-                f"found {camera!r}; allowed is the name of a view or three vectors: the camera's position, the point "
-                "it looks at and a direction that is up; give such, with up not along the line of sight"
+                f"found {camera!r}; allowed is the name of a view, two vectors (towards the camera, and up) or three "
+                "(the camera's position, the point it looks at, and up); give such, with up not along the line of sight"
             )
             raise ModelError([Problem("export", "camera", message)])
-        return View(position, focus, up / np.linalg.norm(up))
+        return found

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import shown
 from .frames import Frames
 from .parts import Part
 from .placement import Fixed
@@ -170,7 +171,7 @@ class Glb:
 
     def _append(self, kind: str, item: dict[str, Any]) -> int:
         items = self._document.setdefault(kind, [])
-        items.append(item)
+        items.append(item | {"name": shown(item["name"])} if "name" in item else item)
         return len(items) - 1
 
     def _accessor(self, values: NDArray[Any], target: int | None = None, bounds: bool = False) -> int:

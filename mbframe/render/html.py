@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import shown as escaped
 from .style import BODIES, THEMES, Theme
 
 Array = NDArray[np.float64]
@@ -34,7 +35,7 @@ class Signal:
         inside = np.flatnonzero((self.times >= start) & (self.times <= end))
         shown = inside[:: max(1, -(-len(inside) // MOST_POINTS))]
         return {
-            "label": self.label,
+            "label": escaped(self.label),
             "times": _rounded(self.times[shown]),
             "curves": [_rounded(curve[shown]) for curve in self.curves],
         }
@@ -51,8 +52,8 @@ def page(model: bytes, *, name: str, title: str, theme: str, settings: dict[str,
         return (folder / name).read_text(encoding="utf-8").strip()
 
     return Template(asset("page.html")).substitute(
-        name=html.escape(title or name),
-        title=html.escape(title),
+        name=html.escape(escaped(title or name)),
+        title=html.escape(escaped(title)),
         theme=theme,
         colors=_colors(THEMES[theme]),
         generator=html.escape(generator),

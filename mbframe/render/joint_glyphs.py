@@ -146,7 +146,9 @@ class Guide:
         i, j, r = sides(element, sketch)
         carrier, slider = (j, i) if j.body is None else (i, j)
         low, high = sketch.reach(carrier, slider)
-        margin = max(0.8 * sketch.span(slider.body), 5.0 * r, (0.1 if sketch.motion else 0.22) * sketch.extent)
+        # A rail for a known motion ends where the slider does; otherwise it leaves some room for one.
+        beside = 0.0 if sketch.motion else 0.22 * sketch.extent
+        margin = max(0.5 * sketch.span(slider.body) + r, 4.0 * r, beside)
         return cls(carrier, slider, r, (low + high) / 2.0, high - low + 2.0 * margin)
 
     def parts(self, rail: s.Surface, rider: s.Surface, sketch: Sketch) -> list[Part]:
@@ -154,12 +156,25 @@ class Guide:
         riding = at_port(self.slider, rider, IRON, "rider")
         if isinstance(self.carrier.element, AxisJoint) and isinstance(self.carrier.element.body_i, FlexibleBody):
             return [riding]
-        found = [at_port(self.carrier, rail.moved((0, 0, self.middle)), ROD, "rail"), riding]
-        if self.carrier.body is None:
-            ends = (self.middle - self.length / 2.0, self.middle + self.length / 2.0)
-            posts = s.joined([self._post(sketch).moved((0, 0, end)) for end in ends])
-            found.append(at_port(self.carrier, posts, GROUND, "support"))
-        return found
+        if self.carrier.body is not None:
+            return [at_port(self.carrier, rail.moved((0, 0, self.middle)), ROD, "rail"), riding]
+        ends = (self.middle - self.length / 2.0, self.middle + self.length / 2.0)
+        post, layer = self._post(sketch), np.zeros(3)
+        if sketch.planar:
+            # What turns passes over the rail, which lies in the layer of what slides, and before the posts.
+            out = self.carrier.axes.T @ [0.0, 0.0, 1.0]
+            layer = sketch.layers.get(self.slider.body or "", 0.0) * out
+            behind = (sketch.back - 1.1 * self.size) * out
+            axes = np.column_stack([np.cross(out, [0.0, 0.0, 1.0]), out, [0.0, 0.0, 1.0]])
+            reach = float(np.linalg.norm(layer - behind))
+            peg = s.box((0.9 * self.size, reach, 0.9 * self.size)).moved((layer + behind) / 2.0, axes)
+            post = s.joined([post.moved(behind), peg])
+        posts = s.joined([post.moved((0, 0, end)) for end in ends])
+        return [
+            at_port(self.carrier, rail.moved(np.array([0.0, 0.0, self.middle]) + layer), ROD, "rail"),
+            riding,
+            at_port(self.carrier, posts, GROUND, "support"),
+        ]
 
     def _post(self, sketch: Sketch) -> s.Surface:
         """A block that holds the end of a rail and stands on a foot."""

@@ -30,12 +30,11 @@ class MergedPart(Part):
 
     pieces: tuple[Piece, ...] = ()
 
-    def colors(self, selected: str | None = None, highlight: Color = STEEL) -> NDArray[np.uint8]:
-        """Red, green and blue (n, 3) of the vertices, with the pieces of an element in another colour."""
+    def colors(self) -> NDArray[np.uint8]:
+        """Red, green and blue (n, 3) of the vertices."""
         found = np.empty((len(self.surface.vertices), 3), np.uint8)
         for piece in self.pieces:
-            shown = highlight if selected is not None and piece.element == selected else piece.color
-            found[piece.vertices] = np.round(255.0 * np.array(shown))
+            found[piece.vertices] = np.round(255.0 * np.array(piece.color))
         return found
 
     def element_at(self, face: int) -> str | None:

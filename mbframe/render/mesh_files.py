@@ -7,6 +7,7 @@ the process.
 from __future__ import annotations
 
 import io
+import os
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,16 +15,22 @@ import numpy as np
 
 from ..disk.inputs import contents
 from ..errors import ModelError, Problem
-from ..limits import within_time
-from ..shapes import MESH_SUFFIXES
+from ..limits import check_time, within_time
+from ..shapes import MESH_SUFFIXES, OUTSIDE
 from .mesh_parts import Neighbours, check_gltf, largest_file
 from .surfaces import Surface
 
 FEATURE_ANGLE = 35.0  # deg: edges sharper than this stay edges, others are shaded as a smooth surface
 
+NORMALS = 8e-9  # s for each pair of triangles that meet in a corner: VTK compares all of them
+
 
 def read_surface(path: str, scale: float = 1.0) -> Surface:
     """The triangles of a mesh file, with its lengths multiplied by `scale`."""
+    if path.startswith(OUTSIDE):
+        place = path.removeprefix(OUTSIDE)
+        remedy = f"copy it there, or allow its folder: with mb.import_limits(mesh_folders=[{os.path.dirname(place)!r}])"
+        raise _unusable(place, f"lies outside of the folder of the file that names it, and is not read; {remedy}: ...")
     file = Path(path)
     if file.suffix.lower() not in MESH_SUFFIXES:
         allowed = ", ".join(MESH_SUFFIXES)
@@ -63,6 +70,12 @@ def _read(path: str, changed: int, scale: float) -> Surface:
     spatial = vertices.ndim == 2 and vertices.shape[1] == 3 and np.isfinite(vertices).all()
     if not spatial or not len(faces) or used.min() < 0 or used.max() >= len(vertices):
         raise _unusable(path, "holds no triangles with finite corners; export it as a triangulated surface")
+    meeting = np.bincount(used).astype(float)
+    try:
+        check_time("its normals", NORMALS * float(meeting @ meeting))
+    except ModelError as error:
+        most = f"{meeting.max():,.0f} triangles meet in one corner"
+        raise _unusable(path, f"{most}; {error.problems[0].message}; or triangulate it otherwise") from None
     surface = pyvista().PolyData.from_regular_faces(vertices, faces)
     surface = surface.compute_normals(split_vertices=True, feature_angle=FEATURE_ANGLE, cell_normals=False)
     return Surface.of(surface.points, np.asarray(surface.point_data["Normals"]), np.asarray(surface.regular_faces))

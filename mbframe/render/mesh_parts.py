@@ -28,8 +28,8 @@ def largest_file() -> int:
 class Neighbours:
     """Files that a mesh file names: those in its folder and below, and no others. (trimesh's `Resolver`.)"""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, below: str = "") -> None:
+        self.folder, self.below = folder, below
 
     def keys(self) -> list[str]:
         """Nothing is listed."""
@@ -37,8 +37,8 @@ class Neighbours:
 
     def get(self, name: str) -> bytes:
         """The bytes of a file."""
-        place, home = Path(os.path.realpath(self.folder / name)), Path(os.path.realpath(self.folder))
-        if os.path.isabs(name) or not place.is_relative_to(home):
+        place, home = Path(os.path.realpath(self.folder / self.below / name)), Path(os.path.realpath(self.folder))
+        if os.path.isabs(name) or os.path.isabs(self.below) or not place.is_relative_to(home):
             raise refused(name, "lies outside of the folder of the mesh that names it and is not read")
         return contents(place, largest_file())
 
@@ -47,7 +47,7 @@ class Neighbours:
 
     def namespaced(self, namespace: str) -> Neighbours:
         """The files of a folder below."""
-        return Neighbours(self.folder / namespace)
+        return Neighbours(self.folder, os.path.join(self.below, namespace))
 
     def write(self, name: str, data: bytes) -> None:
         """Nothing is written."""

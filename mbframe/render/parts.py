@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..connections import Connection
+from ..errors import ModelError, Problem
 from ..measures import Measure
 from ..shapes import Box, Cylinder, Shape, Sphere
 from .placement import Anchor, Placement, Poses, Transform, point3, rotation3
@@ -66,6 +67,19 @@ class Part:
         return self.placement.transform(poses)
 
 
+LARGEST = 1e12
+"""m: what reaches farther from the origin is not drawn, since numbers of pictures are single and squares overflow."""
+SMALLEST = 1e-12
+"""m: what is smaller than this is drawn as a point."""
+
+
+def _check_reach(element: str, field: str, points: Sequence[Array]) -> None:
+    reach = float(np.abs(points).max(initial=0.0))
+    if not reach <= LARGEST:
+        message = f"reaches {reach:.3g} m far, with its shapes or the box of its inertia; pictures show {LARGEST:g} m"
+        raise ModelError([Problem(element, field, f"{message}; check its numbers and their units")])
+
+
 @dataclass(frozen=True)
 class Port:
     """One side of a connection: its point and axes, in the axes of its body (None: the ground)."""
@@ -105,6 +119,7 @@ class Sketch:
     def up(self) -> Array:
         """Against gravity; without gravity z, in the plane y."""
         gravity = point3(self.system.gravity)
+        gravity = gravity / (np.abs(gravity).max() or 1.0)  # the square of a very large one is infinite
         size = float(np.linalg.norm(gravity))
         if size > 0.0:
             return -gravity / size
@@ -128,7 +143,15 @@ class Sketch:
 
     def ports_of(self, body: str | None) -> list[Port]:
         """The ports on a body."""
-        return [port for pair in self.ports.values() for port in pair if port.body == body]
+        return list(self._ports_by_body.get(body, ()))
+
+    @cached_property
+    def _ports_by_body(self) -> Mapping[str | None, list[Port]]:
+        found: dict[str | None, list[Port]] = {}
+        for pair in self.ports.values():
+            for port in pair:
+                found.setdefault(port.body, []).append(port)
+        return found
 
     def center_of_mass(self, body: Any) -> Array:
         """In body axes; the origin where a body does not tell."""
@@ -148,23 +171,43 @@ class Sketch:
     def extent(self) -> float:
         """Diagonal of the box around all ports, centres of mass and shapes when described, m; 1 if there is none.
 
-        A body that is drawn as the box of its inertia counts with that.
+        A body that is drawn as the box of its inertia counts with that. What no picture can show is a `ModelError`.
         """
-        points = [self.described.point(port.body, port.point) for pair in self.ports.values() for port in pair]
+        points = []
+        for name, pair in self.ports.items():
+            found = [self.described.point(port.body, port.point) for port in pair]
+            _check_reach(str(self.system[name]), "at", found)
+            points += found
         for body in self.system.bodies:
             center = self.center_of_mass(body)
             local = [center, *_corners(body)]
             if not body.shapes and len(distinct([port.point for port in self.ports_of(body.name)], 0.0)) < 2:
                 edges, axes = box_of_inertia(body)
                 local += [center + axes @ (0.5 * edges * sign) for sign in (-1.0, 1.0)]
-            points.extend(self.described.point(body.name, point) for point in local)
+            found = [self.described.point(body.name, point) for point in local]
+            _check_reach(str(body), "position", found)
+            points += found
         size = float(np.linalg.norm(np.ptp(points, axis=0))) if points else 0.0
-        return size if size > 0.0 else 1.0
+        return size if size > SMALLEST else 1.0
 
     @cached_property
     def bar(self) -> float:
         """Thickness of bars drawn without a shape, m."""
         return 0.035 * self.extent
+
+    def bar_of(self, body: str | None) -> float:
+        """Thickness of a body drawn without a shape, m: that of all bars, or less if its points are near together."""
+        return self.bar if body is None else self._bars[body]
+
+    @cached_property
+    def _bars(self) -> Mapping[str, float]:
+        """A body is at most a seventh as thick as its centre of mass and the points of its joints are apart."""
+        found = {}
+        for body in self.system.bodies:
+            ports = [port.point for port in self._ports_by_body.get(body.name, [])]
+            apart = float(np.linalg.norm(np.ptp([self.center_of_mass(body), *ports], axis=0)))
+            found[body.name] = min(self.bar, 0.14 * apart) if apart > 1e-3 * self.bar else self.bar
+        return found
 
     @cached_property
     def layers(self) -> Mapping[str, float]:
@@ -182,13 +225,20 @@ class Sketch:
         top = max([1, *chosen.values()])
         return {name: (k / top - 0.5) * self.bar for name, k in chosen.items()}
 
+    @cached_property
+    def back(self) -> float:
+        """Height over the plane behind which there is no body of a planar system, but for thick ones, m (negative)."""
+        thickest = max((self.thickness(body.name) for body in self.system.bodies), default=self.bar)
+        return min(self.layers.values(), default=0.0) - 0.5 * thickest
+
     def thickness(self, body: str | None) -> float:
         """How thick a body is where something is attached, bounded so that glyphs stay in proportion, m."""
         if body is None:
             return 0.0
         shapes = self.system[body].shapes
+        bar = self.bar_of(body)
         sizes = [_thin(shape) for shape in shapes if _thin(shape) > 0.0]
-        return float(np.clip(min(sizes, default=self.bar), 0.4 * self.bar, 2.0 * self.bar)) if shapes else self.bar
+        return float(np.clip(min(sizes, default=bar), 0.4 * bar, 2.0 * bar)) if shapes else bar
 
     def span(self, body: str | None) -> float:
         """Diagonal of the box around a body's shapes, m; 0 if it has none."""
@@ -197,7 +247,9 @@ class Sketch:
 
     def joint_size(self, element: Connection) -> float:
         """Half the thickness of the thickest body that an element holds, m: the radius of its pin or ball."""
-        return 0.5 * max([self.thickness(port.body) for port in self.ports[element.name]] + [0.7 * self.bar])
+        bodies = [port.body for port in self.ports[element.name] if port.body is not None]
+        least = 0.7 * min(map(self.bar_of, bodies), default=self.bar)
+        return 0.5 * max([*map(self.thickness, bodies), least])
 
     def reach(self, i: Port, j: Port, axis: int = 2) -> tuple[float, float]:
         """The lowest and highest displacement of the second port along an axis of the first, by default z, m."""
@@ -266,13 +318,13 @@ def swept(parts: Sequence[Part], *motions: Poses) -> Array:
     """Outermost points (n, 3) of all parts at all poses: what has to be in the picture."""
     points = []
     for part in parts:
-        local = _outermost(part.surface.vertices).T
+        local = outermost(part.surface.vertices).T
         for poses in motions:
             matrix = part.transform(poses).matrix
             points.append(np.moveaxis(matrix[..., :3, :3] @ local + matrix[..., :3, 3:], -1, -2).reshape(-1, 3))
     return np.concatenate(points) if points else np.array([[-0.5, -0.5, -0.5], [0.5, 0.5, 0.5]])
 
 
-def _outermost(vertices: NDArray[np.float32]) -> Array:
+def outermost(vertices: NDArray[np.float32]) -> Array:
     """The vertices that lie farthest out in 26 directions: what a camera has to bring into view."""
     return np.asarray(vertices, float)[np.unique(np.argmax(vertices @ _DIRECTIONS.T, axis=0))]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import ModelError, Problem
+from ..errors import ModelError, Problem, shown
 from ..parameters import Element
 from ..results import Result
 from ..rotations import frame_with_axis
@@ -21,26 +22,30 @@ from .actors import (
     add_lines,
     camera_light,
     deformable_data,
+    in_front,
     mapper_of,
     off_screen_plotter,
     place_all,
     surface_data,
 )
 from .availability import check_drawing
+from .framing import Framing
 from .geometry import parts_of
 from .merging import MergedPart, merged
-from .parts import Sketch, swept, unit_vector
+from .parts import Part, Sketch, swept, unit_vector
 from .placement import Placements, Poses, point3
 from .style import ARROWS, SELECTED, THEMES, Color
 from .surfaces import arrow
 from .surfaces import detail as surface_detail
-from .surroundings import AXIS_COLORS, Floor, floor_of, nice_spacing
+from .surroundings import AXIS_COLORS, STRONG, Floor, floor_of, nice_spacing
 
 Array = NDArray[np.float64]
 
 INSTANTS = 60  # of a motion are looked at to find out how much room it takes
 # From where, seen from the camera, and how strong.
 LIGHTS = (((-0.5, 0.7, 1.0), 0.74), ((0.9, 0.1, 0.8), 0.31), ((0.0, -0.6, 1.0), 0.24))
+OUTLINE = 0.006  # width of the outline of what is selected, as a share of the extent
+GLASS = 0.3  # opacity of what one sees through
 ARROW_LENGTH = 0.2  # of the longest arrow of a kind, as a share of the extent
 
 
@@ -71,8 +76,14 @@ class Scene:
         Draw all parts of a body that move with it as one: faster; only the tint of reflections differs.
     tolerant
         Leave out meshes whose files are missing or broken, instead of raising a `ModelError`.
-    hidden
-        Names of elements that are not drawn.
+    hidden, transparent
+        Names of elements that are not drawn, and of those that one sees through.
+    follow
+        The body that the camera goes along with from the beginning, see `scene.follow`.
+    parallel
+        Draw without perspective; by default so in the plane.
+    room
+        How much is seen at once by a camera that goes along, m: the grid is made for that and goes along as well.
 
     `scene.show(state)` moves the parts. `scene.fit()`, `scene.view("iso")`, `scene.follow(body)` place the camera.
     """
@@ -94,6 +105,10 @@ class Scene:
         merge: bool = False,
         tolerant: bool = False,
         hidden: Collection[str] = (),
+        transparent: Collection[str] = (),
+        follow: Any = None,
+        parallel: bool | None = None,
+        room: float | None = None,
     ) -> None:
         if theme not in THEMES:
             allowed = ", ".join(map(repr, THEMES))
@@ -107,22 +122,36 @@ class Scene:
         self.sketch = Sketch(system, self._passed, tolerant)
         with surface_detail(detail):
             whole = parts_of(self.sketch)
-        drawn = [part for part in whole if part.element not in hidden]
+        drawn = [
+            replace(part, opacity=min(part.opacity, GLASS)) if part.element in transparent else part
+            for part in whole
+            if part.element not in hidden
+        ]
         self._merge = merge
         self.parts = merged(drawn) if merge else drawn
         self._placements = Placements([part.placement for part in self.parts])
         self._selected: str | None = None
-        self._followed: str | None = None
+        self._followed: str | None = None if follow is None else self._named(follow)
+        self._room = room
+        self.parallel = self.sketch.planar if parallel is None else parallel
         self._trails: dict[str, Any] = {}
         self._arrows: dict[str, list[SurfaceActor]] = {}
         self._arrow_scales: dict[str, float] = {}
         self._arrow = mapper_of(surface_data(arrow(1.0, 0.022, 0.2)))
+        in_front(self._arrow)
         self._labels: list[tuple[Any, str | None, Array]] = []
         self._poses = self.sketch.described
         self._corners = swept(whole, self._passed or self.sketch.described, self.sketch.described)
+        self._framing = Framing(self.sketch, whole, self._passed or self.sketch.described)
+        self._grid: tuple[Any, Array, float] | None = None
+        self.spacing = 0.0
+        """Between the lines of the grid, m; 0 without one."""
         self.floor: Floor = floor_of(self.sketch, self._corners)
         self._actors = self._add_parts()
         self._shadows: list[SurfaceActor] = []
+        self._lit = True
+        self._outlines: list[tuple[Any, SurfaceActor]] = []
+        self._drawn = drawn
         self._light()
         if shadows:
             self._add_shadows()
@@ -153,6 +182,7 @@ class Scene:
             camera = self.plotter.camera
             camera.position = tuple(np.array(camera.position) + shift)
             camera.focal_point = tuple(np.array(camera.focal_point) + shift)
+        self._bring_grid()
 
     def _place(self, poses: Poses) -> None:
         self._poses = poses
@@ -160,13 +190,17 @@ class Scene:
         place_all(self._actors, matrices)
         if self._shadows:
             place_all(self._shadows, self._projection @ matrices[self._casting])
+        self._place_outlines()
         for spot, body, point in self._labels:
             spot.SetValue(*poses.point(body, point))
 
     # --- camera -------------------------------------------------------------------------------------------------------
 
-    def view(self, name: str) -> None:
-        """Look from a preset direction ("iso", "front", "back", "left", "right", "top", "bottom") at all of it."""
+    def view(self, name: str | Sequence[float]) -> None:
+        """Look from a preset direction ("iso", "front", "back", "left", "right", "top", "bottom") at all of it.
+
+        Or from a direction in (right, towards the viewer, up) of the front view.
+        """
         self.view_from(*cam.view_directions(name, self.sketch.up, self.sketch.planar))
 
     def view_from(self, towards: ArrayLike, up: ArrayLike) -> None:
@@ -175,16 +209,34 @@ class Scene:
         self.fit()
 
     def fit(self, margin: float = cam.MARGIN) -> None:
-        """Bring all of the motion (or of the described mechanism) into view, without turning the camera."""
+        """Bring all of the motion (or of the described mechanism) into view, without turning the camera.
+
+        A camera that goes along with a body sees all that moves, as it is seen from there.
+        """
         width, height = self.plotter.window_size
         aspect = width / max(height, 1)
-        center, distance = cam.fitted(self._corners, self._towards, self._up, aspect, margin)
-        cam.place(self.plotter.camera, center, self._towards, self._up, distance)
+        center, distance = cam.fitted(self._in_view(), self._towards, self._up, aspect, margin)
+        if self._followed is not None:
+            center = center + self.shift(self._followed)
+        cam.place(self.plotter.camera, center, self._towards, self._up, distance, self.parallel)
+        self._bring_grid()
         self.plotter.renderer.ResetCameraClippingRange()
+
+    def _in_view(self) -> Array:
+        """The points (n, 3) that have to be in view; seen from a followed body, where that is described."""
+        return self._corners if self._followed is None else self._framing.relative(self._followed)
 
     def follow(self, body: Any) -> None:
         """Let the camera move along with a body; None lets it stand still again."""
         self._followed = None if body is None else self._named(body)
+        if self._grid is not None:
+            self.plotter.remove_actor(self._grid[0], render=False)
+            self._add_grid()
+
+    @property
+    def followed(self) -> str | None:
+        """Name of the body that the camera goes along with."""
+        return self._followed
 
     def shift(self, body: Any) -> Array:
         """How far the centre of mass of a body is now from where it is described, m, (3,)."""
@@ -194,13 +246,39 @@ class Scene:
     # --- what is added to the mechanism -------------------------------------------------------------------------------
 
     def highlight(self, element: Any) -> None:
-        """Paint an element (or the one of that name) in the colour of a selection; None takes it back."""
+        """Draw the outline of an element (or of the one of that name) in the colour of a selection; None takes it back.
+
+        Its own colours stay: the outline is a second skin, a little larger, of which only the far side is drawn.
+        """
         self._selected = None if element is None else self._named(element)
+        for _, actor in self._outlines:
+            self.plotter.remove_actor(actor.actor, render=False)
+        chosen = [part for part in self._drawn if part.element == self._selected and part.deformed is None]
+        self._outlines = []
+        for part in chosen:
+            skin = SurfaceActor(self.plotter, mapper_of(self._skin(part)), SELECTED, lit=False, pickable=False)
+            skin.actor.GetProperty().FrontfaceCullingOn()
+            self._outlines.append((part.placement, skin))
         for part, actor in zip(self.parts, self._actors, strict=True):
-            if isinstance(part, MergedPart):
-                actor.paint_vertices(part.colors(self._selected, SELECTED))
-            else:
+            if part.deformed is not None:
                 actor.paint(SELECTED if part.element == self._selected else part.color)
+        self._place_outlines()
+
+    def _skin(self, part: Part) -> Any:
+        """The surface of a part, larger all around; corners at edges are moved along the mean of their normals."""
+        width = OUTLINE * self.sketch.extent
+        surface = part.surface
+        places, which = np.unique(np.round(surface.vertices, 9), axis=0, return_inverse=True)
+        total = np.zeros(places.shape)
+        np.add.at(total, which.ravel(), surface.normals)
+        outward = total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-12)
+        scale = np.atleast_2d(part.transform(self.sketch.described).scale)[0]
+        vertices = surface.vertices + width * outward[which.ravel()] / np.maximum(scale, 1e-9)
+        return surface_data(replace(surface, vertices=vertices.astype(np.float32)))
+
+    def _place_outlines(self) -> None:
+        for placement, actor in self._outlines:
+            actor.place(placement.transform(self._poses).matrix.ravel().tolist())
 
     def trail(self, body: Any, points: ArrayLike | None, color: Color | None = None) -> None:
         """Draw the path (n, 3), in the plane (n, 2), of a point of a body, fading towards its beginning.
@@ -250,7 +328,7 @@ class Scene:
 
     def image(self) -> NDArray[np.uint8]:
         """The picture as it is now, (height, width, 3)."""
-        self.plotter.renderer.ResetCameraClippingRange()
+        self.prepare_picture()
         self.plotter.render()
         return np.asarray(self.plotter.screenshot(None, return_img=True))[:, :, :3]
 
@@ -321,13 +399,38 @@ class Scene:
         actor = self._actors[k]
         return actor.plain_mapper() if self.parts[k].colored is None else mapper_of(actor.mapper.GetInput())
 
+    def prepare_picture(self) -> None:
+        """What depends on the camera: its range of depth, and that shadows are seen from the side of the light only."""
+        camera = self.plotter.camera
+        eye = np.array(camera.position)
+        if self.parallel:  # all lines of sight are alike
+            eye = self.floor.point + (eye - np.array(camera.focal_point))
+        lit = bool((eye - self.floor.point) @ self.floor.normal > 0.0)
+        if lit != self._lit:
+            self._lit = lit
+            for shadow in self._shadows:
+                shadow.visible(lit)
+            if self._grid is not None and self.sketch.planar:  # the wall would be in front of the mechanism
+                self._grid[0].SetVisibility(lit)
+        self.plotter.renderer.ResetCameraClippingRange()
+
     def _add_grid(self) -> None:
-        low, high = self._corners.min(axis=0), self._corners.max(axis=0)
-        size = max(float(np.linalg.norm(high - low)), self.sketch.extent)
-        spacing = nice_spacing(size)
-        points, lines, fade, strong = self.floor.grid((low + high) / 2.0, 1.1 * size, spacing)
+        low, high = self._in_view().min(axis=0), self._in_view().max(axis=0)
+        size = self._room or max(float(np.linalg.norm(high - low)), self.sketch.extent)
+        self.spacing = nice_spacing(size)
+        center = (low + high) / 2.0
+        points, lines, fade, strong = self.floor.grid(center, 1.1 * size, self.spacing)
         colors = np.where(strong[:, None], self.theme.grid_strong, self.theme.grid)
-        add_lines(self.plotter, points, lines, colors, np.minimum(1.0, 1.6 * fade), width=1.2)
+        actor = add_lines(self.plotter, points, lines, colors, np.minimum(1.0, 1.6 * fade), width=1.2)
+        self._grid = actor, center, STRONG * self.spacing
+
+    def _bring_grid(self) -> None:
+        """Let the grid go along with the camera, by whole cells: it looks as if it had no end."""
+        if self._grid is not None and (self._room is not None or self._followed is not None):
+            actor, center, step = self._grid
+            along = frame_with_axis(self.floor.normal)[:, :2]
+            cells = np.round(along.T @ (np.array(self.plotter.camera.focal_point) - center) / step)
+            actor.SetPosition(*(along @ (cells * step)))
 
     def _add_axes(self) -> None:
         self.plotter.add_axes(
@@ -368,8 +471,8 @@ class Scene:
         """Names to write, and the body and its point where; names that would cover each other are written together."""
         # A body that was added since is not drawn yet.
         there = [b for b in self.system.bodies if b.name in self.sketch.described.bodies]
-        spots = [(b.name, b.name, self.sketch.center_of_mass(b)) for b in there]
-        spots += [(name, j.body, j.point) for name, (_, j) in self.sketch.ports.items()]
+        spots = [(shown(b.name), b.name, self.sketch.center_of_mass(b)) for b in there]
+        spots += [(shown(name), j.body, j.point) for name, (_, j) in self.sketch.ports.items()]
         found: list[tuple[list[str], str | None, Array]] = []
         for name, body, point in spots:
             place = self.sketch.described.point(body, point)

@@ -15,7 +15,10 @@ Array = NDArray[np.float64]
 
 
 def bracket(port: Port, other: Port, sketch: Sketch, size: float) -> Part:
-    """What carries a pin along the port's z axis: two cheeks, or a pedestal under an upright pin."""
+    """What carries a pin along the port's z axis: two cheeks, or a pedestal under an upright pin.
+
+    In the plane it is one cheek, behind all that turns before it.
+    """
     pin = port.axes[:, 2]
     if abs(pin @ sketch.up) > 0.7:
         return pedestal(port, other, sketch, size)
@@ -26,8 +29,14 @@ def bracket(port: Port, other: Port, sketch: Sketch, size: float) -> Part:
     outline = s.rounded_hull([(0.0, 0.0), (-1.7 * size, height), (1.7 * size, height)], 1.0 * size)
     outline = outline[outline[:, 1] <= height + 1e-9]
     cheek = s.extruded(outline, 0.5 * size, bevel=0.08 * size)
-    pieces = [cheek.moved((0.0, 0.0, side * (gap + 0.25 * size))) for side in (-1.0, 1.0)]
-    pieces.append(foot(3.0 * size, gap + 0.9 * size, 0.22 * size).moved((0.0, height, 0.0), _FOOT))
+    if sketch.planar:
+        behind = float(np.copysign(min(-gap, sketch.back) - 0.25 * size, -pin[2]))
+        stem = s.cylinder(0.55 * size, abs(behind), 0.05 * size).moved((0.0, 0.0, behind / 2.0))
+        base = foot(3.0 * size, 0.9 * size, 0.22 * size).moved((0.0, height, behind), _FOOT)
+        pieces = [cheek.moved((0.0, 0.0, behind)), stem, base]
+    else:
+        pieces = [cheek.moved((0.0, 0.0, side * (gap + 0.25 * size))) for side in (-1.0, 1.0)]
+        pieces.append(foot(3.0 * size, gap + 0.9 * size, 0.22 * size).moved((0.0, height, 0.0), _FOOT))
     return _on_ground(port, s.joined(pieces).moved(axes=axes), "support")
 
 

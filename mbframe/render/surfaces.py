@@ -106,6 +106,8 @@ def _smooth_runs(points: Array, closed: bool) -> list[tuple[Array, Array]]:
     starts = points if closed else points[:-1]
     along = ends - starts
     keep = np.linalg.norm(along, axis=1) > 1e-12 * max(float(np.abs(points).max()), 1e-300)
+    if not keep.any():  # a size that is no number, or that no picture can show: a point without triangles
+        return [(np.zeros((2, 2)), np.array([[1.0, 0.0], [1.0, 0.0]]))]
     starts, ends, along = starts[keep], ends[keep], along[keep]
     normals = np.column_stack([along[:, 1], -along[:, 0]]) / np.linalg.norm(along, axis=1)[:, None]
     runs: list[tuple[Array, Array]] = []

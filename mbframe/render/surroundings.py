@@ -16,6 +16,7 @@ from .style import Color, rgb
 Array = NDArray[np.float64]
 
 AXIS_COLORS: tuple[Color, Color, Color] = (rgb("#d0502f"), rgb("#2a9474"), rgb("#2f6fb0"))
+STRONG = 5  # so many cells lie between strong lines of the grid
 # Where the light that makes the shadow comes from, in (right, back, up) of the floor: the left and the front; on the
 # wall behind a planar mechanism the left and above.
 LIGHT, LIGHT_ON_WALL = (-0.25, -0.2, 1.0), (-0.25, 0.2, 1.0)
@@ -53,7 +54,7 @@ class Floor:
                 line[:, direction] = first[direction] + steps * radius
                 line[:, 1 - direction] = first[1 - direction] + k * spacing
                 points.append(line)
-                heavy = round(line[0, 1 - direction] / spacing) % 5 == 0
+                heavy = round(line[0, 1 - direction] / spacing) % STRONG == 0
                 strong.append(np.full(len(steps), heavy))
         flat = np.concatenate(points)
         fade = np.clip(1.0 - np.linalg.norm(flat - middle, axis=1) / radius, 0.0, 1.0)

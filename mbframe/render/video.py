@@ -9,12 +9,14 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..disk.atomic import folder_of
 from ..state import State
 from .availability import RenderError
 from .film import Film
@@ -29,13 +31,14 @@ PALETTE = "palettegen=stats_mode=full"
 DITHER = "paletteuse=dither=bayer:bayer_scale=5:diff_mode=rectangle"
 
 
-def pictures(film: Film, states: Iterable[State]) -> Iterator[Picture]:
-    """Pictures (height, width, 3) of the states, drawn off-screen."""
+def pictures(film: Film, states: Iterable[State], numbers: Iterable[int] | None = None) -> Iterator[Picture]:
+    """Pictures (height, width, 3) of the states, drawn off-screen; `numbers` are those of their frames."""
     frames, size = film.frames, film.size
-    with Scene(film.system, motion=frames, theme=film.theme, size=size, smooth=film.smooth) as scene:
-        film.view.place(scene.plotter.camera)
+    options: dict[str, Any] = {"theme": film.theme, "size": size, "smooth": film.smooth, "room": film.room}
+    with Scene(film.system, motion=frames, **options) as scene:
         caption = Caption(scene, film)
-        for state in states:
+        for number, state in zip(count() if numbers is None else numbers, states, strict=False):
+            film.place(scene.plotter.camera, number)
             scene.show(state)
             caption.show(state.t)
             yield scene.image()
@@ -80,9 +83,9 @@ def write_mp4(film: Film, states: Iterable[State], target: Path) -> None:
 
 def write_gif(film: Film, states: Iterable[State], target: Path) -> None:
     """A palette is chosen for all pictures together, so they are kept, without loss, until the last one is drawn."""
-    with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as folder:
+    with folder_of(target) as folder:
         kept, palette = "pictures.mkv", "palette.png"
-        _encode(pictures(film, states), film, LOSSLESS, Path(folder, kept))
+        _encode(pictures(film, states), film, LOSSLESS, folder / kept)
         _run(["-i", kept, "-vf", PALETTE, "-frames:v", "1", palette], folder=folder)
         _run(["-i", kept, "-i", palette, "-lavfi", DITHER, "-loop", "0", str(target)], folder=folder)
 
@@ -109,7 +112,7 @@ def _encode(pictures: Iterable[Picture], film: Film, options: Sequence[str], tar
     _run([*source.split(), *options, str(target)], pictures)
 
 
-def _run(arguments: Sequence[str], pictures: Iterable[Picture] = (), folder: str | None = None) -> None:
+def _run(arguments: Sequence[str], pictures: Iterable[Picture] = (), folder: Path | None = None) -> None:
     """Run ffmpeg, which reads the pictures from its standard input; it is ended if anything goes wrong meanwhile."""
     command = [ffmpeg(), "-hide_banner", "-loglevel", "error", "-y", *arguments]
     with tempfile.TemporaryFile() as log:

@@ -49,10 +49,14 @@ class Event:
     def value(self, state: State) -> float:
         """The function at a state; what it raises becomes the cause of a `SimulationError`."""
         try:
-            found = float(self.function(state.t, state))
+            given = self.function(state.t, state)
+            found = float(given)
         except Exception as error:
             message = f"raised {type(error).__name__}: {error}"
             raise SimulationError(message, state.t, f"event {self.name!r}") from error
+        if isinstance(given, bool | np.bool_):
+            message = f"returned {given}, which never passes through zero; give a number that does, such as t - 0.5"
+            raise SimulationError(message, state.t, f"event {self.name!r}")
         if math.isnan(found):
             message = (
                 "has no value (nan), so that its zeros cannot be found; look for a root of a negative number or 0/0"

@@ -17,6 +17,7 @@ from ..errors import ModelError, Problem, SimulationError
 from ..files.result_files import ResultStream
 from ..kernels.march import MARCH
 from ..results import EventRecord, Info
+from .interrupts import held_back
 
 Array = NDArray[np.float64]
 
@@ -56,18 +57,19 @@ class Samples:
         """Look at the next states."""
         if not len(t):
             return
-        first = -self._passed % self._every
-        for k in range(first, len(t), self._every):
+        k = -self._passed % self._every
+        while k < len(t):
             self._kept.append((self._passed + k, float(t[k]), y[k].copy()))
             if len(self._kept) > SAMPLES:
                 self._every *= 2
                 self._kept = [one for one in self._kept if one[0] % self._every == 0]
+            k += self._every - (self._passed + k) % self._every
         self._passed += len(t)
         self._last = (float(t[-1]), y[-1].copy())
 
     def arrays(self) -> tuple[Array, Array]:
-        """The instants and states that were kept."""
-        rows = [(t, y) for _, t, y in self._kept]
+        """The instants and states that were kept, in order."""
+        rows = [(t, y) for _, t, y in sorted(self._kept, key=lambda one: one[1])]
         if self._last is not None and (not rows or self._last[0] > rows[-1][0]):
             rows.append(self._last)
         return np.array([t for t, _ in rows]), np.array([y for _, y in rows])
@@ -96,6 +98,7 @@ class Output:
             capacity = max(64, BUFFER_NUMBERS // n)
         self._stream = stream
         self._samples = Samples()
+        self._sampled: tuple[Array, Array] | None = None
         self._taken: list[tuple[Array, Array]] = []
         self._exact = instants is not None
         self._times, self._states = np.zeros(capacity), np.zeros((capacity, n))
@@ -115,6 +118,10 @@ class Output:
         """Time before the last step."""
         return float(self.record["t0"])
 
+    def before(self) -> tuple[float, Array]:
+        """Time and state before the last step."""
+        return self.t0, self.y0.copy()
+
     def append(self, t: float, y: Array) -> None:
         """Store a state from outside the loop."""
         if self.record["stored"] == self.record["capacity"]:
@@ -123,6 +130,7 @@ class Output:
         self._times[k], self._states[k] = t, y
         self.record["stored"] = k + 1
 
+    @held_back()
     def empty(self) -> None:
         """Take the stored states out of the buffer."""
         k = int(self.record["stored"])
@@ -148,6 +156,7 @@ class Output:
         self.record["times"], self.record["states"] = self._times, self._states
         self.record["capacity"] = len(self._times)
 
+    @held_back()
     def checkpoint(self) -> None:
         """From time to time, make sure that a file has all that was computed."""
         if self._stream is not None and self._stream.due:
@@ -155,12 +164,14 @@ class Output:
             with self._writing():
                 self._stream.checkpoint()
 
+    @held_back()
     def note(self, event: EventRecord) -> None:
         """Note an event in the file."""
         if self._stream is not None:
             with self._writing():
                 self._stream.note(event)
 
+    @held_back()
     def close(self, info: Info) -> SimulationError | None:
         """End the file; returns what went wrong with that."""
         if self._stream is None:
@@ -196,11 +207,18 @@ class Output:
         if not self._exact:
             self.append(t, y)
 
+    def look(self, t: float, y: Array) -> None:
+        """Let a state be among the samples, whether it is stored or not."""
+        if self._exact:
+            self._samples.take(np.array([t]), y[None])
+
     def samples(self) -> tuple[Array, Array]:
-        """A few of the stored instants and states, at the end of the run."""
-        k = int(self.record["stored"])
-        self._samples.take(self._times[:k], self._states[:k])
-        return self._samples.arrays()
+        """A few instants and states of the run, at its end: stored ones, and where only some are, others besides."""
+        if self._sampled is None:
+            k = int(self.record["stored"])
+            self._samples.take(self._times[:k], self._states[:k])
+            self._sampled = self._samples.arrays()
+        return self._sampled
 
     def arrays(self) -> tuple[Array, Array]:
         """All stored instants and states."""

@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from ..bodies.flexible import FlexibleBody
 from ..disk.atomic import FilePath
 from ..equations.equations import Equations, Strategy
-from ..equations.redundancy import kept_gap, open_dependency
+from ..equations.redundancy import kept_gap, listed, lost_beside_heavy, open_dependency
 from ..errors import SimulationError
 from ..files.result_files import ResultStream
+from ..forces.contact import SphereSphereContact
 from ..joints.library import ConstantVelocityJoint
 from ..kernels.march import interpolate_hermite, march
 from ..kernels.workspace import DONE, FULL
 from ..results import EventRecord, Info, Result
 from ..stored_states import StatesInMemory
-from . import balance
-from .acceleration import Acceleration
+from . import balance, flexible_range
+from .acceleration import Acceleration, UdwadiaKalaba
 from .events import Event
 from .integrators import Integrator
 from .interrupts import passed_on
@@ -91,6 +92,7 @@ class Run:
         work["t"] = t
         if instants is None:
             self.output.append(t, work.y)
+        self.output.look(t, work.y)
         found: list[EventRecord] = []
         failure: SimulationError | None = None
         began = time.perf_counter()
@@ -117,10 +119,7 @@ class Run:
         info.steps, info.rejected = int(work["steps"]), int(work["rejected"])
         info.evaluations, info.factorizations = int(work["evaluations"]), int(work["factorizations"])
         if eq.factor_record["dependent"]:
-            info.warnings.append(
-                "constraints depend on each other (or did at some instant): the motion is unique, but reactions are "
-                "those of minimum norm"
-            )
+            info.warnings += self._dependent(*self.output.samples())
             info.warnings += self._gaps(*self.output.samples())
         held = self.stabilization.corrects
         info.warnings += balance.remarks(eq, *self.output.samples(), self.integrator, info.steps, held)
@@ -134,19 +133,42 @@ class Run:
         else:
             result = stream.result(eq, info, found)
         if result is not None:
-            for b in eq.tables.bodies:
-                if isinstance(b.body, FlexibleBody):
-                    omega = result.rotation(b.body).apply(result.angular_velocity(b.body), inverse=True)
-                    info.warnings += b.body.remarks(b.markers, omega)
+            info.warnings += flexible_range.run_remarks(eq, result)
             for joint in eq.system.joints:
                 if isinstance(joint, ConstantVelocityJoint):
                     axes = (result.rotation_matrix(marker) for marker in (joint.i, joint.j))
                     info.warnings += joint.remarks(result.t, *axes)
+            for contact in eq.system.forces:
+                if isinstance(contact, SphereSphereContact):
+                    centres = (result.position(marker) for marker in (contact.i, contact.j))
+                    info.warnings += contact.judged(result.t, *centres)
         if failure is not None:
             failure.result = result
             raise failure
         assert result is not None
         return result
+
+    def _dependent(self, t: Array, y: Array) -> list[str]:
+        """What to say about equations that could not be told apart, from some states of the motion."""
+        for k in range(0, len(t), max(1, len(t) // GAP_SAMPLES)):
+            joints = lost_beside_heavy(self.eq, t[k], y[k])
+            if joints is None:
+                break
+            if joints:
+                other = (
+                    "acceleration=mb.AugmentedFormulation() and "
+                    if isinstance(self.acceleration, UdwadiaKalaba)
+                    else ""
+                )
+                return [
+                    f"masses differ so much that the equations of {listed(joints)} can hardly be told from dependent "
+                    f"ones: digits of motion and reactions are lost; use {other}formulation=mb.NewtonEuler(), or "
+                    "masses that differ by less than 1e9"
+                ]
+        return [
+            "constraints depend on each other (or did at some instant): the motion is unique, but reactions are those "
+            "of minimum norm"
+        ]
 
     def _gaps(self, t: Array, y: Array) -> list[str]:
         """What to say about redundant joints that do not fit exactly, from some states of the motion."""
@@ -160,10 +182,11 @@ class Run:
 
     def _whirled(self, dt: float, t: Array, y: Array) -> list[str]:
         """What to say of bodies that turn too far in a step for any formula, though their energy may be kept."""
-        spins = [self.eq.state(*sample).motions for sample in zip(t.tolist(), y, strict=True)]
         notes = []
+        q, v, _ = self.eq.split(y)
         for b in self.eq.tables.bodies:
-            turn = dt * max((np.linalg.norm(motions[b.body.name].angular_velocity) for motions in spins), default=0.0)
+            _, spins = b.formulation.twists(q[:, b.q_slice], v[:, b.v_slice])
+            turn = dt * float(np.linalg.norm(spins, axis=1).max(initial=0.0))
             if LARGEST_TURN < turn < np.inf:
                 notes.append(
                     f"{b.body} turns by up to {turn:.2g} rad in a step of {dt:g} s, which falsifies its angles; reduce "
@@ -177,6 +200,7 @@ class Run:
             began = time.perf_counter()
             status = self._advance(steps)
             progress.at(float(self.eq.work["t"]))
+            self.output.look(float(self.eq.work["t"]), self.eq.work.y)
             if status == DONE:
                 return
             self.output.checkpoint()
@@ -188,7 +212,9 @@ class Run:
             steps = max(1, min(wanted, 1_000_000))
 
     def _advance(self, steps: int) -> int:
-        status = self.eq.run(march.address, float(self.eq.work["t"]), self.output.record.address, steps)
+        status = self.eq.run(
+            march.address, float(self.eq.work["t"]), self.output.record.address, steps, before=self.output.before
+        )
         for b in self.eq.tables.bodies:
             if isinstance(b.body, FlexibleBody):
                 modal, _ = b.formulation.deformations(self.eq.work.q[None, b.q_slice], self.eq.work.v[None, b.v_slice])

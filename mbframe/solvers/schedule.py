@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from ..equations.equations import Equations
 from ..equations.workspace import Record
 from ..errors import MbframeError
-from ..expression_trees import PLAIN_DEGREE, landmarks, spread, tree
-from ..features import Bounds, Features, changing, features, margin, values_of, waves
+from ..expression_trees import spread, tree
+from ..features import FAR, WIDTHS, Bounds, Features, changing, features, landmarks_anywhere, margin, values_of, waves
 from ..functions import Function
 from ..kernels.programs import PROGRAM
 from ..kernels.schedule import SCHEDULE, WATCHED
 from ..parameters import Element
 from ..system import System
+from .place_logic import place_logic
 from .time_logic import time_logic
 
 Array = NDArray[np.float64]
@@ -37,12 +38,6 @@ LOOK_AHEAD: Final = 1e-6
 SMALL: Final = 1e-3
 """Part of a function's range by which it may differ from a straight line there."""
 MOST_PAIRS: Final = 200
-FAR: Final = 1e6
-"""How far off an argument of which nothing is known is looked for switches."""
-NEARER: Final = 1e3
-"""How far off it is looked for landmarks too, more closely."""
-WIDTHS: Final = 8.0
-"""How many of its widths on each side of a landmark matter."""
 
 
 @dataclass
@@ -151,6 +146,7 @@ def scheduled(eq: Equations, y: Array, start: float, end: float, dt: float | Non
         schedule.watched += _stops(eq)
         if not told:
             schedule.warnings += _callables_of_the_motion(eq.system)
+            schedule.warnings += _switched_methods(eq)
     else:
         schedule.warnings += _passed_by_fixed_steps(eq, y, start, end, dt)
     return schedule
@@ -167,7 +163,12 @@ def _for_fixed_steps(
     dt: float,
 ) -> Iterator[str]:
     """What steps of a fixed size do not see of a function of time."""
-    if (short := _too_short(function, found, start, end, dt)) is not None:
+    if not found.seen:
+        yield (
+            f"{element}, {name}: the Python function takes too long to be looked at before the run, so that something "
+            f"shorter than steps of {dt:g} s may be missed; tell where it jumps with mb.Function(f, breakpoints=[...])"
+        )
+    elif (short := _too_short(function, found, start, end, dt)) is not None:
         width, at = short
         yield (
             f"{element}, {name}: it comes and goes within {width:.3g} s at t = {at:.6g} s, where steps of "
@@ -185,12 +186,12 @@ def _for_fixed_steps(
 def _for_methods(element: Element, name: str, found: Features, dt: float | None, told: bool) -> Iterator[str]:
     """What a run does not see of the time in a user's method."""
     if not found.seen:
-        if not told and dt is None:
+        if not told:
+            bound = "bound the steps with max_step= of the integrator" if dt is None else f"reduce dt = {dt:g} s"
             yield (
-                f"{element}, {name}: it uses the time itself, and could not be looked at before the run (it takes too "
-                "long, or fails in the state of the start), so that something short in it may be stepped over; "
-                "bound the steps with max_step= of the integrator, or make what depends on the time a declared "
-                'mb.parameter(kind="function")'
+                f"{element}, {name}: it uses the time itself, and could not be looked at before the run "
+                f"({found.why_not}), so that something short in it may be stepped over; "
+                f'{bound}, or make what depends on the time a declared mb.parameter(kind="function")'
             )
         return
     apart = float(np.min(np.diff(found.jumps), initial=np.inf))
@@ -212,6 +213,17 @@ def _callables_of_the_motion(system: System) -> Iterator[str]:
                 "changes quickly, so that something short in it may be stepped over, with or without breakpoints=; "
                 "write it as an expression or a table, or bound the steps with max_step= of the integrator"
             )
+
+
+def _switched_methods(eq: Equations) -> Iterator[str]:
+    """Users' forces that switch at places: where these are is not known, nor when the motion gets there."""
+    for element, name in place_logic(eq):
+        yield (
+            f"{element}, {name}: it compares or limits what follows from positions, and the run does not know where, "
+            "so that a narrow place may be stepped over; bound the steps with max_step= of the integrator so that "
+            "several fall into the narrowest one, or make what depends on the place a declared "
+            'mb.parameter(kind="function")'
+        )
 
 
 def _passed_by_fixed_steps(eq: Equations, y: Array, start: float, end: float, dt: float) -> Iterator[str]:
@@ -329,15 +341,12 @@ def _way(function: Function) -> tuple[float, float] | None:
     """Where the argument of a function matters, by its table, switches or landmarks; None if nothing tells."""
     if function.program is None or function.kind in ("constant", "polynomial"):
         return None
-    root, places = tree(function.program), function.breakpoints(-FAR, FAR)
-    marks = np.zeros(0)
-    if root.shape()[0] > PLAIN_DEGREE:
-        marks = np.unique(np.concatenate([landmarks(root, -far, far) for far in (FAR, NEARER, 1.0)]))
-        places = np.union1d(places, marks)
+    marks = landmarks_anywhere(function)
+    places = np.union1d(function.breakpoints(-FAR, FAR), marks)
     if not len(places):
         return None
     room = float(np.ptp(places)) or max(1.0, float(np.abs(places).max()))
-    room = max(room, WIDTHS * spread(root, marks))
+    room = max(room, WIDTHS * float(spread(tree(function.program), marks).max(initial=0.0)))
     return float(places[0]) - room, float(places[-1]) + room
 
 

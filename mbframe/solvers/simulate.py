@@ -35,6 +35,7 @@ from .starting import (
     refuse_conflicting_drivers,
     refuse_misaligned_joints,
     rigid_lines,
+    vanishing_equations,
 )
 
 Array = NDArray[np.float64]
@@ -111,9 +112,12 @@ def simulate(
         refuse_rows(eq, len(instants), "t_eval")
     elif output is None and dt is not None and not chosen.adaptive:
         refuse_rows(eq, (float(t_end) - start) / dt, "dt")
+    elif output is None and (longest := getattr(chosen, "max_step", None)) is not None:
+        refuse_rows(eq, (float(t_end) - start) / longest, "max_step")
     info = Info(warnings=list(eq.notices))
-    y, moved = assembled(eq, begin or eq.described())
+    y, moved = assembled(eq, begin or eq.described(), begin is not None)
     info.warnings += moved
+    info.warnings += vanishing_equations(eq, start, y)
     if begin is not None:
         info.warnings += [
             f"{owner}: the state given as initial= does not tell how often its angle has turned; it is taken to be "
@@ -177,6 +181,10 @@ def _checked(start: float, t_end: Any, dt: Any, integrator: Integrator, t_eval: 
         refuse("dt", f"found {dt!r}; allowed is a positive step (s); give one such as 1e-3")
     elif dt is not None and number(t_end) and max(abs(start), abs(t_end)) + 0.5 * dt == max(abs(start), abs(t_end)):
         refuse("dt", f"found {dt!r}, which no longer changes t = {t_end:g} s in double precision; give a larger step")
+    longest = getattr(integrator, "max_step", None)
+    if longest is not None and number(t_end) and abs(t_end) + 0.5 * longest == abs(t_end):
+        message = f"found {longest!r}, which no longer changes t = {t_end:g} s in double precision; give a larger one"
+        problems.append(Problem(str(integrator), "max_step", message))
     if dt is None and not integrator.adaptive:
         refuse("dt", f"found nothing, but {integrator} has a fixed step; add dt=1e-3 or another step")
     instants = None

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..abilities import is_ours
+from ..bodies.base import Body
 from ..bodies.flexible import FlexibleBody
 from ..bodies.point_mass import PointMass
 from ..constraints.relations import MeasureTerm
@@ -26,11 +28,16 @@ Array = NDArray[np.float64]
 
 SAMPLES = 101  # instants at which drivers of the same measure are compared
 CLOSED = 1e-10  # a described state with smaller violations is taken as it is
+ROUNDING = 1e-12  # of the coordinates: points that are nearer to each other are one point
 LARGEST_GAP = 1e-2  # of the model's size: larger gaps are mistakes, smaller ones are assembled
+ASIDE = 0.05  # of the size of the model, or of an axis: how far off a derivative is compared
+VANISHES = 1e-3  # part of the derivative there, below which it has none here
 
 
-def assembled(eq: Equations, state: State) -> tuple[Array, list[str]]:
+def assembled(eq: Equations, state: State, given: bool = False) -> tuple[Array, list[str]]:
     """y of a state, made consistent with the constraints, and what had to be moved for that.
+
+    `given` says that the state came from the user, and not from the description of the model.
 
     A gap of more than `LARGEST_GAP` times the size of the model is an error that names the joint (the ten worst).
     """
@@ -42,14 +49,18 @@ def assembled(eq: Equations, state: State) -> tuple[Array, list[str]]:
     size = extent(eq, state)
     gaps = joint_norms(eq, residual)
     if gap > LARGEST_GAP * size:
+        field, remedy = "at", "move a body or the joint's points so that they meet"
+        if given:
+            field, remedy = "initial", "give a state of this system as it is now"
         message = (
-            "does not close: its equations are violated by {:.3g} (m, or rad), where the model measures {:.3g} m; "
-            "move a body or the joint's points so that they meet"
+            "does not close: its equations are violated by {:.3g} (m, or rad), where the model measures {:.3g} m; {}"
         )
         open_joints = [(owner, value) for owner, value in gaps[:10] if value > gaps[0][1] / 10]
         if driven := [driver_gap(owner, state.t, value) for owner, value in open_joints if isinstance(owner, Drive)]:
             raise ModelError(driven)
-        raise ModelError([Problem(str(owner), "at", message.format(value, size)) for owner, value in open_joints])
+        raise ModelError(
+            [Problem(str(owner), field, message.format(value, size, remedy)) for owner, value in open_joints]
+        )
     try:
         q, v = DirectCorrection().correct(eq, state.t, *eq.split(y)[:2])
     except SimulationError as error:
@@ -101,12 +112,30 @@ def rigid_lines(system: System) -> list[str]:
         TranslationalJoint: KeyedSleeveJoint,
         PointOnLineJoint: PointOnAxisJoint,
     }
-    return [
+    found = [
         f"{joint}: slides on a straight line fixed to the node of {joint.i.body} at {joint.i.at.tolist()}, however "
         f"that bends; use a {along[type(joint)].__name__} to follow its axis"
         for joint in system.joints
-        if type(joint) in along and isinstance(joint.i.body, FlexibleBody)
+        if type(joint) in along and _along(joint.i.body, joint.i)
     ]
+    either = (CylindricalJoint, TranslationalJoint, SleeveJoint, KeyedSleeveJoint)
+    return found + [
+        f"{joint}: slides on the straight line of {joint.i.body}, its first body, and {joint.j.body} is held at one "
+        f"node; if that is the rail, exchange the bodies and use a {along.get(type(joint), type(joint)).__name__}"
+        for joint in system.joints
+        if isinstance(joint, either)
+        and not isinstance(joint.i.body, FlexibleBody)
+        and joint.i.body is not system.ground
+        and _along(joint.j.body, joint.j)
+    ]
+
+
+def _along(body: Any, marker: Any) -> bool:
+    """Whether a body is flexible and has a row of nodes along the third axis of a marker."""
+    if not isinstance(body, FlexibleBody):
+        return False
+    direction = body.rotation.T @ np.asarray(marker.axes, float)[:, 2]
+    return len(body.nodes_along(body.modes.component.positions[body.node_at(marker.at)], direction)) > 1
 
 
 def driver_gap(driver: Drive, t: float, gap: float) -> Problem:
@@ -121,10 +150,17 @@ def driver_gap(driver: Drive, t: float, gap: float) -> Problem:
 
 
 def extent(eq: Equations, state: State) -> float:
-    """How large the model is, m: the longest side of a box around its bodies and markers."""
+    """How large the model is, m: the longest side of a box around its bodies and markers, or a body's own reach."""
     positions = np.array([m.position for m in state.motions.values()])
     points = np.concatenate([positions, eq.tables.markers["position"]])
-    return float(np.max(np.ptp(points, axis=0), initial=0.0)) or 1.0
+    found = max(float(np.max(np.ptp(points, axis=0), initial=0.0)), *(_reach(b.body) for b in eq.tables.bodies), 0.0)
+    return found if found > ROUNDING * float(np.max(np.abs(points), initial=0.0)) else 1.0
+
+
+def _reach(body: Body) -> float:
+    """How far the mass of a body lies from its origin, m: its radius of gyration there."""
+    mass, centre, inertia = body.mass_properties()
+    return float(np.sqrt(centre @ centre + 0.5 * np.trace(inertia) / mass)) if mass > 0.0 else 0.0
 
 
 def refuse_ambiguous_friction(eq: Equations, t: float, y: Array) -> None:
@@ -154,6 +190,39 @@ def refuse_misaligned_joints(eq: Equations, t: float, y: Array) -> None:
         return
     if joints:
         raise ModelError([Problem(str(joints[-1]), "axis", misaligned_message(joints))])
+
+
+def vanishing_equations(eq: Equations, t: float, y: Array) -> list[str]:
+    """Refuse equations of users whose derivatives vanish where they hold; returns warnings about those of nothing.
+
+    The square or the absolute value of an equation vanishes where the equation does, but its derivative does too: there
+    is no direction in which a reaction could act.
+    """
+    users = [c for c in eq.tables.constraints if not is_ours(type(c.constraint)) and not c.constraint.nonholonomic]
+    if not users:
+        return []
+    eq.evaluate(t, *eq.split(y))
+    random, warnings, problems = np.random.default_rng(3), [], []
+    for c in users:
+        here = [eq.tables.markers[m].copy() for m in (c.i, c.j)]
+        beside = [marker.copy() for marker in here]
+        for marker in beside:
+            marker.position += ASIDE * eq.size * random.normal(size=3)
+            marker.axes += ASIDE * random.normal(size=(3, 3))
+        sizes, others = (np.linalg.norm(eq.stages.gradient(c, t, *pair), axis=1) for pair in (here, beside))
+        if np.any(sizes < VANISHES * others):
+            message = (
+                "its derivative vanishes where it is fulfilled, so that nothing holds it there; give an equation that "
+                "changes its sign, such as x - a in place of (x - a)**2 or abs(x - a)"
+            )
+            problems.append(Problem(str(c.owner), "residual", message))
+        elif np.any((sizes == 0.0) & (others == 0.0)):
+            warnings.append(
+                f"{c.owner}: an equation of its residual depends on no position, so that it holds nothing; remove it"
+            )
+    if problems:
+        raise ModelError(problems)
+    return warnings
 
 
 def refuse_conflicting_drivers(eq: Equations, start: float, end: float) -> None:

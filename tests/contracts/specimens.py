@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
@@ -369,6 +370,24 @@ def point_specimen(rng: np.random.Generator) -> Specimen:
     motion = Motion(rng.normal(size=3), rotation_of(rng), rng.normal(size=3), np.zeros(3))
     body = mb.PointMass("body", mass=1.3, rotation=motion.rotation, position=motion.position, velocity=motion.velocity)
     return Specimen(body.formulation_for(None), body, motion, rng.normal(size=3), rotation_of(rng))
+
+
+def crossed(classes: Sequence[Any], formulations: Sequence[Formulation]) -> pytest.MarkDecorator:
+    """Every class in every formulation, as tests of (cls, formulation).
+
+    Each class in one formulation, each formulation with a class, makes the quick tests; `full` marks the rest.
+    """
+    cases = [
+        pytest.param(
+            cls,
+            formulation,
+            id=f"{name_of(cls)}-{name_of(formulation)}",
+            marks=() if other == one % len(formulations) else pytest.mark.full,
+        )
+        for one, cls in enumerate(classes)
+        for other, formulation in enumerate(formulations)
+    ]
+    return pytest.mark.parametrize(("cls", "formulation"), cases)
 
 
 def rigid_formulations() -> list[Formulation]:

@@ -44,6 +44,12 @@ def modes_of(kind: str) -> Any:
         part = beam(shear_factors=(0.8, 0.8))
         part = mb.flexible.Component(part.nodes, part.mass_matrix, part.stiffness_matrix)
         return mb.flexible.craig_bampton(part, interfaces=[0, 3], n_modes=1)
+    if "solid" in kind:  # two cells, and a point that a face of them carries, away from its middle
+        skfem = pytest.importorskip("skfem")
+        mesh = skfem.MeshHex.init_tensor(np.linspace(0.0, 0.6, 3), np.array([0.0, 0.1]), np.array([0.0, 0.15]))
+        part = mb.flexible.solid(mesh, young=2e8, poisson=0.3, density=2000.0, order=1)
+        part = part.with_interface(np.flatnonzero(part.nodes[:, 0] > 0.5), position=(0.7, 0.0, 0.1))
+        return mb.flexible.craig_bampton(part, interfaces=[len(part.nodes)], n_modes=2)
     part = beam(shear_factors=(0.8, 0.8) if kind == "node" else None)
     if kind == "node":
         return mb.flexible.clamped_modes(part, node=0, n_modes=4)
@@ -71,7 +77,7 @@ class FlexibleSpecimen(Specimen):
         self.shape = np.ascontiguousarray(shape)
         self.kind = kind
         motion = Motion(motion.position, motion.rotation, motion.velocity, motion.angular_velocity, modal, rate)
-        point = body.modes.component.nodes[node]
+        point = body.modes.component.positions[node]
         super().__init__(body.formulation_for(None), body, motion, point, rotation_of(rng))
         self.moves = self.turns = np.ones(3)
 
@@ -93,6 +99,8 @@ CASES = [
     ("nodes", 1, 5),
     ("curved", 3, 6, 0.1),
     ("curved", 0, 7, 0.1),
+    ("curved solid", 12, 8, 0.05),
+    ("curved solid", 2, 9, 0.05),
 ]
 
 

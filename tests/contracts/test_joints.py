@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from .specimens import (
     along,
     assert_close,
     connected,
-    name_of,
+    crossed,
     new_markers,
     newton_euler,
     numbers,
@@ -38,15 +37,9 @@ CLASSES = [*walk(mb.Joint), *walk(mb.BasicConstraint)]
 FORMULATIONS = rigid_formulations()
 
 
-def cases(classes: list[Any]) -> pytest.MarkDecorator:
-    """Every class in every formulation."""
-    both = [pytest.param(c, f, id=f"{name_of(c)}-{name_of(f)}") for c, f in product(classes, FORMULATIONS)]
-    return pytest.mark.parametrize(("cls", "formulation"), both)
-
-
-every = cases(CLASSES)
-between_two_bodies = cases([cls for cls in CLASSES if not issubclass(cls, Coupling)])
-coupling = cases([cls for cls in CLASSES if issubclass(cls, Coupling)])
+every = crossed(CLASSES, FORMULATIONS)
+between_two_bodies = crossed([cls for cls in CLASSES if not issubclass(cls, Coupling)], FORMULATIONS)
+coupling = crossed([cls for cls in CLASSES if issubclass(cls, Coupling)], FORMULATIONS)
 
 
 class Joined:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from .specimens import (
     NORMAL,
     along,
     assert_close,
+    crossed,
     name_of,
     numbers,
     planar_body,
@@ -187,12 +187,7 @@ def random_state(eq: mb.Equations, seed: int) -> State:
     return eq.state(0.0, np.concatenate([q, v, z]))
 
 
-def cases(classes: list[Any]) -> pytest.MarkDecorator:
-    both = [pytest.param(c, f, id=f"{name_of(c)}-{name_of(f)}") for c, f in product(classes, FORMULATIONS)]
-    return pytest.mark.parametrize(("cls", "formulation"), both)
-
-
-@cases([cls for cls in ELEMENTS if has_equations(cls)])
+@crossed([cls for cls in ELEMENTS if has_equations(cls)], FORMULATIONS)
 def test_rows_are_independent_derivatives_of_the_residual(cls: Any, formulation: Formulation) -> None:
     eq = mb.Equations(pair(cls).plane, formulation)
     q, v = numbers(eq, random_state(eq, 5))
@@ -214,7 +209,7 @@ def test_rows_are_independent_derivatives_of_the_residual(cls: Any, formulation:
     assert_close(found.gamma, -along(lambda h: rows_at(eq, q + h * rate, v)[1]), EXACT)
 
 
-@cases(ELEMENTS)
+@crossed(ELEMENTS, FORMULATIONS)
 def test_accelerations_and_reactions_are_those_of_space(cls: Any, formulation: Formulation) -> None:
     case = pair(cls)
     state = random_state(mb.Equations(case.plane), 6)
@@ -233,7 +228,7 @@ def test_accelerations_and_reactions_are_those_of_space(cls: Any, formulation: F
     assert_close(found.momentum.angular, expected.momentum.angular[:, 2], 1e-12)
 
 
-@cases([cls for cls in ELEMENTS if not getattr(cls, "reactive", False)])
+@crossed([cls for cls in ELEMENTS if not getattr(cls, "reactive", False)], FORMULATIONS)
 def test_tangent_is_the_derivative_of_the_equations(cls: Any, formulation: Formulation) -> None:
     eq = mb.Equations(pair(cls).plane, formulation)
     rng = np.random.default_rng(11)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,10 @@ import mbframe as mb
 from mbframe.bodies.formulations import Formulation
 from mbframe.equations.implicit import coupled
 
-from .specimens import Array, assert_close, connected, name_of, numbers, rigid_formulations, walk
+from .specimens import Array, assert_close, connected, crossed, numbers, rigid_formulations, walk
 
 ELEMENTS = [*walk(mb.Joint), *walk(mb.BasicConstraint), *walk(mb.ForceElement)]
 CLASSES = [cls for cls in ELEMENTS if not getattr(cls, "reactive", False)]
-CASES = [pytest.param(c, f, id=f"{name_of(c)}-{name_of(f)}") for c, f in product(CLASSES, rigid_formulations())]
 TIME, STEP = 0.2, 3e-4  # four steps to both sides do not leave a contact
 WEIGHTS = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
 
@@ -29,7 +27,7 @@ def difference(function: Callable[[float], Array]) -> Array:
 
 
 @pytest.mark.boundscheck
-@pytest.mark.parametrize(("cls", "formulation"), CASES)
+@crossed(CLASSES, rigid_formulations())
 def test_tangent_is_the_derivative_of_the_equations(cls: Any, formulation: Formulation) -> None:
     """Of M v' - Q + J^T lambda, and of D, along random displacements and velocities, off the constraints."""
     system, _, _, _ = connected(cls)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import mbframe as mb
-from mbframe.disk.atomic import replacing, replacing_as_owner, write_text
+from mbframe.disk.atomic import FOLDER, folder_beside, folder_of, replacing, replacing_as_owner, write_text
 from mbframe.disk.locks import Lock
 
 
@@ -126,3 +126,21 @@ def test_many_writers_of_one_name(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(write, texts)) == [None] * 8
     assert os.listdir(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs locks of open file descriptions")
+def test_folders_of_killed_processes_are_removed_by_the_next(tmp_path):
+    """As temporary files are: those of others, and those that are in use, stay."""
+    half, lonely, other = (
+        tmp_path / f".{stem}{FOLDER}" for stem in ("a-0123456789ab.gif", "a-0123456789ac.gif", "b.gif")
+    )
+    for folder in (half, lonely, other):
+        folder.mkdir()
+        (folder / "pictures.mkv").write_text("half")
+    half.with_name(".a-0123456789ab.gif").write_text("half")
+    with replacing(tmp_path / "a.gif") as temporary, folder_of(temporary) as mine:
+        with folder_beside(tmp_path / "a.gif") as beside:
+            assert sorted(found for found in tmp_path.iterdir() if found.is_dir()) == sorted([mine, beside, other])
+        assert not beside.exists()
+        temporary.write_text("new")
+    assert sorted(os.listdir(tmp_path)) == sorted(["a.gif", other.name])

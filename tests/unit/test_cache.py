@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,17 @@ def test_a_place_that_cannot_be_written_is_replaced_with_a_message(tmp_path, mon
         assert str(tmp_path / "file") in message
     finally:
         found.rmdir()
+
+
+def test_what_a_killed_process_left_is_removed(place):
+    """Temporary files from long ago, or from the future of a clock that was wrong; not those of a process at work."""
+    folder = directory()
+    names = ["a.nbc.tmp.0123456789abcdef", "b.nbc.tmp.0123456789abcdef", "c.nbc.tmp.0123456789abcdef", "d.nbc"]
+    for name, age in zip(names, (1e6, -1e6, 0.0, 1e6), strict=True):
+        (folder / name).write_bytes(b"half")
+        os.utime(folder / name, (time.time() - age,) * 2)
+    assert directory() == folder
+    assert sorted(os.listdir(folder)) == names[2:]
 
 
 PROGRAM = """

@@ -281,19 +281,18 @@ def test_parts_that_are_not_there_say_so(monkeypatch: pytest.MonkeyPatch, capsys
         assert capsys.readouterr().err.startswith("mbframe: ")
 
 
-def test_eig_prints_roots(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    modes = [SimpleNamespace(eigenvalue=-1 + 2j, frequency=np.float64(0.318), damping_ratio=0.447)]
-    found = SimpleNamespace(
-        modes=modes, eigenvalues=np.array([-1 + 2j]), stability="asymptotic", stable=True, unstable_count=0
-    )
-    modes.append(SimpleNamespace(eigenvalue=0j, frequency=0.0, damping_ratio=float("nan")))
-    monkeypatch.setattr(mb, "linearize", lambda system, formulation=None: found, raising=False)
-    assert main(["eig", "heavy_top"]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == "heavy top: asymptotic"
-    code, data = answer(capsys, "eig", "heavy_top", "--formulation", "NaturalAbsolute")
+def test_eig_prints_a_verdict_and_roots(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eig", "cart_pendulum"]) == 0
+    verdict, headings, first, *_ = capsys.readouterr().out.splitlines()
+    assert verdict.startswith("'inverted pendulum on a cart' is unstable. One mode grows; a small disturbance doubles")
+    assert verdict.endswith("(4 roots, 2 of them of free motions)")
+    assert headings.split("  ")[-1] == "what moves"
+    assert first.endswith("pole turns about y")
+    code, data = answer(capsys, "eig", "cart_pendulum", "--formulation", "NaturalAbsolute")
     assert code == 0
-    assert (data["eigenvalues"], data["stable"]) == ([[-1.0, 2.0]], True)
-    assert data["modes"][1]["damping_ratio"] is None
+    assert (data["stability"], data["stable"], data["unstable_count"]) == ("unstable", False, 1)
+    assert data["eigenvalues"][-1] == pytest.approx([-data["eigenvalues"][0][0], 0.0], abs=1e-9)
+    assert data["modes"][1]["damping_ratio"] is None  # of a zero root
 
 
 def test_compare_prints_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -506,6 +505,22 @@ def test_a_comparison_that_is_stopped_says_so(
     assert len(found["table"]) == 2
     assert not found["completed"]
     assert found["notes"] == ["stopped by the user after 2 of 3 methods: there is no reference"]
+
+
+def test_a_report_that_is_stopped_leaves_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mbframe.analysis.comparison.Comparison.report", stop)
+    command = ("compare", "simple_pendulum", "--t-end", "0.02", "--dt", "0.01", "--integrators", "RungeKutta4")
+    code, found = answer(capsys, *command, "--repeats", "1", "--report", str(tmp_path / "page.html"))
+    assert code == 130
+    assert len(found["table"]) == 3
+    assert not found["completed"]
+    assert found["report"] is None
+    assert "stopped by the user before" in found["notes"][-1]
 
 
 CHECKOUT = Path(__file__).parents[2]

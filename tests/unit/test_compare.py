@@ -187,6 +187,7 @@ def test_the_page_needs_nothing_else(comparison: Any, tmp_path: Path) -> None:
     file = tmp_path / "lab.html"
     comparison.report(file)
     text = file.read_text(encoding="utf-8")
+    assert "Content-Security-Policy" in text
     page = References()
     page.feed(text)
     assert all(reference.startswith("#") for reference in page.found)
@@ -248,6 +249,19 @@ def test_ctrl_c_keeps_what_was_measured() -> None:
     assert found.table()[0]["steps"] > 0
     assert not found.completed
     assert found.notes[0].startswith("stopped by the user after 1 of ")
+
+
+def test_ctrl_c_during_the_reference_keeps_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mbframe.analysis import compare
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compare, "measured", stop)
+    found = mb.compare(mb.examples.simple_pendulum(), 0.1, DT, integrators=[mb.RungeKutta4()], steps=[DT], repeats=1)
+    assert len(found.table()) == 1
+    assert not found.completed
+    assert found.notes == ["stopped by the user after 1 of 1 methods: there is no reference"]
 
 
 def test_wrong_arguments_are_refused_at_once() -> None:

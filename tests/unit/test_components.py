@@ -403,6 +403,8 @@ def test_stiffening_needs_beams(beam, matrices):
     part = flexible.Component(*matrices)
     with refused("is known for components made of beams only"):
         part.geometric_stiffness(np.ones(4))
+    with refused("is known for components made of beams only"):
+        part.shortening_loads(np.ones((30, 1)), np.ones((30, 1)))
     with refused(r"axial forces of the shape \(3,\); give 4 finite numbers"):
         beam.geometric_stiffness(np.ones(3))
 

@@ -384,3 +384,37 @@ def test_colors():
     odd.add(mb.RigidBody("body", mass=1.0, inertia=(1, 1, 1), shapes=[mb.Sphere(1.0, color="reddish")]))
     with pytest.raises(mb.ModelError, match="reddish"):
         drawing(odd)
+
+
+@pytest.mark.parametrize("size", [1e13, 1e160, 1e300])
+def test_what_no_picture_can_show_is_named(size: float) -> None:
+    """Numbers of a stranger's model; the window says so instead of ending."""
+    system = mb.System("far", gravity=(0.0, 0.0, -1e300))
+    system.add(mb.RigidBody("moon", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(size, 0.0, 0.0)))
+    sketch = Sketch(system)
+    assert sketch.up.tolist() == [0.0, 0.0, 1.0]
+    with pytest.raises(mb.ModelError, match=r"RigidBody 'moon', position: reaches .* check its numbers"):
+        sketch.extent  # noqa: B018
+    small = mb.System("small")
+    small.add(mb.PointMass("dust", mass=1.0, position=(0.0, 0.0, 1e-200)))
+    assert Sketch(small).extent == 1.0
+
+
+@pytest.mark.parametrize("name", ["slider_crank", "quick_return", "double_inverted_pendulum", "four_bar"])
+def test_in_the_plane_supports_are_behind_what_turns(name: str):
+    """A rod passed through the near post of the slider's rail, and through a cheek of the crank's bearing."""
+    system = getattr(mb.examples, name)()
+    sketch = Sketch(system)
+
+    def heights(part: Part) -> np.ndarray:
+        matrix = part.transform(sketch.described).matrix
+        return part.surface.vertices @ matrix[2, :3] + matrix[2, 3]
+
+    parts = drawing(system)
+    supports = [part for part in parts if part.name.endswith("/support") and part.role == "joint"]
+    assert supports
+    for part in supports:
+        assert (
+            heights(part).max() <= 1e-6 * sketch.extent
+        )  # in single precision; a pin or a peg reaches to what it holds, no further
+        assert heights(part).min() < sketch.back

@@ -115,6 +115,28 @@ def test_integral_of_a_jump():
     assert integral(Function("if(x > 0.1, 1000, 0)", ["x"]), 0.7) == pytest.approx(600.0, rel=1e-11)
 
 
+@pytest.mark.parametrize("width", [1e-2, 1e-4, 1e-7])
+@pytest.mark.parametrize("x", [0.9, -0.9])
+def test_integral_over_something_narrow(width, x):
+    """Of a peak, a notch, a pair of switches and a table: between the points of a plain quadrature nothing shows."""
+    peak = f"50*x + 300*exp(-((abs(x) - 0.3)/{width})**2)"
+    even = np.sign(x) * 300.0 * np.sqrt(np.pi) * width
+    notch = f"100/(1 + ((x - {0.4 * x})/{width})**2)"
+    arctangents = 100.0 * width * (np.arctan(0.6 * x / width) + np.arctan(0.4 * x / width))
+    switches = f"tanh((x - {0.5 * x})/{width}) - tanh((x - {0.5 * x} - {20 * width})/{width})"
+    nodes = sorted(0.3 * x + width * np.array([-1.0, 0.0, 1.0]))
+    cases = [
+        (Function(peak, ["x"]), 25.0 * x * x + even),
+        (Function(notch, ["x"]), arctangents),
+        (Function(f"if(abs(x - {0.7 * x}) < {width}, 40, 0)", ["x"]), np.sign(x) * 80.0 * width),
+        (Function.table([-2.0, *nodes, 2.0], [0.0, 0.0, 8.0, 0.0, 0.0], "x"), np.sign(x) * 8.0 * width),
+    ]
+    if width < 1e-2:  # else the tails reach beyond
+        cases.append((Function(switches, ["x"]), np.sign(x) * 40.0 * width))
+    for law, expected in cases:
+        assert integral(law, x) == pytest.approx(expected, rel=1e-9), law
+
+
 def test_integral_over_rounding_ends():
     """f = -50 + 50 (x + 1) is rounding where x is tiny: no two halves agree there."""
     law = Function.piecewise_linear([-1.0, 0.0, 1.0], [-50.0, 0.0, 200.0], "x")
@@ -122,8 +144,8 @@ def test_integral_over_rounding_ends():
 
 
 def test_compiled_integral_is_the_interpreted_one():
-    probe, table = new_probe("cos(5*x) + abs(x - 0.2)")
-    expected = np.sin(5.0) / 5.0 + 0.5 * (0.2**2 + 0.8**2)
+    probe, table = new_probe("cos(5*x) + abs(x - 0.2) + exp(-((x - 0.3)/1e-5)**2)")
+    expected = np.sin(5.0) / 5.0 + 0.5 * (0.2**2 + 0.8**2) + np.sqrt(np.pi) * 1e-5
     assert integrated(probe, 1.0) == pytest.approx(expected, rel=1e-13)
     assert jitted(integrated)(table.rows[0], 1.0) == pytest.approx(expected, rel=1e-13)
 

@@ -1,6 +1,7 @@
 """Short versions of `scripts/fuzz` and `scripts/endure`: damaged files, and files whose process is killed."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,8 +21,32 @@ def run(*arguments: str) -> str:
 
 
 def test_damaged_files_of_every_kind() -> None:
-    found = run("scripts/fuzz.py", "--cases", "40", "--seed", "3", "--seconds", "inf")
-    assert found.count("0 failed") == 5
+    found = run("scripts/fuzz.py", "--cases", "40", "--seeds", "3", "--seconds", "inf")
+    rows = [line.split() for line in found.splitlines()[1:]]  # kind, seed, cases, read, refused, failed, times
+    kinds = ("models", "extremes", "expressions", "results", "meshes", "robots", "archives")
+    assert [row[:3] for row in rows] == [[kind, "3", "40"] for kind in kinds]
+    assert {row[5] for row in rows} == {"0"}
+    assert all(int(row[3]) + int(row[4]) == 40 for row in rows)
+
+
+def test_damaged_files_along_the_code_they_reach() -> None:
+    pytest.importorskip("atheris", reason="atheris is not installed")
+    found = run("scripts/fuzz.py", "--guided", "300", "--seeds", "1", "--only", "robots")
+    kind, _, cases, _, _, failed, places = found.splitlines()[1].split()
+    assert (kind, failed) == ("robots", "0")
+    assert int(cases) > 250
+    assert int(places) > 300
+
+
+@pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="needs a virtual display")
+def test_damaged_files_in_the_application() -> None:
+    pytest.importorskip(
+        "PySide6.QtWidgets", reason="the application's packages are not installed", exc_type=ImportError
+    )
+    found = run("scripts/fuzz.py", "--app", "--cases", "6", "--seeds", "1", "--only", "extremes")
+    kind, _, cases, read, refused, failed = found.splitlines()[1].split()
+    assert (kind, cases, failed) == ("extremes", "6", "0")
+    assert int(read) + int(refused) == 6
 
 
 def test_a_killed_application_gives_back_a_model_that_was_there() -> None:
@@ -31,5 +56,18 @@ def test_a_killed_application_gives_back_a_model_that_was_there() -> None:
     assert "0 wrong" in run("scripts/endure.py", "application", "--count", "1", "--most-lost", "inf")
 
 
-def test_a_killed_process_leaves_the_old_model_or_the_new_one() -> None:
-    assert "0 wrong" in run("scripts/endure.py", "saving", "--count", "4")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs locks, limits and signals of Linux")
+def test_whatever_is_written_is_the_old_one_or_the_new_one() -> None:
+    """Killed, without room, at one name with another, under a clock that jumps."""
+    parts = ("kills", "disk", "writers", "clock")
+    found = run("scripts/endure.py", *parts, "--count", "1", "--only", "model", "csv")
+    assert [line for line in found.splitlines() if line.startswith(parts)] == [
+        line for line in found.splitlines() if "2, 0 wrong" in line
+    ]
+    assert found.count("2, 0 wrong") == len(parts)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs signals and /proc of Linux")
+def test_a_stopped_command_leaves_nothing_by_halves() -> None:
+    found = run("scripts/endure.py", "interrupts", "--count", "2", "--most-cpu", "inf", "--only", "run to csv", "eig")
+    assert "interrupts: 4, 0 wrong" in found

@@ -80,16 +80,17 @@ def test_the_camera_sees_the_whole_motion(result, tmp_path):
     """Every end of every bar lies within the opening angle around the line of sight, at all times."""
     (path,) = mb.render.export(result, tmp_path / "motion.html", size=(900, 600))
     camera = Page(path.read_text(encoding="utf-8")).settings["camera"]
-    position, focus = np.array(camera["position"]), np.array(camera["focus"])
-    forward = (focus - position) / np.linalg.norm(focus - position)
-    right = np.cross(forward, camera["up"])
+    focus = np.column_stack([np.interp(result.t, camera["times"], axis) for axis in np.transpose(camera["focus"])])
+    distance = np.interp(result.t, camera["times"], camera["distance"])
+    towards = np.array(camera["towards"])
+    right = np.cross(camera["up"], towards)
     right /= np.linalg.norm(right)
-    above = np.cross(right, forward)
+    above = np.cross(towards, right)
     half = np.tan(np.radians(camera["angle"]) / 2.0)
     for body in ("bar 1", "bar 2", "bar 3"):
         for end in (-2.0, 2.0):
-            seen = result.position(body, (end, 0.0, 0.0)) - position
-            depth = seen @ forward
+            seen = result.position(body, (end, 0.0, 0.0)) - focus
+            depth = distance - seen @ towards
             assert np.all(np.abs(seen @ above) < half * depth)
             assert np.all(np.abs(seen @ right) < half * camera["aspect"] * depth)
 
@@ -99,7 +100,7 @@ def test_words_cannot_break_the_page(result, tmp_path):
     (path,) = mb.render.export(result, tmp_path / "motion.html", title=title, signals=[(title, result.t)])
     page = Page(path.read_text(encoding="utf-8"))
     assert len(page.scripts) == 4
-    assert page.settings["signals"][0]["label"] == title
+    assert page.settings["signals"][0]["label"] == title.replace("\u2028", "\\u2028")  # a line break, shown as its code
 
 
 def test_long_signals_are_thinned_and_gaps_are_kept(tmp_path):

@@ -53,11 +53,11 @@ def changed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def test_mp4_has_the_frames_and_the_size_asked_for(result, tmp_path):
     fractions: list[float] = []
     (path,) = mb.render.export(
-        result, tmp_path / "motion.mp4", fps=30, size=(1280, 720), end=299 / 30, smooth=False, progress=fractions.append
+        result, tmp_path / "motion.mp4", fps=30, size=(1280, 720), end=59 / 30, smooth=False, progress=fractions.append
     )
     size, count, first, last = read(path)
-    assert (size, count) == ((1280, 720), 300)
-    np.testing.assert_allclose(fractions, np.arange(1, 301) / 300)
+    assert (size, count) == ((1280, 720), 60)
+    np.testing.assert_allclose(fractions, np.arange(1, 61) / 60)
     assert changed(first, last).mean() > 0.002  # the mechanism moves
     assert os.listdir(tmp_path) == ["motion.mp4"]
 
@@ -176,7 +176,7 @@ def test_an_unknown_suffix_names_the_nearest(result, tmp_path, name, words):
         ("motion.mp4", {"theme": "pink"}, "'light' and 'dark'"),
         ("motion.mp4", {"camera": "sideways"}, "'front'"),
         ("motion.mp4", {"camera": ((0, 0, 1), (0, 0, 0), (0, 0, 1))}, "not along the line of sight"),
-        ("motion.mp4", {"camera": (1, 2)}, "three vectors"),
+        ("motion.mp4", {"camera": (1, 2)}, "two vectors .* or three"),
         ("motion.mp4", {"start": 5.0, "end": 4.0}, "no frames"),
         ("motion.mp4", {"size": (641, 360), "theme": "pink"}, r"(?s)even numbers.*'light' and 'dark'"),
     ],

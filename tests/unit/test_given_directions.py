@@ -49,6 +49,13 @@ def test_what_acts_about_or_along_an_axis_in_space_needs_it(name: str) -> None:
     assert "axis=" in problem.message
 
 
+@pytest.mark.parametrize("name", ["Angle", "Displacement"])
+def test_measures_about_or_along_an_axis_need_it_too(name: str) -> None:
+    system, one, _ = two_bodies()
+    with pytest.raises(mb.ModelError, match=rf"{name} 'measure', axis: .*add axis="):
+        getattr(mb, name)("measure", system.ground, one)
+
+
 def test_a_cross_needs_both_axes() -> None:
     system, one, _ = two_bodies()
     with pytest.raises(mb.ModelError, match="add axis_j="):

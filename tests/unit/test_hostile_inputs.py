@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import mbframe as mb
+from mbframe import limits
 from mbframe.limits import within_time
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="special files of POSIX")
@@ -206,7 +207,40 @@ def test_a_mesh_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
         surface(tmp_path / "polygon.obj")
 
 
+def test_compiled_work_that_cannot_be_ended_is_estimated(tmp_path: Path) -> None:
+    """Triangles that all meet in one corner: normals take the square of their number, 200,000 of them minutes."""
+    n = 60_000
+    angles = np.linspace(0.0, 6.28, n)
+    corners = "".join(f"v {x:.6f} {y:.6f} 0\n" for x, y in zip(np.cos(angles), np.sin(angles), strict=True))
+    (tmp_path / "fan.obj").write_text(corners + "".join(f"f 1 {k} {k + 1}\n" for k in range(2, n)))
+    with pytest.raises(mb.ModelError, match=r"59,998 triangles meet in one corner; would take about .* s; allowed are"):
+        surface(tmp_path / "fan.obj")
+
+
+def test_files_beside_a_mesh_are_those_of_its_folder_in_every_namespace(tmp_path: Path) -> None:
+    from mbframe.render.mesh_parts import Neighbours
+
+    home = tmp_path / "home"
+    (home / "below").mkdir(parents=True)
+    for place in (tmp_path, home / "below"):
+        (place / "a.bin").write_bytes(b"content")
+    assert Neighbours(home).namespaced("below").get("a.bin") == b"content"
+    for namespace in ("..", "below/../..", str(tmp_path)):
+        with pytest.raises(mb.ModelError, match="outside of the folder"):
+            Neighbours(home).namespaced(namespace).get("a.bin")
+
+
 # ---- the watch itself
+
+
+def test_time_counts_while_a_reader_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that waits for its turn on a busy machine is given more time; not for ever."""
+    with mb.import_limits(seconds=0.1):
+        monkeypatch.setattr(limits, "WAITING", 1e3)
+        assert within_time("the file", lambda: time.sleep(0.2)) is None
+        monkeypatch.setattr(limits, "WAITING", 2.0)
+        with pytest.raises(mb.ModelError, match="takes longer"):
+            within_time("the file", lambda: [time.sleep(0.01) for _ in range(1000)])
 
 
 def test_the_watch_ends_what_takes_too_long() -> None:

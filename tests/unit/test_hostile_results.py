@@ -199,7 +199,7 @@ def test_special_files_are_refused(tmp_path: Path) -> None:
     "path", sorted((Path(__file__).parent / "hostile_files").glob("*.h5")), ids=lambda path: path.stem
 )
 def test_files_that_once_did_harm(path: Path) -> None:
-    """Found by `scripts/fuzz`: each took minutes or gigabytes."""
+    """Found by `scripts/fuzz`: each took minutes or gigabytes, or ended with a raw error."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(mb.ModelError):
         used(mb.load_result(path))

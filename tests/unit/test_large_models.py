@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 from pathlib import Path
 
@@ -192,3 +194,30 @@ def test_the_schema_knows_packed_arrays() -> None:
     content["simulation"]["t_eval"] |= {"packed": "object"}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(content, schema())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, "a": 2}',
+        '[{"b": {"a": 1, "b": 3, "a": 2}}]',
+        '{"x": "\\u003a", "a": 1, "a": 2}',  # as many colons as if no key occurred twice
+        '{"\\u003A": 1, "a": 1, "a": ":"}',
+        '{"a": "x:y", "a": 2}',
+    ],
+)
+def test_keys_that_occur_twice_are_found(text: str) -> None:
+    with pytest.raises(mb.ModelError, match="occurs twice"):
+        parse(text, "text")
+
+
+@pytest.mark.parametrize("text", ['{"a:b": ":", "c": ["::", {"d": ":"}]}', '{"\\u003a": "\\u003A"}', '":"', "{}"])
+def test_colons_in_texts_are_no_keys(text: str) -> None:
+    assert parse(text, "text") == json.loads(text)
+
+
+def test_collection_of_garbage_goes_on_after_reading() -> None:
+    for text in ("[[1], [2]]", "[", "NaN", '{"a": 1, "a": 2}'):
+        with contextlib.suppress(mb.ModelError):
+            parse(text, "text")
+        assert gc.isenabled()

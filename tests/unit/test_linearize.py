@@ -205,6 +205,19 @@ def test_controller_with_an_own_state(formulation: mb.Formulation) -> None:
     assert lin.stability == "asymptotic"
 
 
+def test_a_mode_turns_nothing_by_more_than_half_a_turn() -> None:
+    """Which of its turns an angle is in would be lost."""
+    system = mb.System("wheel", dimension=2, gravity=(0, 0))
+    wheel = system.add(mb.PlanarBody("wheel", mass=1.0, inertia=2.0))
+    system.add(mb.RevoluteJoint("axle", system.ground, wheel, at=(0, 0)))
+    system.add(mb.TorsionalSpringDamper("spring", system.ground, wheel, at=(0, 0), stiffness=1.0, damping=0.3))
+    system.add(mb.Angle("turned", system.ground, wheel))
+    mode = mb.linearize(system).modes[0]
+    assert mb.evaluate(system, mode.state(3.0)).quantity("turned").values[0] == pytest.approx(3.0)
+    with pytest.raises(mb.ModelError, match=r"mode, amplitude: turns 'wheel' by 4 rad"):
+        mode.state(4.0)
+
+
 @pytest.mark.parametrize("n_modes", [None, 2])
 def test_modes_displace_own_states_too(n_modes: int | None) -> None:
     """The slow root belongs to the integral part: displaced along it alone, the angle falls as exp(root t)."""

@@ -40,7 +40,7 @@ def moving_markers(seed):
 def measure_of(cls):
     system = mb.System("measured")
     body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0)))
-    return cls("m", system.ground, body)
+    return cls("m", system.ground, body, axis=(0, 0, 1))
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

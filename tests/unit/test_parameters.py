@@ -376,7 +376,19 @@ def test_rows_follow_from_the_declaration():
     )
     assert dtype["point"].shape == (3,)
     assert dtype["matrix"].shape == (2, 2)
-    names = ("code", "n_code", "constants", "n_constants", "run", "value", "slope", "bend", "argument")
+    names = (
+        "code",
+        "n_code",
+        "constants",
+        "n_constants",
+        "run",
+        "value",
+        "slope",
+        "bend",
+        "argument",
+        "cuts",
+        "n_cuts",
+    )
     assert dtype["law"].names == names
     element = Everything("e", mass=2.0, mode="cubic", point=(1, 2, 3), law="x*v", active=False)
     row = np.zeros(1, dtype)

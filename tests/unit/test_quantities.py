@@ -206,3 +206,14 @@ def test_a_measure_called_t_does_not_replace_the_time():
     result = mb.simulate(system, 0.5, t_eval=[0.0, 0.5])
     np.testing.assert_array_equal(result.quantity("t").values, [0.0, 0.5])
     np.testing.assert_allclose(result.measure("t"), [2.0, 2.0 - 9.81 / 8])
+
+
+def test_turns_of_a_driver_are_no_quantity() -> None:
+    """They are kept among the states, and mean nothing to anybody."""
+    system = mb.System("driven", dimension=2)
+    bar = system.add(mb.PlanarBody("bar", mass=1.0, inertia=0.1, position=(0.5, 0.0)))
+    hinge = system.add(mb.RevoluteJoint("hinge", system.ground, bar, at=(0, 0)))
+    system.add(mb.Driver("motor", hinge, angle="2*t"))
+    names = mb.simulate(system, 0.1, dt=0.05).quantities()
+    assert "motor.reaction.torque" in names
+    assert not [name for name in names if "equation" in name]

@@ -226,7 +226,7 @@ def test_what_was_loaded_during_a_run_stays_right(tmp_path, small_blocks, monkey
     loaded: list[mb.Result] = []
 
     def look(t: float) -> None:
-        if loaded or t > 0.02:
+        if t > 0.02 + 0.1 * len(loaded):
             loaded.append(mb.load_result(tmp_path / "run.h5"))
 
     plain = mb.simulate(free(), 1.0, dt=1e-3, output=tmp_path / "run.h5", progress=look)
@@ -326,6 +326,30 @@ def test_a_killed_run_keeps_what_it_had(tmp_path, blocks):
     rescued = mb.load_result(tmp_path / "rescued.h5")
     assert np.array_equal(rescued.q, loaded.q)
     assert np.array_equal(rescued.state(-1).position("stone"), loaded.state(-1).position("stone"))
+
+
+def test_a_file_that_grows_while_it_is_looked_at_is_read(tmp_path, monkeypatch):
+    """The arrays are looked at first; then the file says that it has more rows than they had."""
+    check = result_files.check_content
+
+    def until_it_has_grown(file, path, size):
+        check(file, path, size)
+        while path.stat().st_size < size + 2_000_000:
+            time.sleep(0.01)
+
+    path = tmp_path / "run.h5"
+    process = child("mb.simulate(system, 1e9, dt=1e-4, output=sys.argv[1])", path)
+    try:
+        while not path.exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        monkeypatch.setattr(result_files, "check_content", until_it_has_grown)
+        loaded = mb.load_result(path)
+        assert len(loaded) > result_files.MOST_ROWS
+        assert np.allclose(np.diff(loaded.t), 1e-4)
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_a_disk_that_fills_up_ends_the_run_with_all_that_was_computed(tmp_path, monkeypatch):

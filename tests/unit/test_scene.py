@@ -17,6 +17,8 @@ import mbframe as mb
 from mbframe.render import Poses, Scene, availability, can_draw, picture
 from mbframe.render.availability import RenderError, missing_libraries, why_not
 from mbframe.render.camera import ANGLE, VIEWS, view_directions
+from mbframe.render.geometry import parts_of
+from mbframe.render.parts import Sketch
 from mbframe.render.style import SELECTED, THEMES
 from mbframe.state import Motion, State
 
@@ -191,18 +193,104 @@ def test_the_camera_follows_a_body(pendulum: Scene):
     np.testing.assert_allclose(np.array(pendulum.plotter.camera.position) - before, (1.0, 2.0, 3.0))
 
 
-def test_highlight_paints_an_element_and_takes_it_back(pendulum: Scene):
+def test_highlight_outlines_an_element_and_keeps_its_colours(pendulum: Scene):
     def colors() -> list[Any]:
         return [actor.actor.GetProperty().GetColor() for actor in pendulum._actors]
 
-    plain = colors()
+    plain, before = colors(), pendulum.image()
     pendulum.highlight(pendulum.system["bar 2"])
-    painted = [
-        part.element for part, c in zip(pendulum.parts, colors(), strict=True) if c == pytest.approx(SELECTED, abs=0.01)
-    ]
-    assert painted == ["bar 2"]
-    pendulum.highlight(None)
     assert colors() == plain
+    image = pendulum.image()
+    marked = np.abs(image.astype(int) - np.round(255.0 * np.array(SELECTED))).max(axis=2) < 12
+    changed = np.abs(image.astype(int) - before).max(axis=2) > 12
+    assert 20 < marked.sum() < 0.5 * changed.size
+    assert marked.sum() > 0.3 * changed.sum()  # nothing but the outline changes, up to smoothed edges
+    pendulum.highlight(None)
+    np.testing.assert_array_equal(pendulum.image(), before)
+
+
+def test_an_outline_moves_with_its_body(pendulum: Scene):
+    pendulum.highlight("bar 2")
+    (_, outline) = pendulum._outlines[0]
+    before = outline.matrix.GetElement(0, 3)
+    state = mb.simulate(pendulum.system, 0.5, t_eval=[0.0, 0.5]).state(1)
+    pendulum.show(state)
+    assert outline.matrix.GetElement(0, 3) != before
+
+
+def test_arrows_are_drawn_over_bodies():
+    with Scene(mb.examples.four_bar(), **PLAIN) as scene:
+        scene.view("front")
+        scene.arrows("velocity", [(1.0, -1.0, -3.0)], [(1.0, -1.0, 0.0)])  # behind the first bar
+        image = scene.image().astype(int)
+    green = (image[:, :, 1] > image[:, :, 0] + 60) & (image[:, :, 1] > image[:, :, 2] + 20)
+    with Scene(mb.examples.four_bar(), **PLAIN) as scene:
+        scene.view("front")
+        scene.highlight("bar 1")
+        scene.arrows("velocity", [(1.0, -1.0, 3.0)], [(1.0, -1.0, 0.0)])  # before it
+        image = scene.image().astype(int)
+    before = (image[:, :, 1] > image[:, :, 0] + 60) & (image[:, :, 1] > image[:, :, 2] + 20)
+    assert green.sum() >= 0.9 * before.sum() > 0
+
+
+def test_shadows_are_seen_from_the_side_of_the_light_only():
+    """From behind the wall of a planar mechanism its shadow covered it."""
+    with Scene(mb.examples.four_bar(), **{**PLAIN, "shadows": True}) as scene:
+        for view, seen in (("front", True), ("back", False), ("iso", True)):
+            scene.view(view)
+            scene.image()
+            assert all(bool(shadow.actor.GetVisibility()) == seen for shadow in scene._shadows)
+
+
+def test_the_plane_is_drawn_without_perspective():
+    for system, parallel in ((mb.examples.four_bar(), True), (mb.examples.bricard(), False)):
+        with Scene(system, **PLAIN) as scene:
+            assert bool(scene.plotter.camera.parallel_projection) == parallel
+    with Scene(mb.examples.bricard(), **PLAIN, parallel=True) as scene:
+        assert scene.plotter.camera.parallel_projection
+
+
+def chain(count: int) -> mb.System:
+    """Links of a metre, hinged one to the next, without shapes."""
+    system = mb.System("chain", dimension=2)
+    before: Any = system.ground
+    for k in range(count):
+        link = system.add(mb.PlanarBody(f"link {k}", mass=1.0, inertia=0.1, position=(k + 0.5, 0.0)))
+        system.add(mb.RevoluteJoint(f"pin {k}", before, link, at=(float(k), 0.0)))
+        before = link
+    return system
+
+
+@pytest.mark.parametrize("count", [5, 500])
+def test_links_and_pins_are_as_large_as_the_links_are_long(count: int):
+    """A chain of 500 links was one grey slab: they were as thick as suits its whole length."""
+    sketch = Sketch(chain(count))
+    for part in parts_of(sketch):
+        if part.element in ("link 2", "pin 2"):
+            assert np.ptp(part.surface.vertices[:, 1]) < 0.5, part.name
+            assert np.ptp(part.surface.vertices[:, 2]) < 0.5, part.name
+
+
+def test_links_have_round_ends_about_their_pins():
+    """A bar of 4 m by 0.4 m with a pin at each end reaches 0.2 m beyond, but not at its corners."""
+    sketch = Sketch(mb.examples.four_bar())
+    (bar,) = [part for part in parts_of(sketch) if part.element == "bar 2"]
+    vertices = bar.surface.vertices
+    assert np.abs(vertices[:, 0]).max() == pytest.approx(2.2, abs=1e-6)
+    end = vertices[vertices[:, 0] > 2.0]
+    np.testing.assert_array_less(np.hypot(end[:, 0] - 2.0, end[:, 1]), 0.2 + 1e-6)
+
+
+def test_a_rail_ends_where_its_slider_does():
+    """It is as long as the stroke that was computed and the slider, and no longer than that by a few pins."""
+    system = mb.examples.slider_crank()
+    result = mb.simulate(system, 2.0, t_eval=np.linspace(0.0, 2.0, 81))
+    course = result.position("slider")[:, 0]
+    with Scene(system, motion=result, **PLAIN) as scene:
+        (rail,) = [part for part in scene.parts if part.name.endswith("/rail")]
+        span = scene.sketch.span("slider")
+    length = float(np.ptp(rail.surface.vertices[:, 2]))
+    assert np.ptp(course) + span <= length <= np.ptp(course) + 2.0 * span + 8.0 * scene.sketch.bar
 
 
 def test_picked_actors_lead_to_elements(pendulum: Scene):

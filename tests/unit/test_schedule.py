@@ -10,6 +10,7 @@ import pytest
 import mbframe as mb
 from mbframe.equations import Equations
 from mbframe.features import Bounds, changing, features
+from mbframe.functions import evaluate
 from mbframe.kernels.schedule import reach
 from mbframe.solvers.schedule import scheduled, time_functions
 
@@ -118,3 +119,119 @@ def test_breaks_that_rounding_cannot_tell_apart_are_one() -> None:
     before, _, after, anew = schedule.breaks[1]
     assert before < 0.3 < after
     assert anew == 1.0
+
+
+class Modulated(mb.ForceElement):
+    """z' = cos(7 t) v: it uses the time itself, and reads a marker."""
+
+    states = 1
+
+    def state_rate(self, t, i, j, z):
+        return [np.cos(7.0 * t) * j.velocity[0]]
+
+    def wrench(self, t, i, j, z):
+        return np.zeros(3), np.zeros(3)
+
+
+class ModulatedBeyond(Modulated):
+    """The same, which has no value later on."""
+
+    def state_rate(self, t, i, j, z):
+        return [np.cos(7.0 * t) / {"x": 1.0}["x" if t < 1.0 else "y"]]
+
+
+def beside(force: type[mb.ForceElement]) -> mb.System:
+    system = mb.System("beside", gravity=(0, 0, 0))
+    mass = system.add(mb.PointMass("mass", mass=1.0, velocity=(3, 0, 0)))
+    system.add(force("force", system.ground, mass))
+    return system
+
+
+def warnings_before(system: mb.System, told: bool = False, dt: float | None = None) -> list[str]:
+    eq = Equations(system)
+    return scheduled(eq, eq.coordinates(eq.described()), 0.0, 3.0, dt, told).warnings
+
+
+def test_a_method_that_multiplies_time_with_a_velocity_is_looked_at() -> None:
+    assert warnings_before(beside(Modulated)) == []
+
+
+def test_a_method_that_cannot_be_looked_at_says_why() -> None:
+    (warning,) = warnings_before(beside(ModulatedBeyond))
+    assert "ModulatedBeyond 'force', state_rate: it uses the time itself" in warning
+    assert "(in the state of the start it raises KeyError: 'y')" in warning
+
+
+class NarrowPlace(mb.ForceElement):
+    def wrench(self, t, i, j):
+        x = j.position[0]
+        push = np.zeros(3)
+        if 5.0 < x < 5.01:
+            push[0] = -100.0
+        return push, np.zeros(3)
+
+
+class Touches(mb.ForceElement):
+    def wrench(self, t, i, j):
+        d = j.position - i.position
+        return max(0.1 - np.linalg.norm(d), 0.0) * d, np.zeros(3)
+
+
+def within(x: float) -> float:
+    return np.where(x > 5.0, np.where(x < 5.01, -100.0, 0.0), 0.0)
+
+
+class CallsOther(mb.ForceElement):
+    def wrench(self, t, i, j):
+        return within(j.position[0]) * i.axes[:, 0], np.zeros(3)
+
+
+class Guarded(mb.ForceElement):
+    """Smooth but for a guard against a division by zero."""
+
+    def wrench(self, t, i, j):
+        d = i.position - j.position
+        length = np.linalg.norm(d)
+        if length < 1e-9:
+            return np.zeros(3), np.zeros(3)
+        return d / max(length, 1e-12), np.zeros(3)
+
+
+class DryFriction(mb.ForceElement):
+    """Switches by the velocity, and by a parameter."""
+
+    size = mb.parameter(1.0)
+
+    def wrench(self, t, i, j):
+        v = j.velocity - i.velocity
+        push = np.zeros(3)
+        if self.size > 0.0:
+            push -= self.size * np.sign(v) * min(1.0, np.linalg.norm(v))
+        return push + 2.0 * j.position, np.zeros(3)
+
+
+@pytest.mark.parametrize("force", [NarrowPlace, Touches, CallsOther])
+def test_a_method_that_switches_at_a_place_is_warned_of(force: type[mb.ForceElement]) -> None:
+    (warning,) = warnings_before(beside(force))
+    assert f"{force.__name__} 'force', wrench: it compares or limits what follows from positions" in warning
+    assert "max_step=" in warning
+    assert warnings_before(beside(force), told=True) == []
+
+
+@pytest.mark.parametrize("force", [Guarded, DryFriction, Modulated])
+def test_a_method_that_is_smooth_in_space_is_not_warned_of(force: type[mb.ForceElement]) -> None:
+    assert warnings_before(beside(force)) == []
+
+
+class DeclaredPlace(mb.ForceElement):
+    law = mb.parameter("-100*(x > 5)*(x < 5.01)", kind="function", variables=("x",))
+
+    def wrench(self, t, i, j):
+        return np.array([evaluate(self.law, j.position[0]), 0.0, 0.0]), np.zeros(3)
+
+
+def test_a_declared_function_of_the_place_is_found() -> None:
+    """As the warning says: v^2 = 9 - 2 * 100 * 0.01."""
+    result = mb.simulate(beside(DeclaredPlace), 10.0)
+    assert result.info.warnings == []
+    np.testing.assert_allclose(result.velocity("mass")[-1, 0], np.sqrt(7.0), rtol=1e-4)

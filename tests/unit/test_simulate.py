@@ -342,6 +342,42 @@ def ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("place", ["append", "_write_block", "_count"])
+def test_ctrl_c_while_rows_are_written_loses_none(place, tmp_path, monkeypatch):
+    """Not those in hand, and it is heard afterwards."""
+    from mbframe.files.result_files import Rows
+
+    usual, calls = getattr(Rows, place), []
+
+    def interrupted(self, *arguments):
+        calls.append(place)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return usual(self, *arguments)
+
+    monkeypatch.setattr(Rows, place, interrupted)
+    result = mb.simulate(ball(), 1e5, dt=1e-3, output=tmp_path / "run.h5")
+    assert not result.info.completed
+    assert result.info.warnings == [f"stopped by the user at t = {result.info.steps * 1e-3:.6g} s"]
+    assert result.t[-1] == pytest.approx(result.info.steps * 1e-3)
+    assert len(result.t) == result.info.steps + 1
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_a_run_that_is_stopped_before_it_begins_gives_its_file_back(tmp_path, monkeypatch):
+    from mbframe.solvers import run
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "Output", stop)
+        with pytest.raises(KeyboardInterrupt):
+            mb.simulate(ball(), 0.1, dt=1e-2, output=tmp_path / "run.h5")
+    assert mb.simulate(ball(), 0.1, dt=1e-2, output=tmp_path / "run.h5").info.completed
+
+
 @pytest.mark.parametrize("interrupt", [lambda: signal.raise_signal(signal.SIGINT), None], ids=["Ctrl-C", "raised"])
 @pytest.mark.parametrize("t_eval", [None, np.linspace(0, 3, 3001)], ids=["steps", "t_eval"])
 @pytest.mark.usefixtures("ctrl_c")

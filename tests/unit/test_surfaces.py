@@ -88,3 +88,12 @@ def test_arrays_are_what_files_and_graphics_take():
 def test_moved_and_turned():
     pole = s.cylinder(0.1, 2.0).along((1.0, 0.0, 0.0), (5.0, 0.0, 0.0))
     np.testing.assert_allclose(pole.bounds, [[4.0, -0.1, -0.1], [6.0, 0.1, 0.1]], atol=1e-3)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-320, np.inf, np.nan])
+def test_a_size_that_no_picture_can_show_is_a_point(size: float) -> None:
+    """A model of a stranger may have one, and its picture must not end the window."""
+    with np.errstate(all="ignore"):
+        for made in (s.cylinder(size, size), s.sphere(size), s.cone(size, size)):
+            assert len(made.faces) == 0
+            assert np.isfinite(made.vertices).all()

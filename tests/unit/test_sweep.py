@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -239,3 +240,29 @@ def test_plots(tmp_path: Path) -> None:
     assert pictures[0].axes[1].get_xlabel() == "damping (N s/m)"
     drawn = [line for line in real.lines if len(line.get_xdata()) == len(damping)]
     assert np.allclose(np.sort([line.get_ydata()[-1] for line in drawn]), np.sort(locus.eigenvalues[-1].real))
+
+
+STOPPED = """
+import os, signal, sys, time
+from mbframe.analysis.executors import chosen, results
+
+def slow(x):
+    time.sleep(600.0 if x else 0.0)
+    return x
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with chosen("processes", "test", 9, lambda: None) as pool:
+            for _ in results(pool, slow, range(9), lambda value, error: error):
+                os.kill(os.getpid(), signal.SIGINT)
+    except KeyboardInterrupt:
+        print("stopped")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_ends_processes_without_a_word_of_theirs(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(STOPPED)
+    done = subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, timeout=170)
+    assert (done.stdout, done.stderr) == ("stopped\n", "")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -317,3 +321,43 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
     (tmp_path / "robot.urdf").write_bytes(b"<robot name='\xff'/>")
     with pytest.raises(mb.ModelError, match="byte 14 is no UTF-8"):
         mb.import_urdf(tmp_path / "robot.urdf")
+
+
+def instructions(file: Path) -> int:
+    """How many instructions of the importer run for a robot."""
+    from mbframe.files import robots
+
+    counted = 0
+
+    def trace(frame: Any, event: str, _: Any) -> Any:
+        nonlocal counted
+        if frame.f_code.co_filename != robots.__file__:
+            return None
+        frame.f_trace_opcodes = True
+        counted += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        robots.import_urdf(file, notices=[])
+    finally:
+        sys.settrace(before)
+    return counted
+
+
+@pytest.mark.parametrize(("massive", "star"), [(3, False), (2, False), (1000, False), (1000, True)])
+def test_the_effort_grows_with_the_number_of_links(tmp_path: Path, massive: int, star: bool) -> None:
+    """Every `massive`-th link has mass, and the others are fixed to it, in a chain or around the first."""
+    mass = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    efforts = []
+    for count in (60, 120, 240):
+        parts = []
+        for k in range(count):
+            parts.append(f'<link name="l{k}">{mass if k % massive == 0 else ""}</link>')
+            kind, parent = "fixed" if k % massive else "continuous", 0 if star else k - 1
+            if k:
+                parts.append(f'<joint name="j{k}" type="{kind}"><parent link="l{parent}"/><child link="l{k}"/></joint>')
+        (tmp_path / "r.urdf").write_text(f'<robot name="r">{"".join(parts)}</robot>')
+        efforts.append(instructions(tmp_path / "r.urdf"))
+    assert efforts[2] - efforts[1] < 2.2 * (efforts[1] - efforts[0])

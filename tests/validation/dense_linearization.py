@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Z = np.array([0.0, 0.0, 1.0])
 STEP = 1e-30
+EPSILON = float(np.finfo(float).eps)
 
 
 def tilde(a):
@@ -211,20 +212,26 @@ def state_matrix(system: RefSystem) -> tuple[Array, float]:
     return matrix, float(np.abs(full @ allowed - allowed @ matrix).max(initial=0.0))
 
 
-def polynomial_difference(first: NDArray, second: NDArray, scale: float) -> float:
-    """How far the monic polynomials with these roots differ, relative to a bound of their values, on three circles.
+def polynomial_difference(matrix: Array, roots: NDArray, other: Array) -> float:
+    """How far the polynomial with these roots is from that of a matrix, by what rounding explains, on three circles.
 
-    Roots that are defective scatter by a root of the rounding, but their polynomial does not. `scale` is the size of
-    the matrix that the roots are of: those far below it are zero for this comparison.
+    Roots that are defective scatter by a root of the rounding; their polynomial does not: a change D of a matrix makes
+    det(s - A - D) = det(s - A) det(1 - (s - A)^-1 D), which differs by n |(s - A)^-1| |D| in relative terms. D is the
+    rounding of entries and eigenvalues, in `matrix` and in `other`, the same in other coordinates, whose roots are
+    compared.
     """
-    if len(first) != len(second):
+    n = len(matrix)
+    if len(roots) != n:
         return np.inf
-    sizes = np.sort(np.abs(np.concatenate([first, second])))
-    positive = np.append(sizes[sizes > 1e-3 * scale], scale)
+    expected = np.linalg.eigvals(matrix)
+    scale = 1.0 + float(np.abs(matrix).max(initial=0.0))
+    sizes = np.abs(np.concatenate([expected, roots]))
+    positive = np.append(sizes[sizes > 1e-3 * scale], scale)  # smaller ones may be zero but for rounding
     worst = 0.0
     for radius in (0.5 * positive.min(), np.exp(np.mean(np.log(positive))), 1.5 * positive.max()):
-        s = radius * np.exp(2j * np.pi * (np.arange(24) + 0.5) / 24.0)
-        bound = radius + np.abs(first)
-        a, b = (np.prod((s[:, None] - roots) / bound, axis=1) for roots in (first, second))
-        worst = max(worst, float(np.abs(a - b).max()))
-    return worst
+        for s in radius * np.exp(2j * np.pi * (np.arange(24) + 0.5) / 24.0):
+            apart = abs(np.prod((s - roots) / (s - expected)) - 1.0)
+            least = [np.linalg.svd(s * np.eye(n) - part, compute_uv=False)[-1] for part in (matrix, other)]
+            rounding = n * EPSILON * sum(np.linalg.norm(p) / x for p, x in zip((matrix, other), least, strict=True))
+            worst = max(worst, apart / max(rounding, EPSILON))
+    return float(worst)

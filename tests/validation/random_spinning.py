@@ -13,7 +13,7 @@ import mbframe as mb
 from .dense_linearization import RefBody, RefSystem, polynomial_difference, slip, state_matrix, unsteady
 
 X, Y, Z = np.eye(3)
-SAME = 1e-8  # of polynomials relative to bounds of their values; the roots of lin.A alone scatter less than that
+SAME = 100.0  # roundings by which polynomials may differ; loads of constraints that cancel make ten of them
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
@@ -233,7 +233,7 @@ def problems_of(seed: int, number: int) -> list[str]:
     expected = np.linalg.eigvals(matrix)
     problems = []
     for name, roots in (("eigenvalues", lin.eigenvalues), ("roots of lin.A", np.linalg.eigvals(lin.A))):
-        difference = polynomial_difference(expected, roots, size)
+        difference = polynomial_difference(matrix, roots, lin.A)
         if not difference <= SAME:
             problems.append(f"{found.family}: {name} {np.round(roots, 4)} instead of {np.round(expected, 4)}")
     growing = int(np.sum(expected.real > 1e-4 * size))  # zeros without vectors of their own scatter in the reference

@@ -430,6 +430,13 @@ def test_a_pendulum_with_far_too_large_steps():
     assert not warned(mb.simulate(system, 10.0))
 
 
+@pytest.mark.parametrize("instants", [[0.0, 7.0], [7.0], [6.3, 7.0]])
+def test_few_instants_do_not_silence_the_warning(instants):
+    system, _ = arm()
+    (text,) = warned(mb.simulate(system, 7.0, dt=0.7, t_eval=instants))
+    assert "from t = 0.7 s on" in text
+
+
 def bouncing(restitution: float) -> mb.System:
     system = mb.System("ball")
     ball = system.add(mb.RigidBody("ball", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, 1.0)))
@@ -448,6 +455,56 @@ def test_a_stiff_contact_with_too_large_steps(tmp_path):
     assert warned(mb.simulate(bouncing(1.0), 3.0, dt=0.02))
     for settings in ({}, {"dt": 1e-4}, {"integrator": mb.DormandPrince(rtol=1e-3)}, {"integrator": mb.RadauIIA()}):
         assert not warned(mb.simulate(bouncing(0.8), 1.0, **settings))
+
+
+@pytest.mark.parametrize("energy", [1e2, 1e4])
+def test_a_body_that_moves_fast_does_not_hide_what_happens_beside_it(energy):
+    system = bouncing(0.8)
+    system.add(mb.PointMass("train", mass=1.0, position=(3, 0, 0), velocity=(np.sqrt(2 * energy), 0, 0)))
+    system.add(mb.PointOnLineJoint("rail", system.ground, system["train"], at=(3, 0, 0), axis=(1, 0, 0)))
+    (text,) = warned(mb.simulate(system, 3.0, dt=0.02))
+    assert "have appeared" in text
+
+
+def test_the_instant_is_the_first_at_which_it_does_not_balance():
+    result = mb.simulate(mb.examples.andrews_squeezer(), 0.5, dt=1e-3)
+    (text,) = warned(result)
+    instant = float(text.split("from t = ")[1].split(" s on")[0])
+    part, sizes = np.abs(result.energy.balance), np.maximum.accumulate(result.energy.kinetic)
+    assert result.t[np.argmax(part > 0.02 * sizes)] <= instant <= 0.05
+
+
+@pytest.mark.parametrize("integrator", [mb.DormandPrince(), mb.RadauIIA(), mb.BDF()], ids=repr)
+def test_a_motion_that_begins_and_ends_at_rest_balances(integrator):
+    if isinstance(integrator, mb.BDF):
+        pytest.importorskip("sksundae")
+    system, hinge = arm()
+    system.add(mb.Driver("motor", hinge, angle="exp(-((t - 0.5)/0.02)**2)"))
+    result = mb.simulate(system, 1.0, integrator=integrator)
+    assert not warned(result)
+    assert off(result) < 1e-4 * result.energy.kinetic.max()
+
+
+@pytest.mark.parametrize("rtol", [1e-6, 1e-8])
+def test_the_work_of_a_driver_that_leaves_no_freedom_follows_the_tolerance(rtol):
+    """theta = 3 t^2 of a rod of 2 kg: m l^2 theta'^2/6 - m g l sin(theta)/2."""
+    system, hinge = arm(mass=2.0)
+    system.add(mb.Driver("motor", hinge, angle="3*t**2"))
+    result = mb.simulate(system, 1.0, integrator=mb.RadauIIA(rtol=rtol))
+    expected = 2.0 / 6.0 * 36.0 - 9.81 * np.sin(3.0)
+    assert result.energy.work["motor"][-1] == pytest.approx(expected, abs=300 * rtol)
+
+
+def test_a_narrow_peak_in_the_law_of_a_spring_is_no_imbalance():
+    """Its energy, the integral of the law, passes between the points of a plain quadrature: 300 N over 10 mm."""
+    system = mb.System("detent", gravity=(0, 0, 0))
+    mass = system.add(mb.PointMass("mass", mass=1.0, position=(0, 0, 1.0), velocity=(0, 0, 1.5)))
+    law = "300*exp(-((x - 0.6)/0.005)**2)"
+    system.add(mb.SpringDamper("spring", system.ground, mass, force=law, free_length=1.0))
+    result = mb.simulate(system, 2.0, integrator=mb.DormandPrince(order=5))
+    assert not warned(result)
+    assert off(result) < 1e-4  # of 1.1 J, most of which the peak takes: it throws the mass back
+    assert result.velocity(mass)[-1, 2] == pytest.approx(-1.5, rel=1e-4)
 
 
 def test_a_run_that_fails_tells_it_too():

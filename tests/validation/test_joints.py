@@ -236,7 +236,7 @@ def test_screw_jack(speed: float, formulation: mb.Formulation) -> None:
     system = mb.examples.screw_jack()
     system["load"].velocity = speed * Z
     system["spindle"].angular_velocity = -TWO_PI * speed / PITCH * Z
-    system.add(mb.Angle("turns", system.ground, system["spindle"]))
+    system.add(mb.Angle("turns", system.ground, system["spindle"], axis=(0, 0, 1)))
     t = np.linspace(0.0, 3.0, 61)
     result = mb.simulate(system, 3.0, formulation=formulation, **PRECISE, t_eval=t)
     sinking = LOAD * GRAVITY / (LOAD + SPINDLE_INERTIA * (TWO_PI / PITCH) ** 2)
@@ -321,7 +321,7 @@ def test_rack_and_pinion_both_ways(direction: float, formulation: mb.Formulation
     slide = system.add(mb.TranslationalJoint("slide", system.ground, rack, at=(0.0, -radius, 0.0), axis=X))
     system.add(mb.RackAndPinionJoint("teeth", bearing, slide, radius=radius))
     system.add(mb.Torque("drive", pinion, torque=(inertia + mass * radius**2) * slowing * Z))
-    system.add(mb.Angle("turns", system.ground, pinion))
+    system.add(mb.Angle("turns", system.ground, pinion, axis=(0, 0, 1)))
     result = mb.simulate(system, 6.0, formulation=formulation, **COUNTING, t_eval=t)
     theta = start * t + slowing * t**2 / 2.0
     assert np.abs(theta).max() > 10.0 * TWO_PI
@@ -385,7 +385,7 @@ def parallel_gears(rate: float, ratio: float, turned_round: bool = False) -> mb.
         )
         pair = (wheel, system.ground) if turned_round else (system.ground, wheel)
         bearings.append(system.add(mb.RevoluteJoint(f"{name} bearing", *pair, at=at, axis=Z)))
-        system.add(mb.Angle(f"{name} angle", system.ground, wheel, at_i=at, at_j=at))
+        system.add(mb.Angle(f"{name} angle", system.ground, wheel, at_i=at, at_j=at, axis=(0, 0, 1)))
     system.add(mb.GearJoint("gear", *bearings, ratio=ratio))
     return system
 

@@ -46,3 +46,22 @@ def test_a_mass_ratio_of_1e8(
     result = mb.simulate(system, 1.0, formulation=formulation, acceleration=acceleration, integrator=integrator)
     assert np.ptp(result.energy.total) < 10.0 * rtol * np.max(result.energy.kinetic)
     assert result.violation.position.max() < 1e-9
+
+
+@pytest.mark.parametrize("body", [mb.NewtonEuler(), mb.NaturalAbsolute()], ids=repr)
+def test_udwadia_kalaba_says_where_masses_leave_it_no_digits(body: mb.Formulation) -> None:
+    """A light bar between the ground and a heavy one: its two hinges are not redundant, as the warning once said."""
+    system = double_pendulum(1.0, 1e10)
+    result = mb.simulate(system, 0.1, dt=1e-3, formulation=body, acceleration=mb.UdwadiaKalaba())
+    words = "; ".join(result.info.warnings)
+    assert "masses differ so much that the equations of RevoluteJoint 'A' and RevoluteJoint 'B'" in words
+    assert "use acceleration=mb.AugmentedFormulation()" in words
+    assert "constraints depend on each other" not in words
+
+
+def test_redundant_hinges_of_light_and_heavy_doors_are_still_called_redundant() -> None:
+    system = double_pendulum(1.0, 1e6)
+    system.add(mb.RevoluteJoint("A2", system.ground, system["upper"], at=(0, 0.3, 0), axis=(0, 1, 0)))
+    result = mb.simulate(system, 0.1, dt=1e-3, acceleration=mb.UdwadiaKalaba())
+    assert any("constraints depend on each other" in warning for warning in result.info.warnings)
+    assert not any("masses" in warning for warning in result.info.warnings)

@@ -329,3 +329,20 @@ def test_point_that_keeps_its_speed_turns_down() -> None:
     assert_near(result.position("point"), path, 1e-9)
     assert_near(result.reaction("governor").force, (-MASS * GRAVITY * np.cos(phi))[:, None] * ahead, 1e-8)
     assert result.violation.velocity.max() <= 1e-10
+
+
+@pytest.mark.parametrize("integrator", [mb.DormandPrince(), mb.RadauIIA(), mb.RadauIIA(rtol=1e-9)], ids=repr)
+@pytest.mark.parametrize("angle", ["sin(2*t)**2", "5*t + 0.5*sin(4*t)"])
+def test_a_driven_wheel_rolls_as_far_as_it_turns(integrator: mb.Integrator, angle: str) -> None:
+    """No freedom is left, but the way follows from velocities: x = r (angle - angle(0))."""
+    radius = 0.3
+    system = mb.System("carriage")
+    frame = system.add(mb.RigidBody("frame", mass=5.0, inertia=(1, 1, 1), position=(0, 0, radius)))
+    disk = system.add(mb.RigidBody("disk", mass=1.0, inertia=(0.02, 0.04, 0.02), position=(0, 0, radius)))
+    system.add(mb.TranslationalJoint("track", system.ground, frame, at=(0, 0, radius), axis=(1, 0, 0)))
+    axle = system.add(mb.RevoluteJoint("axle", frame, disk, at=(0, 0, radius), axis=(0, 1, 0)))
+    system.add(mb.RollingDisk("roll", system.ground, disk, at=(0, 0, radius), axis=(0, 1, 0), radius=radius))
+    system.add(mb.Driver("drive", axle, angle=angle))
+    result = mb.simulate(system, 3.0, integrator=integrator)
+    way = radius * mb.Function(angle)(3.0)
+    assert result.position(frame)[-1, 0] == pytest.approx(way, abs=2.0 * integrator.rtol)

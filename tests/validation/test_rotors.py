@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 import mbframe as mb
 
-from .random_rotors import disagreements, modes_of, rotor
+from .random_rotors import disagreements, lowest, modes_of, rotor
 from .rotor_model import Disk, Rotor
 
 YOUNG, SHEAR, DENSITY = 2.1e11, 8.1e10, 7850.0
@@ -117,3 +119,38 @@ def test_a_light_shaft_with_a_heavy_disk(frame: str) -> None:
     modes = mb.flexible.craig_bampton(with_disks(part, disks), interfaces=[0, 2, ELEMENTS], n_modes=4)
     model = Rotor(LENGTH, ELEMENTS, YOUNG * moment, 1e-3 * area, disks=disks, pinned=(0, ELEMENTS))
     assert_whirls(roots(rotor(modes, frame, speed, (0, 8)), speed), model.whirl(speed)[:2], speed, 1e-4)
+
+
+def test_a_mass_matrix_with_disks_on_beams_keeps_both() -> None:
+    """Disks in the mass matrix of a shaft made of beams: they whirl, and the shaft can be stiffened by tension."""
+    part = shaft(0.06)
+    mass = sparse.lil_matrix(part.mass_matrix)
+    for k, value in enumerate((20.0, 20.0, 20.0, 0.55, 0.3, 0.3)):
+        mass[18 + k, 18 + k] += value
+    with_disk = replace(part, mass_matrix=sparse.csr_array(mass))
+    bare = mb.flexible.Component(part.nodes, with_disk.mass_matrix, part.stiffness_matrix)
+    disks = ((3, 20.0, np.array([0.55, 0.3, 0.3])),)
+    again = mb.flexible.Component.from_values(with_disk.to_values())
+    assert abs(again.mass_matrix - with_disk.mass_matrix).max() == 0.0
+    speed = 300.0
+    expected = lowest(rotor(modes_of(part, "craig_bampton", [0, 3, 8]), "mean", speed, (0, 8), disks), speed)
+    for whole, error in ((with_disk, 1e-6), (again, 1e-6), (bare, 1e-4)):  # a matrix does not know sections
+        for frame in ("node", "mean"):
+            found = lowest(rotor(modes_of(whole, "craig_bampton", [0, 3, 8]), frame, speed, (0, 8)), speed)
+            assert found == pytest.approx(expected, rel=error)
+    # Pulled by a force along it, with the disk outside and inside.
+    roots = []
+    for component, outside in ((part, disks), (again, ())):
+        system = rotor(modes_of(component, "craig_bampton", [0, 3, 8]), "mean", 0.0, (0, 8), outside)
+        system["shaft"].geometric_stiffening = True
+        system.add(mb.PointForce("pull", system["shaft"], at=(LENGTH, 0, 0), force=(3e5, 0, 0)))
+        roots.append(mb.linearize(system, mb.equilibrium(system)).eigenvalues)
+        roots[-1] = np.sort(roots[-1].imag[roots[-1].imag > 1.0])[:4]
+    assert roots[1] == pytest.approx(roots[0], rel=1e-4)  # the strain is 5e-4
+    assert roots[1][0] > 1.05 * expected.imag.min()
+
+
+def test_another_stiffness_than_that_of_the_beams_is_refused() -> None:
+    part = shaft(0.06)
+    with pytest.raises(mb.ModelError, match="not that of its beams"):
+        replace(part, stiffness_matrix=1.1 * part.stiffness_matrix)

@@ -13,6 +13,15 @@ def test_all_roots_are_those_of_the_reference_and_of_the_state_matrix(number: in
     assert problems_of(2026, number) == []
 
 
+def test_two_skates_may_run_side_by_side() -> None:
+    """Two skates, a link between them, in line: zeros without vectors of their own, beside weights that hinges carry.
+
+    Parallel tracks and straight ones that part are steady to first order: a double zero that no symmetry explains, and
+    that rounding of the weights splits into two real roots. These are neither growth nor decay.
+    """
+    assert problems_of(730219, 12) == []
+
+
 def test_a_flapping_arm_on_a_round_hub_flaps() -> None:
     """An arm of mass m and inertia I about its centre, hinged beside the axis of a held hub that turns with a rate w.
 

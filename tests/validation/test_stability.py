@@ -348,3 +348,23 @@ def test_disturbed_steady_turn() -> None:
     assert found.eigenvalue.imag > 1.0
     assert found.error < 1e-5
     found.plot()
+
+
+@pytest.mark.parametrize("damping", [0.3, 0.0])
+@pytest.mark.parametrize("tolerance", [1e-9, 1e-12])
+def test_a_critical_value_that_is_met_to_the_last_digit(tolerance: float, damping: float) -> None:
+    """A ball on a pole with a torsion spring, k = m g l: there nothing resists, as if its swing were a symmetry."""
+    mass, length = 1.3, 0.7
+
+    def build(stiffness: float) -> mb.System:
+        system = mb.System("pole", gravity=(0, 0, -9.81))
+        ball = system.add(mb.RigidBody("ball", mass=mass, inertia=(0.1, 0.1, 0.1), position=(0, 0, length)))
+        hinge = {"at": (0, 0, 0), "axis": (0, 1, 0)}
+        system.add(mb.RevoluteJoint("hinge", system.ground, ball, **hinge))
+        spring = mb.TorsionalSpringDamper("spring", system.ground, ball, stiffness=stiffness, damping=damping, **hinge)
+        system.add(spring)
+        return system
+
+    (found,) = mb.critical_values(build, (1.0, 20.0), tolerance=tolerance)
+    assert found.kind == "divergence"
+    assert found.value == pytest.approx(mass * 9.81 * length, abs=20.0 * tolerance)

@@ -168,3 +168,58 @@ def test_hands_free_turn_of_the_bicycle_from_any_speed(speed: float) -> None:
     speeds = [float(np.linalg.norm(m.velocity)) for m in found.motions.values()]
     assert max(speeds) == pytest.approx(6.0, abs=0.05)
     assert mb.linearize(bicycle, found).residuals.max() < 1e-10
+
+
+@pytest.mark.parametrize("free_angle", [0.0, 4.0, -9.0])
+@pytest.mark.parametrize("slow", [None, 3.2, -5.0])
+def test_a_driven_rotor_carries_a_wheel_on_a_torsion_spring(free_angle: float, slow: float | None) -> None:
+    """The wheel finds its place, turns of the spring counted, and swings there; the driver's turns are counted too.
+
+    In the frame of the rotor a body that hardly turns against it is watched for a long time, many turns of the driver.
+    """
+    rate, stiffness, damping, inertia = 3.0, 50.0, 0.1, 0.8
+    system = mb.System("driven", gravity=(0, 0, 0))
+    rotor = system.add(mb.RigidBody("rotor", mass=1.0, inertia=(1, 1, 2), angular_velocity=rate * Z))
+    shaft = system.add(mb.RevoluteJoint("shaft", system.ground, rotor, at=(0, 0, 0), axis=Z))
+    system.add(mb.Driver("motor", shaft, angle=f"{rate}*t"))
+    wheel = mb.RigidBody("wheel", mass=1.0, inertia=(0.5, 0.5, inertia), position=Z, angular_velocity=rate * Z)
+    system.add(mb.RevoluteJoint("bearing", rotor, system.add(wheel), at=Z, axis=Z))
+    spring = mb.TorsionalSpringDamper("spring", rotor, wheel, at=Z, axis=Z, stiffness=stiffness, damping=damping)
+    spring.update(free_angle=free_angle)
+    system.add(spring)
+    geared = system.add(
+        mb.RigidBody("geared", mass=1.0, inertia=(1, 1, 1), position=X, angular_velocity=-2.0 * rate * Z)
+    )
+    second = system.add(mb.RevoluteJoint("second", system.ground, geared, at=X, axis=Z))
+    system.add(mb.GearJoint("gear", shaft, second, ratio=-0.5))
+    if slow is not None:
+        body = system.add(mb.RigidBody("slow", mass=1.0, inertia=(1, 1, 2), position=2 * Z, angular_velocity=slow * Z))
+        system.add(mb.RevoluteJoint("slow bearing", rotor, body, at=2 * Z, axis=Z))
+    state = mb.steady(system)
+    assert state.element_states["spring.counted_angle"][0] == pytest.approx(free_angle, abs=1e-9)
+    size = np.sqrt(stiffness / inertia - (0.5 * damping / inertia) ** 2)
+    expected = -0.5 * damping / inertia + 1j * size
+    later = mb.simulate(system, 7.0, initial=state).state(-1)  # every angle has turned by many turns
+    for where in (state, later):
+        for frame in (None, mb.TurningFrame(Z, rate)):
+            lin = mb.linearize(system, where, frame=frame or mb.TurningFrame())
+            roots = [root.value for root in lin.roots if not root.explanation]
+            np.testing.assert_allclose(sorted(roots, key=lambda r: r.imag), [np.conj(expected), expected], rtol=1e-5)
+
+
+def test_a_wheel_that_a_torsion_spring_holds_to_the_ground_does_not_turn_with_its_rotor() -> None:
+    """It would wind its spring: of all spins only those that leave the loads as they are are steady."""
+    rate, stiffness, inertia = 3.0, 50.0, 0.8
+    system = mb.System("held", gravity=(0, 0, 0))
+    rotor = system.add(mb.RigidBody("rotor", mass=1.0, inertia=(1, 1, 2), angular_velocity=rate * Z))
+    shaft = system.add(mb.RevoluteJoint("shaft", system.ground, rotor, at=(0, 0, 0), axis=Z))
+    system.add(mb.Driver("motor", shaft, angle=f"{rate}*t"))
+    wheel = mb.RigidBody("wheel", mass=1.0, inertia=(0.5, 0.5, inertia), position=Z, angular_velocity=rate * Z)
+    system.add(mb.RevoluteJoint("bearing", rotor, system.add(wheel), at=Z, axis=Z))
+    spring = mb.TorsionalSpringDamper("spring", system.ground, wheel, at=Z, axis=Z, stiffness=stiffness, free_angle=4.0)
+    system.add(spring)
+    state = mb.steady(system)
+    assert state.motions["wheel"].angular_velocity == pytest.approx(np.zeros(3), abs=1e-9)
+    assert state.motions["rotor"].angular_velocity == pytest.approx(rate * Z)
+    size = np.sqrt(stiffness / inertia)
+    np.testing.assert_allclose(mb.linearize(system, state).eigenvalues.imag, [-size, size], rtol=1e-9)

@@ -63,16 +63,18 @@ def blade(
     return system, rate
 
 
+FEW = [(0, 0, 0, "mean"), (6, 1, 0, "mean"), (12, 0, 1, "mean"), (12, 0.5, 0, "node"), (12, 1, 1, "node")]
+GRID = [
+    (spin, hub, node, ("node", "mean")[(k + node) % 2])
+    for k, spin in enumerate((0, 3, 6, 9, 12))
+    for hub in (0, 0.5, 1)
+    for node in (0, 1)
+]
+
+
 @pytest.mark.parametrize(
     ("spin", "hub", "node", "frame"),
-    [
-        (0, 0, 0, "mean"),
-        (3, 0.5, 1, "node"),
-        (6, 1, 0, "mean"),
-        (12, 0, 1, "mean"),
-        (12, 0.5, 0, "node"),
-        (12, 1, 1, "node"),
-    ],
+    FEW + [pytest.param(*case, marks=pytest.mark.full) for case in GRID if case not in FEW],
 )
 def test_rotating_beams(spin: float, hub: float, node: int, frame: str) -> None:
     """First three frequencies across the plane of rotation and in it, where Omega^2 is taken from the squares."""
@@ -158,6 +160,45 @@ def test_tip_of_a_cantilever_moves_inwards(
     assert LENGTH - tip[0] == pytest.approx(inwards * LENGTH, rel=tolerance)
     assert -tip[2] == pytest.approx(down * LENGTH, rel=tolerance)
     assert state.position(rod, local_point=LENGTH * X) == pytest.approx(tip, abs=1e-12)
+
+
+# --- twist and bending ------------------------------------------------------------------------------------------------
+
+
+def test_a_narrow_beam_buckles_sideways() -> None:
+    """A cantilever under a load at its end: P = 4.0126 sqrt(E Iz G J) / L^2, and more by the bend that it has by then.
+
+    With E Iz / E Iy and G J / E Iy that is 1 / sqrt((1 - Iz / Iy) (1 - G J / E Iy)); errors fall with shapes and nodes.
+    """
+    width, height, shear = 0.004, 0.06, 8.1e10
+    moments = (width * height**3 / 12, height * width**3 / 12)
+    torsion = height * width**3 / 3 * (1 - 0.63 * width / height)
+    narrow = part(12, area=width * height, second_moments=moments, torsion=torsion)
+    modes = mb.flexible.craig_bampton(narrow, interfaces=[0, 12], n_modes=16)
+    critical = 4.0126 * np.sqrt(YOUNG * moments[1] * shear * torsion) / LENGTH**2
+    critical /= np.sqrt((1 - moments[1] / moments[0]) * (1 - shear * torsion / (YOUNG * moments[0])))
+
+    def sideways(share: float) -> float:
+        system = mb.System("cantilever", gravity=(0, 0, 0))
+        rod = system.add(mb.FlexibleBody("rod", modes, geometric_stiffening=True))
+        system.add(mb.FixedJoint("wall", system.ground, rod, at=(0, 0, 0)))
+        system.add(mb.PointForce("load", rod, at=LENGTH * X, force=-share * critical * Z))
+        return softest(system)
+
+    assert brentq(sideways, 0.97, 1.06, xtol=1e-4) == pytest.approx(1.0, abs=0.01)
+
+
+def test_frames_turn_as_a_whole() -> None:
+    """Turning a bent frame by exp(e~) strains none of its beams: K g = -f for g = e x (e x x)."""
+    nodes = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.2, 0.9, 0.7]])
+    section = {"area": 1e-4, "second_moments": (8e-10, 5e-10), "torsion": 1e-9, "young": YOUNG, "shear": 8.1e10}
+    frame = mb.flexible.frame(nodes, [[0, 1], [1, 2], [2, 3]], density=DENSITY, subdivisions=2, **section)
+    e = np.array([0.3, -0.7, 0.5])
+    turned = frame.rigid_modes()[:, 3:] @ e[:, None]
+    moved = np.zeros((len(frame.nodes), 6))
+    moved[:, :3] = np.cross(e, np.cross(e, frame.nodes))
+    loads = frame.shortening_loads(turned, turned)[:, 0]
+    assert frame.stiffness_matrix @ moved.ravel() == pytest.approx(loads, abs=1e-12 * np.abs(loads).max())
 
 
 # --- energy, momentum, linearization ----------------------------------------------------------------------------------

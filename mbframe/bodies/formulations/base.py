@@ -146,6 +146,10 @@ class Formulation:
         """What to say, and to propose, where the kernel `regular` is False."""
         return "its coordinates are singular in this pose; choose another formulation such as NewtonEuler()"
 
+    def beyond(self, q: Array) -> str:
+        """Why the equations are no longer those of the body at its coordinates q, and what to do; else nothing."""
+        return ""
+
     def poses(self, q: Array) -> tuple[Array, Array]:
         """Positions (n, 3) and rotation matrices (n, 3, 3)."""
         raise NotImplementedError
@@ -176,6 +180,8 @@ class Formulation:
     def _mass_center(self, q: Array, v: Array, center: Array) -> tuple[Array, Array, Array, Array]:
         """Position and velocity of the centre of mass, rotation and angular velocity."""
         (origin, rotation), (velocity, omega) = self.poses(q), self.twists(q, v)
+        if not center.any():
+            return origin, velocity, rotation, omega
         arm = rotation @ center
         return origin + arm, velocity + np.cross(omega, arm), rotation, omega
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy import linalg
 
 from ...kernels.arrays import numbers
 from ...rotations import matrix_from_quaternion, quaternion_from_matrix, skew
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ...state import Motion
     from ..base import Body
 
+DEFINITE = 0.01  # of the undeformed body's: a smaller inertia in some motion is one of the truncated energy only
 rigid_frame, rigid_rates = NewtonEuler.prepare, NewtonEuler.rates
 
 
@@ -69,6 +71,8 @@ class FloatingFrame(Formulation):
     n_q: ClassVar[int] = 7
     n_v: ClassVar[int] = 6
     n_frame: ClassVar[int] = 7
+    remedy: ClassVar[str] = 'set frame="mean" or geometric_stiffening=True'
+    """What to do first where the body is deformed too far."""
 
     def __init__(self, inertia: ModalInertia | None = None) -> None:
         self.inertia_data = inertia
@@ -205,6 +209,32 @@ class FloatingFrame(Formulation):
         kinetic = 0.5 * np.sum(v * momenta, axis=1)
         center = data.mass * q[:, :3] + np.einsum("nij,nj->ni", rotation, s)
         return kinetic, 0.5 * np.einsum("nk,kl,nl->n", q[:, 7:], data.stiffness, q[:, 7:]) - center @ gravity
+
+    def beyond(self, q: Array) -> str:
+        if (data := self.inertia_data) is None:
+            return ""
+        now, undeformed = (self._relative_mass(data, eta) for eta in (q[7:], 0.0 * q[7:]))
+        least = float(linalg.eigvalsh(now, undeformed, subset_by_index=(0, 0))[0])
+        if least > DEFINITE:
+            return ""
+        return (
+            "it is deformed so far that its inertia, known to second order in the deformation, is none any more (in "
+            f"some motion {least:.2g} of that undeformed); {self.remedy}, or divide the body into several"
+        )
+
+    def _relative_mass(self, data: ModalInertia, modal: Array) -> Array:
+        """(3 + m, 3 + m): the mass matrix of w and eta' without the motion of the centre of mass."""
+        m = self.n_modes
+        s = data.moment + data.moments @ modal
+        changes = data.inertias @ modal + 0.5 * np.einsum(
+            "k,kcl,l->c", modal, data.inertia_pairs.reshape(m, 6, m), modal
+        )
+        mass = np.zeros((3 + m, 3 + m))
+        mass[:3, :3] = data.inertia + changes[[[0, 3, 4], [3, 1, 5], [4, 5, 2]]]
+        mass[:3, 3:] = data.spins + np.einsum("k,kcl->cl", modal, data.spin_pairs.reshape(m, 3, m))
+        mass[3:, :3], mass[3:, 3:] = mass[:3, 3:].T, data.modal_mass
+        carried = np.hstack([-skew(s), data.moments])
+        return mass - carried.T @ carried / data.mass
 
     def momenta(self, q: Array, v: Array, properties: MassProperties) -> tuple[Array, Array]:
         if self.inertia_data is None:

@@ -28,6 +28,8 @@ class StiffenedFrame(FloatingFrame):
     The shape of a marker has 6 rows \psi and 6 more for each mode k: g_k.
     """
 
+    remedy = "reduce the loads"
+
     def row(self, body: Body, gravity: Array) -> dict[str, Any]:
         data = self.inertia_data
         return super().row(body, gravity) | {"curved": 1 if data is None or not data.curves_turn else 2}

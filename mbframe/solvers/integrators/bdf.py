@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...equations.equations import Equations, Strategy
+from ...equations.failures import Begun, explained
 from ...equations.following import Following
 from ...errors import ModelError, SimulationError
 from ...kernels.compile import PythonStage
@@ -20,6 +21,7 @@ Array = NDArray[np.float64]
 
 RANK_LOST = 1e-9  # relative to the largest, size of what is left of a row of J that depends on others
 SMALLEST_SIZE = 1e-3  # of coordinates and velocities: smaller ones, as at rest, tell nothing about the motion
+MOST_STILL = 50  # steps that may leave the time as it is: some do where a run begins anew
 UNCONTROLLED = 1e20  # absolute tolerance of multipliers: of index 2, they would fail every error test
 
 
@@ -101,6 +103,9 @@ class _Solution:
         self.n_y = eq.n_q + eq.n_v + eq.n_own
         self.ida: Any = None
         self.following: Following
+        self.begun: Begun
+        self.still = 0  # steps in a row that did not change the time
+        self.asked = 0.0  # when residuals were last evaluated
 
     def start(self, t: float) -> None:
         """Consistent values of all unknowns and their rates at the current state."""
@@ -145,7 +150,8 @@ class _Solution:
         n_q, n_v, n_y = eq.n_q, eq.n_v, self.n_y
         q, v, z = eq.split(y[:n_y])
         multipliers, closing = np.split(y[n_y:], [len(self.rows)])
-        e = eq.evaluate(min(max(t, self.low), self.high), q, v, z, dense=True)
+        self.asked = min(max(t, self.low), self.high)
+        e = eq.evaluate(self.asked, q, v, z, dense=True)
         eq.drive(self.rows, multipliers)
         drift = v - e.jacobian[self.closing].T @ closing
         out[:n_q] = rates[:n_q] - eq.coordinate_rates(q, drift)
@@ -165,8 +171,12 @@ class _Solution:
         if self.ida is None:
             self.start(t)
         work = self.eq.work
+        self.begun = t, work.y.copy()
         with self.eq.following(t, self.low, self.high) as self.following:
             reached, *state = self.take(self.ida.step(stop, method="onestep", tstop=stop), t)
+            self.still = 0 if reached > t else self.still + 1
+            if self.still > MOST_STILL:  # IDA takes steps that do not change the time, and would do so for ever
+                raise self.failure(t, "its steps have become too short to change the time")
             self.following.end(reached, *state)
         work["t"] = reached  # followers looked at the middle of the step
         work["steps"] = work["steps"] + 1
@@ -189,12 +199,17 @@ class _Solution:
     def take(self, result: Any, t: float) -> tuple[float, Array, Array, Array]:
         """The time reached, and q, v and own states there."""
         if not result.success:
-            remedy = (
-                "if a load jumps there, tell where with mb.Function(f, breakpoints=[...]); else bound the steps with "
-                "max_step=, or increase rtol"
-            )
-            raise SimulationError(f"IDA cannot go on: {result.message}; {remedy}", t, "BDF")
+            raise self.failure(t, result.message)
         return float(result.t), *self.eq.split(np.asarray(result.y)[: self.n_y])
+
+    def failure(self, t: float, message: str) -> SimulationError:
+        """What a step failed by: an element, if one can be blamed."""
+        remedy = (
+            "if a load jumps there, tell where with mb.Function(f, breakpoints=[...]); else bound the steps with "
+            "max_step=, or increase rtol"
+        )
+        blamed = explained(self.eq, self.asked, self.begun)
+        return blamed or SimulationError(f"IDA cannot go on: {message}; {remedy}", t, "BDF")
 
 
 def independent(jacobian: Array) -> NDArray[np.intp]:

@@ -1,0 +1,133 @@
+"""Whether methods of users' forces switch at places: found by reading them before a run.
+
+What a method compares, limits or rounds may make a force act in a narrow place, which long steps pass unseen. Only what
+follows from positions and axes counts: laws of velocities, such as friction, switch without a place. A comparison with
+a tiny number guards a division and counts neither. Plain functions that a method calls are read too. What other methods
+of the element do, and compiled libraries such as a spline of SciPy, stays unseen.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import inspect
+import textwrap
+from collections.abc import Iterator
+from functools import cache
+from types import FunctionType
+from typing import Any, Final
+
+from ..equations.equations import Equations
+from ..equations.tables import users_methods
+from ..parameters import Element
+from .time_logic import METHODS
+
+PLACES: Final = ("position", "axes", "turns")
+SWITCHES: Final = {
+    *("where", "select", "piecewise", "min", "max", "minimum", "maximum", "fmin", "fmax", "clip", "sign", "copysign"),
+    *("heaviside", "floor", "ceil", "trunc", "round", "rint", "interp", "searchsorted", "digitize", "argmin", "argmax"),
+}
+"""Functions that bend, jump or choose."""
+GUARD: Final = 1e-6
+"""A number compared with one so small, but not with zero, is kept away from a division by zero."""
+DEEPEST: Final = 4
+"""Calls within calls that are followed."""
+
+
+def place_logic(eq: Equations) -> Iterator[tuple[Element, str]]:
+    """Users' forces whose methods switch at places, and the names of these methods."""
+    for table in eq.tables.force_tables:
+        users = users_methods(table.type)
+        names = [name for name in METHODS if name in users and switches_at_places(getattr(table.type, name))]
+        for f in table.elements:
+            yield from ((f.force, name) for name in names)
+
+
+@cache
+def switches_at_places(method: Any) -> bool:
+    """Whether a method compares, limits or rounds something that follows from the place of its markers."""
+    function = inspect.unwrap(method)
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_argcount < 4:
+        return False
+    markers = set(code.co_varnames[2:4])
+    return _switches(function, markers, markers, DEEPEST)
+
+
+def _switches(function: Any, derived: set[str], markers: set[str], depth: int) -> bool:
+    """Whether a function switches by something that follows from the variables `derived`; `markers` are markers."""
+    try:
+        root = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):  # its code alone: whether it has any comparison or choice
+        names = {i.opname for i in dis.get_instructions(function)} | set(function.__code__.co_names)
+        return bool(names & {"COMPARE_OP", *SWITCHES})
+    reader = _Reader(set(derived), markers)
+    while reader.grows(root):
+        pass
+    return any(reader.switches(node) or _calls(node, function, reader, depth) for node in ast.walk(root))
+
+
+def _calls(node: ast.AST, function: Any, reader: _Reader, depth: int) -> bool:
+    """Whether a node calls a function of the user, with something that follows from a place, which switches by it."""
+    if not isinstance(node, ast.Call) or depth == 0 or not any(map(reader.follows, node.args)):
+        return False
+    called = function.__globals__.get(node.func.id) if isinstance(node.func, ast.Name) else None
+    if not isinstance(called, FunctionType) or (called.__module__ or "").startswith("mbframe."):
+        return False
+    names = called.__code__.co_varnames[: called.__code__.co_argcount]
+    given = {name for name, value in zip(names, node.args, strict=False) if reader.follows(value)}
+    markers = {
+        name
+        for name, value in zip(names, node.args, strict=False)
+        if isinstance(value, ast.Name) and value.id in reader.markers
+    }
+    return _switches(called, given, markers, depth - 1)
+
+
+class _Reader:
+    """Reads which variables of a function follow from the place of a marker."""
+
+    def __init__(self, derived: set[str], markers: set[str]) -> None:
+        self.derived, self.markers = derived, markers
+
+    def follows(self, node: ast.AST) -> bool:
+        """Whether an expression follows from a place."""
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in self.markers:
+            return node.attr in PLACES
+        if isinstance(node, ast.Name):
+            return node.id in self.derived
+        return any(map(self.follows, ast.iter_child_nodes(node)))
+
+    def grows(self, root: ast.AST) -> bool:
+        """Find more variables that are assigned what follows from a place; whether there were any."""
+        before = len(self.derived)
+        for node in ast.walk(root):
+            if isinstance(node, ast.Assign) and self.follows(node.value):
+                self._take(*node.targets)
+            elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and node.value is not None:
+                if self.follows(node.value):
+                    self._take(node.target)
+            elif isinstance(node, ast.For) and self.follows(node.iter):
+                self._take(node.target)
+        return len(self.derived) > before
+
+    def _take(self, *targets: ast.AST) -> None:
+        variables = [target for target in targets if not isinstance(target, ast.Attribute)]
+        names = {n.id for target in variables for n in ast.walk(target) if isinstance(n, ast.Name)}
+        self.derived |= names - self.markers
+
+    def switches(self, node: ast.AST) -> bool:
+        """Whether a node of the syntax tree switches by what follows from a place."""
+        if isinstance(node, ast.Compare):
+            return self.follows(node) and not any(map(_guards, (node.left, *node.comparators)))
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            return name in SWITCHES and self.follows(node) and not any(map(_guards, node.args))
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.FloorDiv):
+            return self.follows(node.left)
+        return False
+
+
+def _guards(node: ast.AST) -> bool:
+    """Whether an expression is a tiny number."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, float) and 0.0 < abs(node.value) <= GUARD

@@ -1,0 +1,427 @@
+"""Flexible bodies say where a motion or a state leaves the range of their theory: loads along them, deflections."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import mbframe as mb
+from mbframe.solvers.starting import rigid_lines
+
+LENGTH, AREA, MOMENT, YOUNG, DENSITY = 1.0, 1e-4, 8e-10, 2.1e11, 7850.0
+RIGIDITY, LINE = YOUNG * MOMENT, DENSITY * AREA
+EULER = np.pi**2 * RIGIDITY / LENGTH**2
+X, Y, Z = np.eye(3)
+PART = mb.flexible.beam(
+    length=LENGTH,
+    elements=8,
+    area=AREA,
+    second_moments=(MOMENT, MOMENT),
+    torsion=2 * MOMENT,
+    young=YOUNG,
+    shear=8.1e10,
+    density=DENSITY,
+)
+CLAMPED = mb.flexible.clamped_modes(PART, node=0, n_modes=8)
+BETWEEN = mb.flexible.craig_bampton(PART, interfaces=[0, 8], n_modes=4)
+
+
+def cantilever(force: np.ndarray, modes: mb.flexible.Modes = BETWEEN, **values: Any) -> mb.System:
+    system = mb.System("cantilever", gravity=values.pop("gravity", (0, 0, 0)))
+    rod = system.add(mb.FlexibleBody("rod", modes, **({"frame": "node"} | values)))
+    system.add(mb.FixedJoint("wall", system.ground, rod, at=(0, 0, 0)))
+    system.add(mb.PointForce("load", rod, at=LENGTH * X, force=tuple(force)))
+    return system
+
+
+def said(system: mb.System, analysis: Any = mb.equilibrium) -> list[str]:
+    """What an analysis warns of, through Python's warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        analysis(system)
+    return [str(w.message) for w in caught if w.category is UserWarning]
+
+
+# --- loads along the body: a tenth of the stiffness ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("frame", ["node", "mean"])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_load_at_the_end_of_a_cantilever(sign: float, frame: str) -> None:
+    """The share of the stiffness is that of Euler's load, pi^2 E I / 4 L^2, whatever the frame is."""
+    assert not said(cantilever(sign * 0.095 * EULER / 4 * X, frame=frame))
+    (message,) = said(cantilever(sign * 0.105 * EULER / 4 * X, frame=frame))
+    assert "FlexibleBody 'rod'" in message
+    assert "by 10.5 %" in message
+    assert ("may buckle" if sign < 0 else "stiffer") in message
+    assert "geometric_stiffening=True" in message
+    assert not said(cantilever(sign * 0.105 * EULER / 4 * X, geometric_stiffening=True))
+
+
+def pinned(share: float, frame: str) -> mb.System:
+    """Between hinges."""
+    system = mb.System("strut", gravity=(0, 0, 0))
+    rod = system.add(mb.FlexibleBody("rod", BETWEEN, frame=frame))
+    system.add(mb.RevoluteJoint("foot", system.ground, rod, at=(0, 0, 0), axis=Y))
+    system.add(mb.PointOnLineJoint("head", system.ground, rod, at=LENGTH * X, axis=X))
+    system.add(mb.PointForce("load", rod, at=LENGTH * X, force=-share * EULER * X))
+    return system
+
+
+@pytest.mark.parametrize("frame", ["node", "mean"])
+def test_a_strut_between_hinges(frame: str) -> None:
+    assert not said(pinned(0.097, frame))
+    (message,) = said(pinned(0.103, frame))
+    assert "press it" in message
+    assert "by 10.3 %" in message
+
+
+@pytest.mark.parametrize(("held", "times"), [("clamped", 4.0), ("pinned", 2.0457)])
+def test_columns_that_are_held_at_both_ends(held: str, times: float) -> None:
+    """Euler's load of a column that is clamped at its foot, and at its head clamped but for its way, or pinned."""
+
+    def column(share: float) -> mb.System:
+        system = cantilever(
+            -share * times * EULER * X, mb.flexible.craig_bampton(PART, interfaces=[0, 4, 8], n_modes=8)
+        )
+        joint = mb.TranslationalJoint if held == "clamped" else mb.PointOnLineJoint
+        system.add(joint("head", system.ground, system["rod"], at=LENGTH * X, axis=X))
+        return system
+
+    assert not said(column(0.097))
+    (message,) = said(column(0.103))
+    assert "by 10.3 %" in message
+
+
+def test_a_mass_that_is_fixed_to_the_end_does_not_hold_it() -> None:
+    """What a body is joined to moves with it as its own joints let it."""
+    system = cantilever(np.zeros(3))
+    tip = system.add(mb.RigidBody("tip", mass=0.5, inertia=(1e-4, 1e-4, 1e-4), position=LENGTH * X))
+    system.add(mb.FixedJoint("weld", system["rod"], tip, at=LENGTH * X))
+    system.add(mb.PointForce("push", tip, at=LENGTH * X, force=-0.105 * EULER / 4 * X))
+    (message,) = said(system)
+    assert "by 10.5 %" in message
+
+
+@pytest.mark.parametrize("kind", ["beam", "solid"])
+def test_a_column_held_at_its_middle(kind: str) -> None:
+    """Two forces in one direction press one half and pull the other by as much; each half is a cantilever of L / 2.
+
+    Symmetric and antisymmetric shapes are coupled then as bending and twist are by a load across a girder: that no
+    shape by itself becomes softer does not mean that nothing does.
+    """
+    if kind == "beam":
+        modes = mb.flexible.craig_bampton(PART, interfaces=[0, 4, 8], n_modes=4)
+        critical = EULER
+    else:
+        skfem = pytest.importorskip("skfem")
+        lines = [np.linspace(0.0, LENGTH, 21), np.linspace(-0.01, 0.01, 2), np.linspace(-0.01, 0.01, 2)]
+        mesh = skfem.MeshHex.init_tensor(*lines)
+        part = mb.flexible.solid(mesh, young=YOUNG, poisson=0.0, density=DENSITY, order=2)
+        for x in (0.0, 0.5, 1.0):
+            part = part.with_interface(np.flatnonzero(np.abs(part.nodes[:, 0] - x) < 1e-9))
+        modes = mb.flexible.craig_bampton(part, interfaces=range(len(part.nodes), len(part.nodes) + 3), n_modes=4)
+        critical = np.pi**2 * YOUNG * 0.02**4 / 12.0 / LENGTH**2
+
+    def column(share: float) -> mb.System:
+        system = mb.System("column", gravity=(0, 0, 0))
+        rod = system.add(mb.FlexibleBody("rod", modes, frame="mean"))
+        system.add(mb.FixedJoint("wall", system.ground, rod, at=(0.5, 0, 0)))
+        for x in (0.0, LENGTH):
+            system.add(mb.PointForce(f"load at {x}", rod, at=(x, 0, 0), force=-share * critical * X))
+        return system
+
+    assert not said(column(0.097))
+    (message,) = said(column(0.103))
+    assert "press it" in message
+    assert "by 10.3" in message
+
+
+def test_a_beam_that_spins_freely_is_pulled() -> None:
+    """The tension at x from the middle is rho A w^2 (L^2/4 - x^2) / 2."""
+    modes = mb.flexible.free_modes(PART, n_modes=6)
+    middles = (np.arange(8) + 0.5) / 8 * LENGTH
+    tension = 0.5 * LINE * (LENGTH**2 / 4 - (middles - LENGTH / 2) ** 2 - (LENGTH / 8) ** 2 / 12)  # means of elements
+    added = modes.shapes.T @ (PART.geometric_stiffness(tension) @ modes.shapes)
+    share = scipy.linalg.eigh(added, modes.stiffness, eigvals_only=True)[-1]
+
+    def spun(part: float) -> list[str]:
+        system = mb.System("baton", gravity=(0, 0, 0))
+        system.add(mb.FlexibleBody("rod", modes, angular_velocity=np.sqrt(part / share) * Z))
+        return mb.simulate(system, 1e-4, t_eval=[0.0, 1e-4]).info.warnings
+
+    assert not spun(0.09)
+    (message,) = spun(0.11)
+    assert "pull it" in message
+    assert "by 11" in message
+
+
+@pytest.mark.parametrize("frame", ["node", "mean"])
+def test_ends_that_cannot_come_nearer(frame: str) -> None:
+    """Clamped at both ends with a load F in the middle: tension adds (w / r)^2 of stiffness by and large, r^2 = I/A.
+
+    With one shape, w(x) = W (1 - cos 2 pi x / L) / 2, the tension is E A pi^2 W^2 / 4 L^2, of Euler's 4 pi^2 E I / L^2
+    a share W^2 / 16 r^2; W = F L^3 / 192 E I.
+    """
+
+    def beam(share: float, slides: bool = False) -> mb.System:
+        deflection = np.sqrt(16.0 * share * MOMENT / AREA)
+        system = mb.System("beam", gravity=(0, 0, 0))
+        modes = mb.flexible.craig_bampton(PART, interfaces=[0, 4, 8], n_modes=6)
+        rod = system.add(mb.FlexibleBody("rod", modes, frame=frame))
+        system.add(mb.FixedJoint("left", system.ground, rod, at=(0, 0, 0)))
+        joint = mb.TranslationalJoint if slides else mb.FixedJoint
+        system.add(joint("right", system.ground, rod, at=LENGTH * X, **({"axis": X} if slides else {})))
+        force = -deflection * 192.0 * RIGIDITY / LENGTH**3
+        system.add(mb.PointForce("load", rod, at=0.5 * X, force=force * Z))
+        return system
+
+    assert not said(beam(0.09))
+    assert not said(beam(0.11, slides=True))
+    (message,) = said(beam(0.115))
+    assert "keep its nodes from coming nearer" in message
+    assert "geometric_stiffening=True" in message
+
+
+def test_a_load_across_a_strip_tips_it() -> None:
+    """A narrow cantilever tips under 4.013 sqrt(E I G J) / L^2 at its end; a share s of it costs s^2 of stiffness."""
+    soft, torsion = MOMENT / 100, 4 * MOMENT / 100
+    part = mb.flexible.beam(
+        length=LENGTH,
+        elements=8,
+        area=AREA,
+        second_moments=(MOMENT, soft),
+        torsion=torsion,
+        young=YOUNG,
+        shear=8.1e10,
+        density=DENSITY,
+    )
+    modes = mb.flexible.craig_bampton(part, interfaces=[0, 2, 4, 6, 8], n_modes=4)
+    critical = 4.013 * np.sqrt(YOUNG * soft * 8.1e10 * torsion) / LENGTH**2
+    assert not said(cantilever(-0.31 * critical * Z, modes))
+    (message,) = said(cantilever(-0.335 * critical * Z, modes))
+    assert "loads across it" in message
+    assert "tip sideways" in message
+    assert "geometric_stiffening=True" in message
+
+
+def test_a_short_load_is_not_missed() -> None:
+    """A pulse of 2 ms in a run of 1 s with a thousand stored instants presses a column that has no shape along it."""
+    system = cantilever(np.zeros(3), CLAMPED)
+    peak = 0.2 * EULER / 4
+    pulse = mb.Function.piecewise_linear([0.0, 0.5021, 0.5031, 0.5041, 1.0], [0.0, 0.0, -peak, 0.0, 0.0])
+    system.add(mb.PointForce("pulse", system["rod"], at=LENGTH * X, force=(pulse, 0.0, 0.0)))
+    found = mb.simulate(system, 1.0, t_eval=np.linspace(0.0, 1.0, 1001)).info.warnings
+    assert any("press it" in message and "at t = 0.503 s by 18 %" in message for message in found)
+
+
+@pytest.mark.parametrize("analysis", [mb.linearize, lambda system: mb.steady(system, axis=Z, rate=0.0)])
+def test_other_analyses(analysis: Any) -> None:
+    """Of a beam without axial shapes, whose described state is in balance."""
+    for share, expected in ((0.09, 0), (0.11, 1)):
+        assert len(said(cantilever(-share * EULER / 4 * X, CLAMPED), analysis)) == expected
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.09, 0), (0.11, 1)])
+@pytest.mark.parametrize("load", ["force", "gravity", "acceleration"])
+def test_runs(load: str, share: float, expected: int) -> None:
+    """A force at the end, the weight (buckling at 7.837 E I / L^2), and a cart that accelerates the beam as much."""
+    heavy = -share * 7.8373 * RIGIDITY / LINE / LENGTH**3
+    if load == "force":
+        system = cantilever(-share * EULER / 4 * X, CLAMPED)
+    elif load == "gravity":
+        system = cantilever(np.zeros(3), CLAMPED, gravity=heavy * X)
+    else:
+        system = mb.System("cart", gravity=(0, 0, 0))
+        cart = system.add(mb.RigidBody("cart", mass=2.0, inertia=(1.0, 1.0, 1.0)))
+        system.add(mb.TranslationalJoint("rails", system.ground, cart, at=(0, 0, 0), axis=X))
+        rod = system.add(mb.FlexibleBody("rod", CLAMPED))
+        system.add(mb.FixedJoint("clamp", cart, rod, at=(0, 0, 0)))
+        system.add(mb.PointForce("thrust", cart, at=(0, 0, 0), force=-heavy * (2.0 + LINE * LENGTH) * X))
+    found = mb.simulate(system, 1e-3, t_eval=[0.0, 1e-3]).info.warnings
+    assert len(found) == expected
+    assert all("press it" in message and "at t = " in message for message in found)
+
+
+# --- size of deflections ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stiffening", "inside", "beyond"),
+    [(False, 0.27, 0.29), (True, 1.3, 1.45)],
+    ids=["linear", "stiffened"],
+)
+def test_deflections(stiffening: bool, inside: float, beyond: float) -> None:
+    """P L^2 / E I of a dead load across the end; a linear cantilever has the slope P L^2 / 2 E I there: 0.14 rad."""
+
+    def bent(load: float) -> mb.System:
+        return cantilever(-load * RIGIDITY / LENGTH**2 * Z, geometric_stiffening=stiffening)
+
+    assert not said(bent(inside))
+    messages = said(bent(beyond))
+    assert len(messages) == 1
+    assert "FlexibleBody 'rod' is bent by up to" in messages[0]
+    assert ("third order" if stiffening else "geometric_stiffening=True") in messages[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        states = [mb.equilibrium(bent(load)) for load in (inside, beyond)]
+    runs = [mb.simulate(bent(load), 1e-5, initial=s) for load, s in zip((inside, beyond), states, strict=True)]
+    assert not runs[0].info.warnings
+    assert [w for w in runs[1].info.warnings if "is bent by up to" in w]
+
+
+@pytest.mark.parametrize(("load", "stiffening"), [(0.28, False), (1.35, True)])
+def test_at_the_limit_the_deflection_is_off_by_about_a_percent(load: float, stiffening: bool) -> None:
+    """Against the elastica y'' = -p cos y of the angle y, y(0) = y'(1) = 0; it goes down by the integral of sin y."""
+    from scipy.integrate import solve_bvp
+
+    exact = solve_bvp(
+        lambda s, y: np.array([y[1], -load * np.cos(y[0]), np.sin(y[0])]),
+        lambda a, b: np.array([a[0], b[1], a[2]]),
+        np.linspace(0.0, 1.0, 41),
+        np.zeros((3, 41)),
+        tol=1e-8,
+    ).y[2, -1]
+    system = cantilever(-load * RIGIDITY / LENGTH**2 * Z, geometric_stiffening=stiffening)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        state = mb.equilibrium(system)
+    down = mb.evaluate(system, state).position("rod", local_point=LENGTH * X)[0, 2] / LENGTH
+    assert 0.005 < abs(down / -abs(exact) - 1.0) < 0.015
+
+
+@pytest.mark.parametrize("stored", [None, [0.0, 1e-3]])
+def test_a_run_that_fails_has_warned_before(stored: list[float] | None) -> None:
+    """A free beam seen from its end, without stiffening, spins so fast that it bends without bound.
+
+    What it was bent by when it failed counts, stored or not.
+    """
+    system = mb.System("baton", gravity=(0, 0, 0))
+    first = np.eye(8)[0]
+    system.add(mb.FlexibleBody("rod", CLAMPED, angular_velocity=3000.0 * Y, modal_coordinates=0.01 * first))
+    with pytest.raises(mb.SimulationError) as failed:
+        mb.simulate(system, 0.3, t_eval=stored)
+    assert "FlexibleBody 'rod'" in str(failed.value)
+    assert "geometric_stiffening=True" in str(failed.value)
+    assert failed.value.result is not None
+    assert any("is bent by up to" in w for w in failed.value.result.info.warnings)
+
+
+def test_inertia_that_is_lost_by_deformation_is_told() -> None:
+    """A heavy disk inside a component turns by 0.01 rad: seen from a far node the inertia there is lost in that."""
+    part = mb.flexible.beam(
+        length=1.0,
+        elements=8,
+        area=np.pi * 0.02**2,
+        second_moments=(np.pi * 0.02**4 / 4,) * 2,
+        torsion=np.pi * 0.02**4 / 2,
+        young=YOUNG,
+        shear=8.1e10,
+        density=DENSITY,
+        rotary_inertia=True,
+    )
+    mass = part.mass_matrix.toarray()
+    mass[18:21, 18:21] += 15.0 * np.eye(3)
+    mass[21:24, 21:24] += [[0.5, 0.02, -0.01], [0.02, 0.3, 0.03], [-0.01, 0.03, 0.26]]
+    modes = mb.flexible.craig_bampton(replace(part, mass_matrix=mass), [0, 3, 8], 6)
+    found = {}
+    for frame in ("node", "mean"):
+        system = mb.System("rotor", gravity=(0, 0, 0))
+        body = system.add(mb.FlexibleBody("rotor", modes, frame=frame, angular_velocity=200.0 * X))
+        system.add(mb.SphericalJoint("A", system.ground, body, at=(0, 0, 0)))
+        system.add(mb.PointOnLineJoint("B", system.ground, body, at=X, axis=X))
+        try:
+            found[frame] = mb.simulate(system, 0.02, t_eval=np.linspace(0.0, 0.02, 201)).info.warnings
+        except mb.SimulationError as error:
+            found[frame] = error.result.info.warnings if error.result is not None else []
+    assert any('set frame="mean"' in w and "its inertia" in w for w in found["node"])
+    assert not any("its inertia" in w for w in found["mean"])
+
+
+def test_a_twisted_shaft_is_not_bent() -> None:
+    twist = 0.3 * 8.1e10 * 2 * MOMENT / LENGTH
+    system = cantilever(np.zeros(3))
+    system.add(mb.Torque("twist", system["rod"], at=LENGTH * X, torque=twist * X))
+    assert not said(system)
+
+
+def test_a_bent_solid_says_so() -> None:
+    """Nodes of solids have no turns of their own; those of their neighbourhoods count."""
+    skfem = pytest.importorskip("skfem")
+    mesh = skfem.MeshHex.init_tensor(np.linspace(0.0, 1.0, 9), *(np.linspace(0.0, 0.1, 2),) * 2)
+    part = mb.flexible.solid(mesh, young=2e9, poisson=0.3, density=1000.0)
+    modes = mb.flexible.free_modes(part, n_modes=4)
+    body = mb.FlexibleBody("block", modes)
+    shape = np.linalg.norm(body._slopes()[:, :, 0], axis=1).max()
+    for slope, expected in ((0.13, False), (0.15, True)):
+        modal = np.array([[slope / shape, 0.0, 0.0, 0.0]])
+        assert ("is bent by up to 0.15 rad at t = 2 s" in body.bending_remark(np.array([2.0]), modal)) is expected
+
+
+# --- lines that do not bend -------------------------------------------------------------------------------------------
+
+SLEEVES = {
+    mb.CylindricalJoint: "SleeveJoint",
+    mb.TranslationalJoint: "KeyedSleeveJoint",
+    mb.PointOnLineJoint: "PointOnAxisJoint",
+}
+
+
+def solid_modes() -> mb.flexible.Modes:
+    skfem = pytest.importorskip("skfem")
+    mesh = skfem.MeshHex.init_tensor(np.linspace(0.0, 1.0, 5), *(np.linspace(-0.1, 0.1, 3),) * 2)
+    return mb.flexible.free_modes(mb.flexible.solid(mesh, young=2e9, poisson=0.3, density=1000.0), n_modes=4)
+
+
+@pytest.mark.parametrize("cls", SLEEVES)
+@pytest.mark.parametrize("kind", ["beam", "solid"])
+def test_the_line_of_a_joint_is_straight(cls: type, kind: str) -> None:
+    """On a flexible first body it should bend, and the joint says so.
+
+    A flexible second one, which may be meant as the rail, is held at a node: that is said of joints that could be read
+    so, not of a point on a line.
+    """
+    modes = BETWEEN if kind == "beam" else solid_modes()
+    for flexible_first in (True, False):
+        system = mb.System("slide", gravity=(0, 0, 0))
+        rod = system.add(mb.FlexibleBody("rod", modes))
+        bead = system.add(mb.RigidBody("bead", mass=0.1, inertia=(1e-4, 1e-4, 1e-4), position=0.5 * X))
+        pair = (rod, bead) if flexible_first else (bead, rod)
+        joint = system.add(cls("slide", *pair, at=0.5 * X, axis=X))
+        found = rigid_lines(system)
+        assert len(found) == (flexible_first or cls is not mb.PointOnLineJoint)
+        assert all(str(joint) in message and f"use a {SLEEVES[cls]}" in message for message in found)
+        assert flexible_first or all("exchange the bodies" in message for message in found)
+
+
+def test_a_sleeve_on_the_wrong_body_says_so() -> None:
+    """A sleeve follows the axis of its first body; a guide on the ground or across the body is no mistake."""
+    system = mb.System("slide", gravity=(0, 0, 0))
+    rod = system.add(mb.FlexibleBody("rod", BETWEEN))
+    bead = system.add(mb.RigidBody("bead", mass=0.1, inertia=(1e-4, 1e-4, 1e-4), position=0.5 * X))
+    system.add(mb.SleeveJoint("sleeve", bead, rod, at=0.5 * X, axis=X))
+    (message,) = rigid_lines(system)
+    assert "exchange the bodies and use a SleeveJoint" in message
+    for joint in (
+        mb.SleeveJoint("sleeve", rod, bead, at=0.5 * X, axis=X),
+        mb.CylindricalJoint("sleeve", bead, rod, at=0.5 * X, axis=Y),
+        mb.CylindricalJoint("sleeve", rod, bead, at=0.5 * X, axis=Y),
+        mb.TranslationalJoint("sleeve", system.ground, rod, at=0.5 * X, axis=X),
+    ):
+        system.remove(system["sleeve"])
+        system.add(joint)
+        assert not rigid_lines(system)
+
+
+def test_analyses_tell_of_straight_lines() -> None:
+    system = cantilever(np.zeros(3))
+    bead = system.add(mb.RigidBody("bead", mass=0.1, inertia=(1e-4, 1e-4, 1e-4), position=0.5 * X))
+    system.add(mb.TranslationalJoint("slide", system["rod"], bead, at=0.5 * X, axis=X))
+    for analysis in (mb.equilibrium, mb.linearize, lambda s: mb.steady(s, axis=Z, rate=0.0)):
+        (message,) = said(system, analysis)
+        assert "use a KeyedSleeveJoint" in message
