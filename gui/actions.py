@@ -83,6 +83,7 @@ class Actions(QObject):
             set_icon(action, entry.icon)
         if entry.checkable:
             action.toggled.connect(entry.call)
+            action.setIconVisibleInMenu(False)  # the tick has its place
         else:
             action.triggered.connect(lambda _=False: entry.call())
         owner.addAction(action)

@@ -9,7 +9,6 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from .display import hindrance
@@ -164,8 +163,8 @@ class Application:
         from .autosave import Autosave, offer
 
         self.solver.start()
-        recovered = offer(self.document, self.folder, self._ask)
         self.autosave = Autosave(self.document, self.folder)
+        recovered = offer(self.document, self.folder, self._ask)
         if recovered is not None:
             # When it is kept under another name. (A connection would hold the method alone only weakly.)
             self.autosave.written.connect(lambda: recovered.discard())
@@ -181,16 +180,8 @@ class Application:
 
     def open_file(self, name: str) -> None:
         """Open a file; one that cannot be opened is a message, and everything stays as it was."""
-        import mbframe as mb
-
-        try:
-            self.document.open(name)
-        except (mb.MbframeError, OSError) as error:
-            self.settings.remove_recent_file(name)
-            self.document.post(f"{name} could not be opened: {error}", "error")
-            return
-        self.settings.add_recent_file(name)
-        self.document.units = self.settings.units(Path(name).absolute())
+        if self.window is not None:
+            self.window.files.open(name)
 
     def _open_elsewhere(self, name: str) -> None:
         """A window holds one document; another one gets a window of its own."""
@@ -204,12 +195,14 @@ class Application:
 
         from PySide6.QtWidgets import QMessageBox
 
+        from .names import unformatted
+
         dialog = QMessageBox(self.window)
         dialog.setObjectName("recovery_dialog")
         dialog.setIcon(QMessageBox.Icon.Question)
         dialog.setWindowTitle("Recover unsaved changes")
         when = time.strftime("%d %B, %H:%M", time.localtime(recovery.saved_at))
-        dialog.setText(f"There are unsaved changes to “{recovery.name}” from {when}.")
+        dialog.setText(unformatted(f"Left from {when}: {recovery.what} “{recovery.name}”."))
         dialog.setInformativeText("mbframe was not closed properly the last time. The file itself was not changed.")
         yes = dialog.addButton("Recover", QMessageBox.ButtonRole.AcceptRole)
         no = dialog.addButton("Discard", QMessageBox.ButtonRole.DestructiveRole)
@@ -226,7 +219,8 @@ class Application:
         self.solver.close()
         if self.autosave is not None:
             self.autosave.close(keep=not self._asked)
-        self.document.close()
+        else:
+            self.document.close()
         if self.window is not None:
             self.window.deleteLater()
             self.window = None

@@ -1,8 +1,8 @@
 """Unsaved changes survive a crash: some seconds after an edit the model is written to the application's data folder.
 
-A recovery file holds the model and the path of its file. Whoever writes it also holds a lock on it, so that a file
-without a living owner is one that a crash left behind. It is removed when the model is saved and at a clean end, or
-when the user says so: one that cannot be read (of a newer version, with classes of the user) is kept as a file.
+A recovery file holds the model, the path of its file and the list of its runs, which were computed into a folder beside
+it (`sessions`). It is removed when all is saved and at a clean end, or when the user says so: one that cannot be read
+(of a newer version, with classes of the user) is kept as a file.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import time
-import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from PySide6.QtCore import QLockFile, QObject, QThreadPool, Signal
+from PySide6.QtCore import QObject, QThreadPool, Signal
 
 import mbframe as mb
 from mbframe.disk.atomic import write_text
@@ -26,9 +26,11 @@ from mbframe.disk.inputs import contents
 from mbframe.files import model as model_files
 from mbframe.files.json_text import dumps, most_bytes, parse
 
+from . import opening
 from .document import Document
 from .memory import beside_the_window
 from .runs import RunSettings
+from .sessions import Session, abandoned
 from .turns import single_shot
 
 DELAY_MS: Final = 2_000
@@ -48,13 +50,49 @@ class Recovery:
     model: dict[str, Any]
     saved_at: float
     fault: str = ""
+    runs: tuple[dict[str, Any], ...] = ()
+    changed: bool = True
+    """Whether the model differs from its file; otherwise it is for its runs only."""
+
+    @property
+    def what(self) -> str:
+        """What there is, in words before the name of the model."""
+        counted = "a run" if len(self.runs) == 1 else f"{len(self.runs)} runs"
+        if not self.runs:
+            return "unsaved changes to"
+        return f"unsaved changes and {counted} of" if self.changed else f"{counted}, not saved, of"
 
     def restore(self, document: Document) -> None:
-        """Open the model in a document, as one with unsaved changes. `ModelError` if it cannot be read."""
+        """Open it in a document, as one with unsaved changes. `ModelError` if it cannot be read."""
         system = model_files.system_from(self.model)
         settings = RunSettings.from_stored(model_files.settings_from(self.model))
-        document.open_system(system, self.path, changed=True)
-        document.run_settings = settings
+        opened = opening.Opened(system, self.path, settings)
+        for about in self.runs:
+            if (file := self._taken(about, document)) is not None:
+                opening.add_run(opened, file, about)
+        for run in opened.runs:
+            run.unsaved = True
+        document.take(opened)
+        if self.changed:
+            document.undo_stack.resetClean()
+            document.title_changed.emit()
+
+    def _taken(self, about: dict[str, Any], document: Document) -> Path | None:
+        """The file of a run, moved to those of the document; None if there is none."""
+        name = about.get("file")
+        if not isinstance(name, str) or not re.fullmatch(r"[\w-]+\.h5", name):
+            return None
+        found = self._runs / name
+        if self._runs.is_symlink() or found.is_symlink() or not found.is_file():
+            return None
+        target = document.session.run_file()
+        shutil.move(found, target)
+        return target
+
+    @property
+    def _runs(self) -> Path:
+        """The folder of its runs."""
+        return self.file.with_suffix("")
 
     def keep(self) -> Path:
         """Turn it into a file for the user: a model if it has one, otherwise its bytes. `OSError` if that fails."""
@@ -65,15 +103,19 @@ class Recovery:
         kept = folder / f"{word}, unsaved {when} {self.file.stem}.json"
         if self.model:
             write_text(kept, dumps(self.model))
-            self.discard()
+            self.file.unlink()
         else:
             os.replace(self.file, kept)
+        if self._runs.is_dir() and not self._runs.is_symlink():
+            os.replace(self._runs, kept.with_name(f"{kept.stem} runs"))
         return kept
 
     def discard(self) -> None:
         """Remove it."""
         with suppress(OSError):
             self.file.unlink(missing_ok=True)
+        if not self._runs.is_symlink():
+            shutil.rmtree(self._runs, ignore_errors=True)
 
 
 class Autosave(QObject):
@@ -86,9 +128,8 @@ class Autosave(QObject):
         self, document: Document, folder: Path, parent: QObject | None = None, *, delay_ms: int = DELAY_MS
     ) -> None:
         super().__init__(parent)
-        self._document, self._folder = document, folder / "recovery"
-        self.file = self._folder / f"{uuid.uuid4().hex[:12]}.json"
-        self._lock: QLockFile | None = None
+        self._document = document
+        document.session = self.session = Session(folder / "recovery")
         self._text = ""
         self._complained = False
         # Writing waits for the disk. One thread: what is written or removed later is later on the disk, too.
@@ -98,15 +139,21 @@ class Autosave(QObject):
         self.failed.connect(self._complain)
         for signal in (document.element_changed, document.structure_changed, document.run_settings_changed):
             signal.connect(self._changed)
+        document.runs_changed.connect(self._title_changed)
         document.title_changed.connect(self._title_changed)
         document.replaced.connect(self._title_changed)
+
+    @property
+    def file(self) -> Path:
+        """The file in which the changes are."""
+        return self.session.file
 
     def _changed(self, *_: object) -> None:
         if not self._timer.isActive():
             self._timer.start()
 
     def _title_changed(self) -> None:
-        if self._document.dirty:
+        if self._document.unsaved:
             self._changed()
         else:
             self._forget()
@@ -114,7 +161,7 @@ class Autosave(QObject):
     def save_now(self) -> None:
         """Write the recovery file, if there is anything to recover."""
         document = self._document
-        if not document.dirty:
+        if not document.unsaved:
             return
         try:
             model = model_files.document(document.system, document.run_settings.stored())
@@ -122,7 +169,13 @@ class Autosave(QObject):
             self.failed.emit(f"This model is not saved automatically: {error}")
             return
         path = str(document.path) if document.path is not None else ""
-        text = dumps({"format": FORMAT, "path": path, "name": document.title, "model": model})
+        runs = [
+            {**opening.about_run(run, run is document.current_run), "file": run.path.name}
+            for run in document.runs
+            if run.path is not None and run.path.parent == self.session.runs
+        ]
+        about = {"format": FORMAT, "path": path, "name": document.title, "changed": document.dirty, "runs": runs}
+        text = dumps({**about, "model": model})
         if text == self._text:
             return
         self._text = text
@@ -133,11 +186,7 @@ class Autosave(QObject):
     def _write(self, content: str) -> None:
         """Runs in the pool's thread."""
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            if self._lock is None:
-                self._lock = QLockFile(str(self.file.with_suffix(".lock")))
-                self._lock.setStaleLockTime(0)
-                self._lock.tryLock(0)
+            self.session.open()
             parse(content, "unsaved changes")  # what is not read again would be no help
             write_text(self.file, content)
         except (OSError, mb.ModelError) as error:
@@ -160,30 +209,18 @@ class Autosave(QObject):
             self._pool.start(lambda: self.file.unlink(missing_ok=True))
 
     def close(self, *, keep: bool = False) -> None:
-        """The end. Nothing is left behind, unless the user was not asked (`keep`) and there are unsaved changes."""
+        """The end. Nothing is left behind, unless the user was not asked (`keep`) and something is unsaved."""
         self._timer.stop()
-        if keep and self._document.dirty:
+        keep = keep and self._document.unsaved
+        if keep:
             self.save_now()
         self._pool.waitForDone()
-        if not (keep and self._document.dirty):
-            with suppress(OSError):
-                self.file.unlink(missing_ok=True)
-        if self._lock is not None:
-            self._lock.unlock()
+        self._document.close(keep=keep)
 
 
 def leftovers(folder: Path) -> list[Recovery]:
     """What crashed applications left, latest first."""
-    found = []
-    for file in sorted((folder / "recovery").glob("*.json")):
-        if file.name.startswith("."):  # being written
-            continue
-        lock = QLockFile(str(file.with_suffix(".lock")))
-        lock.setStaleLockTime(0)
-        if not lock.tryLock(0):  # its owner lives
-            continue
-        lock.unlock()
-        found.append(_read(file))
+    found = [_read(file) for file in abandoned(folder / "recovery")]
     return sorted(found, key=lambda recovery: recovery.saved_at, reverse=True)
 
 
@@ -193,7 +230,16 @@ def _read(file: Path) -> Recovery:
         if content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']!r:.60}")
         path = Path(content["path"]) if content["path"] else None
-        return Recovery(file, path, str(content["name"]), dict(content["model"]), float(content["saved_at"]))
+        runs = tuple(dict(run) for run in content.get("runs", ()))
+        return Recovery(
+            file,
+            path,
+            str(content["name"]),
+            dict(content["model"]),
+            float(content["saved_at"]),
+            runs=runs,
+            changed=content.get("changed") is not False,
+        )
     except (OSError, mb.ModelError, KeyError, TypeError, ValueError) as error:
         try:
             saved_at = file.lstat().st_mtime

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from mbframe.errors import shown
 
 from . import icons, theme
+from .labels import WrappedLabel
 
 COLORS = {"info": "accent", "warning": "warning", "error": "bad"}
 
 
 class Banner(QFrame):
-    """Says something at the place where it matters, and what can be done about it."""
+    """Says something at the place where it matters, and what can be done about it.
+
+    It takes two lines at most, so that what is below stays in sight; a tooltip has all of a longer text.
+    """
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName(name)
         self.level = "info"
         self.icon = QLabel()
-        self.text = QLabel()
+        self.text = WrappedLabel()
         self.text.setObjectName(f"{name}_text")
-        self.text.setWordWrap(True)
-        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.buttons: list[QPushButton] = []
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(10, 5, 8, 5)
@@ -44,7 +46,7 @@ class Banner(QFrame):
             button.deleteLater()
         self.buttons = []
         self.level = level
-        self.text.setText(text)
+        self.text.setText(shown(text))
         for label, call in actions or []:
             button = QPushButton(label)
             button.setObjectName(f"{self.objectName()}_{label.lower().replace(' ', '_')}")

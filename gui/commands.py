@@ -12,6 +12,7 @@ import mbframe as mb
 
 if TYPE_CHECKING:
     from .document import Document
+    from .runs import Run, RunSettings
 
 
 @dataclass
@@ -45,6 +46,9 @@ class Step(QUndoCommand):
         self.python = ""
         """What does the same in a script; written by who shows it."""
         self._taken = True
+
+    changes_model = True
+    """Whether the model is another one afterwards."""
 
     def redo(self) -> None:
         if self._taken:
@@ -147,3 +151,44 @@ class Rename(Step):
 
     def notify(self) -> None:
         self.document.report_structure()
+
+
+class ChooseSettings(Step):
+    """Another way to run the model: it is saved with it, and taken back as any other change of it."""
+
+    def __init__(self, document: Document, new: RunSettings, gesture: object = None) -> None:
+        old = document.run_settings
+        super().__init__(
+            document, "Change the end time" if new == old.changed(t_end=new.t_end) else "Change the method"
+        )
+        self._old, self.new, self.gesture = old, new, gesture
+        self.forward()
+
+    def forward(self) -> None:
+        self.document.run_settings = self.new
+
+    def backward(self) -> None:
+        self.document.run_settings = self._old
+
+    def notify(self) -> None:
+        """The settings themselves do."""
+
+
+class RunRemoval(Step):
+    """A run that is removed. Its file stays as long as the step can be undone."""
+
+    changes_model = False
+
+    def __init__(self, document: Document, run: Run) -> None:
+        super().__init__(document, f"Remove {run.name}")
+        self.run, self._place = run, document.runs.index(run)
+        self.python = f"# {run.name} was removed"
+
+    def forward(self) -> None:
+        self.document.take_run(self.run)
+
+    def backward(self) -> None:
+        self.document.put_run(self.run, self._place)
+
+    def notify(self) -> None:
+        self.document.report_runs()

@@ -6,6 +6,7 @@ from collections import Counter
 from html import escape
 from typing import Any
 
+from .names import one_line
 from .wiggle_tasks import ConstraintsFound
 
 
@@ -39,7 +40,7 @@ def details(found: ConstraintsFound, color: str) -> str:
     freedom = found.freedom
 
     def link(name: str) -> str:
-        return f"<a href='{escape(name, quote=True)}' style='color:{color}'>{escape(name)}</a>"
+        return f"<a href='{escape(name, quote=True)}' style='color:{color}'>{escape(one_line(name))}</a>"
 
     if not freedom.redundant:
         words = "No joint repeats what others do already, and all reactions are determined by the motion."

@@ -8,6 +8,7 @@ from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDockWidget, QFrame, QMainWindow, QScrollArea, QTabWidget, QWidget
 
+from .check_pages import CheckPages
 from .settings import Settings
 
 VERSION: Final = 1
@@ -88,14 +89,18 @@ class Docks:
         """Show the tab of a panel."""
         self.docks["results"].show()
         for index in range(self.tabs.count()):
-            if self.tabs.widget(index).isAncestorOf(panel):
+            tab = self.tabs.widget(index)
+            if isinstance(tab, Tab) and tab.isAncestorOf(panel):
                 self.tabs.setCurrentIndex(index)
+                if isinstance(pages := tab.widget(), CheckPages):
+                    pages.bring_to_front(panel)
 
     @property
     def front_panel(self) -> QWidget | None:
         """The panel whose tab is shown."""
         area = self.tabs.currentWidget()
-        return area.widget() if isinstance(area, Tab) else None
+        panel = area.widget() if isinstance(area, Tab) else None
+        return panel.front if isinstance(panel, CheckPages) else panel
 
     def show(self) -> None:
         """Show the docks, where they were last."""

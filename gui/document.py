@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import time as clock
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,15 +20,19 @@ from PySide6.QtGui import QUndoStack
 
 import mbframe as mb
 from mbframe.files import model as model_files
-from mbframe.files.json_text import dumps
+from mbframe.files import projects
 from mbframe.plane import lifted
+from mbframe.shapes import OUTSIDE
 
-from .commands import Assignment, Rename, SetParameters, Structure, assigned, revert
+from . import opening
+from .commands import Assignment, ChooseSettings, Rename, RunRemoval, SetParameters, Structure, assigned, revert
+from .opening import PROJECT_SUFFIX, RESULT_SUFFIXES, Opened
 from .places import stored_result
-from .runs import COLORS, Run, RunSettings, load
+from .runs import COLORS, Run, RunSettings, model_text
+from .sessions import Session
+from .showcase import exhibit, exhibits
 from .units import DisplayUnits
 
-RESULT_SUFFIXES: Final = (".h5", ".hdf5")
 LEVELS: Final = ("info", "warning", "error")
 MOST_MESSAGES: Final = 500
 
@@ -49,6 +53,12 @@ class Message:
     at: float = field(default_factory=clock.time)
 
 
+def ended(text: str) -> str:
+    """A text that ends as a sentence does."""
+    text = text.rstrip()
+    return text if text.endswith((".", "!", "?", "…")) or not text else f"{text}."
+
+
 class Document(QObject):
     """A system with its file, its undo stack, its selection and its runs."""
 
@@ -65,12 +75,20 @@ class Document(QObject):
     message_posted = Signal(object)
     run_settings_changed = Signal()
     animation_owner_changed = Signal(object)
+    left_out = Signal(list)
+    """Sentences about what a file says and the model made of it does not."""
+    looks_restored = Signal(object)
+    """How a project was looked at, as `looks` gave it when it was saved."""
 
     def __init__(self, system: mb.System | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.undo_stack = QUndoStack(self)
         self.messages: list[Message] = []
         self._units = DisplayUnits()
+        self.session = Session()
+        """Where files of runs are."""
+        self.looks: Callable[[], dict[str, Any]] = dict
+        """Says how the document is looked at, for a project."""
         self._reset(system if system is not None else mb.System("Untitled"))
         self.undo_stack.cleanChanged.connect(self._clean_changed)
 
@@ -82,20 +100,22 @@ class Document(QObject):
         settings: RunSettings | None = None,
     ) -> None:
         """Begin again with a system; what was there before is forgotten."""
-        for run in getattr(self, "runs", ()):
+        for run in (*getattr(self, "runs", ()), *getattr(self, "_removed_runs", ())):
             run.discard()
         self._gesture: tuple[Any, int] | None = None
         self._command: SetParameters | None = None
         self.system, self.path, self.example = system, path, example
+        self.arguments: dict[str, float] = {}
         self.selection: mb.Element | None = None
         self.runs: list[Run] = []
+        self._removed_runs: list[Run] = []
         self.current_run: Run | None = None
         self.time = 0.0
         self.shown_state: mb.State | None = None
         self._owner: Any = None
         self._text: str | None = None
         self._runs_made = 0
-        self._run_settings = settings or RunSettings(t_end=mb.examples.DURATIONS.get(example or "", 5.0))
+        self._run_settings = settings or RunSettings()
         self.undo_stack.clear()
         self.undo_stack.setClean()
 
@@ -116,50 +136,39 @@ class Document(QObject):
         self._announce_reset()
 
     def open(self, path: Path | str) -> None:
-        """Open a model (.json) or a result (.h5) with its model. A file that cannot be read leaves all as it was."""
-        place = Path(path).expanduser().absolute()
-        if place.suffix.lower() in RESULT_SUFFIXES:
-            self._open_result(place)
-        else:
-            self._open_model(place)
+        """Open a model, a result with its model, or a project. A file that cannot be read leaves all as it was."""
+        self.take(opening.read(Path(path).expanduser().absolute(), self.run_folder))
+
+    def run_folder(self) -> Path:
+        """The folder of the document's own runs."""
+        return self.session.run_file().parent
+
+    def take(self, opened: Opened) -> None:
+        """Show what was read in the place of what was there before."""
+        self._reset(opened.system, opened.path, None, opened.settings)
+        for run in opened.runs:
+            self._append_run(run)
+        if opened.runs:
+            self.current_run = opened.runs[opened.current]
         self._announce_reset()
+        if opened.looks:
+            self.looks_restored.emit(opened.looks)
+        for text, level in opened.notes:
+            self.post(text, level)
+        if opened.report:
+            self.left_out.emit(opened.report)
         self._tell_missing_files()
 
-    def _open_model(self, place: Path) -> None:
-        content = model_files.read(place)
-        system = model_files.system_from(content)
-        settings = RunSettings.from_stored(model_files.settings_from(content))
-        self._reset(system, place, None, settings)
-
-    def _open_result(self, place: Path) -> None:
-        result = load(place)
-        settings = RunSettings.from_stored(result._states.settings)
-        # The result keeps a system of its own, so that it stays as it is when the document changes.
-        self._reset(model_files.system_from(result._states.content.model), None, None, settings)
-        self._append_run(self._stored_run(result, place, place.stem))
-
-    def _stored_run(self, result: mb.Result, place: Path, name: str) -> Run:
-        info = result.info
-        reason = "" if info.completed else next(iter(info.warnings[-1:]), "the run was not finished")
-        return Run(
-            name,
-            self.run_settings,
-            self.model_text(),
-            result,
-            complete=info.completed,
-            reason=reason,
-            warnings=list(info.warnings),
-            path=place,
-        )
-
     def open_example(self, name: str) -> None:
-        """Open an example, with the result that is shipped with it."""
-        if name not in mb.examples.names():
-            raise mb.ModelError(f"there is no example {name!r}; there are {', '.join(mb.examples.names())}")
-        self._reset(getattr(mb.examples, name)(), None, name)
+        """Open an exhibit of the gallery, with the result that is shipped with it."""
+        shown = exhibit(name)
+        if shown is None:
+            raise mb.ModelError(f"there is no example {name!r}; there are {', '.join(one.name for one in exhibits())}")
+        self._reset(shown.system(), None, shown.source, RunSettings(t_end=shown.t_end))
+        self.arguments = dict(shown.arguments)
         if (place := stored_result(name)) is not None:
             with suppress(mb.ModelError):  # a damaged one is as good as none: it can be computed
-                self._append_run(self._stored_run(load(place), place, "Stored"))
+                self._append_run(opening.stored_run(place, "Stored", text=self.model_text()))
         self._announce_reset()
 
     def open_system(self, system: mb.System, path: Path | None = None, *, changed: bool = False) -> None:
@@ -175,16 +184,40 @@ class Document(QObject):
             raise mb.ModelError("the model has no file yet; save it under a name")
         self.save_as(self.path)
 
-    def save_as(self, path: Path | str) -> None:
-        """Write the model to a file, whole or not at all, which is its file from now on."""
-        place = Path(path).expanduser().absolute()
-        if not place.suffix:
-            place = place.with_suffix(".json")
-        if place.suffix.lower() in RESULT_SUFFIXES:
-            raise mb.ModelError(f"{place.name!r} is the name of a result; give the model a name that ends with .json")
-        mb.save(self.system, place, simulation=self._storable_settings())
+    def save_as(self, path: Path | str, progress: opening.Progress = lambda _: None) -> None:
+        """Write the model, or a project, to a file, whole or not at all, which is its file from now on."""
+        place = saving_place(path)
+        self.writing(place)(progress)
+        self.saved(place)
+
+    def writing(self, place: Path) -> Callable[[opening.Progress], None]:
+        """What writes the document as it is now to a file; it may be called in a thread."""
+        if place.suffix.lower() != PROJECT_SUFFIX:
+            system, settings = self.system, self._storable_settings()
+            return lambda _: mb.save(system, place, simulation=settings, copy_meshes=True)
+        runs = [
+            projects.StoredRun(run.path, opening.about_run(run, run is self.current_run))
+            for run in self._storable_runs()
+            if run.path is not None
+        ]
+        model = model_files.document(self.system, self._storable_settings())
+        model_files.described_in(model, place, copy_meshes=True)
+        project = projects.Project(model, runs, self.looks())
+        return lambda progress: projects.save(project, place, progress)
+
+    def _storable_runs(self) -> list[Run]:
+        """The runs that a project can hold: those that have ended."""
+        return [run for run in self.runs if run.path is not None and not run.computing]
+
+    def saved(self, place: Path) -> None:
+        """What `writing` writes is in the file."""
         self.path, self.example = place, None
         self._gesture = None
+        if self.is_project:
+            for run in self._storable_runs():
+                run.unsaved = False
+            for run in self._removed_runs:
+                run.unsaved = True
         self.undo_stack.setClean()
         self.title_changed.emit()
 
@@ -202,7 +235,8 @@ class Document(QObject):
     def _tell_missing_files(self) -> None:
         for body in (self.system.ground, *self.system.bodies):
             for shape in body.shapes:
-                if isinstance(shape, mb.Mesh) and not Path(shape.path).expanduser().is_file():
+                told = not isinstance(shape, mb.Mesh) or shape.path.startswith(OUTSIDE)  # by who read the file
+                if not told and not Path(shape.path).expanduser().is_file():
                     self.post(
                         f"{body.name}: there is no mesh file {shape.path!r}; the body is shown without it. "
                         "Put the file there, or choose another in the inspector.",
@@ -211,22 +245,45 @@ class Document(QObject):
                     )
 
     @property
+    def is_project(self) -> bool:
+        """Whether its file holds runs, too."""
+        return self.path is not None and self.path.suffix.lower() == PROJECT_SUFFIX
+
+    @property
     def dirty(self) -> bool:
         """Whether there are changes that are not in the file."""
-        return not self.undo_stack.isClean()
+        stack = self.undo_stack
+        clean, now = stack.cleanIndex(), stack.index()
+        if clean < 0 or (self.is_project and clean != now):
+            return True
+        steps: list[Any] = [stack.command(k) for k in range(min(clean, now), max(clean, now))]
+        return any(step.changes_model for step in steps)
+
+    @property
+    def unsaved_runs(self) -> list[Run]:
+        """The runs that are in no file of the user."""
+        return [run for run in self.runs if run.unsaved]
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether something would be lost without being saved."""
+        return self.dirty or bool(self.unsaved_runs)
 
     @property
     def title(self) -> str:
         """What the window is called after."""
         return self.path.name if self.path is not None else self.system.name
 
+    def abandon(self) -> None:
+        """Nothing of it is wanted any more: leaving it asks nothing."""
+        self.undo_stack.setClean()
+        for run in self.runs:
+            run.unsaved = False
+
     def model_text(self) -> str:
         """The model as text: equal texts mean equal models. That of a file, if a file can hold the model."""
         if self._text is None:
-            try:
-                self._text = dumps(model_files.document(self.system))
-            except mb.ModelError:
-                self._text = "\n".join(repr(part) for part in (self.system, *self.system))
+            self._text = model_text(self.system)
         return self._text
 
     # ---- Changes --------------------------------------------------------------------------------------------------
@@ -263,8 +320,18 @@ class Document(QObject):
         names = ", ".join(name.replace("_", " ") for name in first.new)
         command = SetParameters(self, text or f"Change {names} of {first.element.name}", done)
         self.undo_stack.push(command)
+        if text is None:
+            self._tell_carried([element for element, _ in changes], done)
         self._command = command if gesture is not None else None
         self._gesture = (gesture, self.undo_stack.count()) if gesture is not None else None
+
+    def _tell_carried(self, changed: Sequence[mb.Element], done: Sequence[Assignment]) -> None:
+        """Say what moved along with a body: it is not seen where nobody looks."""
+        carried = [one.element.name for one in done if not any(one.element is other for other in changed)]
+        if carried:
+            names = ", ".join(carried[:4]) + (f" and {len(carried) - 4} more" if len(carried) > 4 else "")
+            what = "The points of {} moved" if len(carried) > 1 else "The point of {} moved"
+            self.post(f"{what.format(names)} along with {changed[0].name}. Undo takes both back.")
 
     def _continues(self, gesture: Any) -> bool:
         """Whether a change belongs to the step that is on top of the stack."""
@@ -296,6 +363,18 @@ class Document(QObject):
             revert(done)
             raise
         return done
+
+    def choose_settings(self, settings: RunSettings, gesture: Any = None) -> None:
+        """Run the model in another way from now on: one step to undo, also for several with equal `gesture`."""
+        if settings == self._run_settings:
+            return
+        stack = self.undo_stack
+        top = stack.command(stack.count() - 1) if stack.index() == stack.count() and not stack.isClean() else None
+        if gesture is not None and isinstance(top, ChooseSettings) and top.gesture is gesture:
+            top.new = settings
+            top.forward()
+        else:
+            stack.push(ChooseSettings(self, settings, gesture))
 
     def add(self, element: mb.Element) -> mb.Element:
         """Add an element, and select it."""
@@ -360,6 +439,10 @@ class Document(QObject):
     def _extent(self) -> float:
         points = np.array([lifted(body.position) for body in self.system.bodies])
         return float(np.max(np.ptp(points, axis=0))) or 1.0 if len(points) else 1.0
+
+    def scale(self, unit: str) -> float:
+        """How large lengths and angles are in the model; 0 for other units, which may be of any size."""
+        return {"m": self._extent(), "rad": 1.0}.get(unit, 0.0)
 
     def dependents(self, element: mb.Element) -> list[mb.Element]:
         """What would be removed together with an element."""
@@ -442,7 +525,7 @@ class Document(QObject):
         """Tell the user something; `fix` is a pair (label, function) or None."""
         if level not in LEVELS:
             raise ValueError(f"there is no level {level!r}; known are {', '.join(LEVELS)}")
-        message = Message(text, level, element, fix)
+        message = Message(ended(text), level, element, fix)
         self.messages.append(message)
         del self.messages[:-MOST_MESSAGES]
         self.message_posted.emit(message)
@@ -479,6 +562,7 @@ class Document(QObject):
         self._append_run(run)
         self.runs_changed.emit()
         self.current_run_changed.emit(run)
+        self.title_changed.emit()
 
     def _append_run(self, run: Run) -> None:
         self._runs_made += run.name != "Stored"
@@ -488,13 +572,33 @@ class Document(QObject):
         self.current_run = run
 
     def remove_run(self, run: Run) -> None:
-        """Forget a run."""
+        """Remove a run: a step to undo."""
+        step = RunRemoval(self, run)
+        self.take_run(run)
+        self.undo_stack.push(step)
+        self.post(f"{run.name} was removed; undo brings it back.")
+
+    def take_run(self, run: Run) -> None:
+        """Take a run out of the list; who puts it back announces it."""
         self.runs.remove(run)
-        run.discard()
+        self._removed_runs.append(run)
+        run.release()
         if self.current_run is run:
             self.current_run = self.runs[-1] if self.runs else None
-            self.current_run_changed.emit(self.current_run)
+
+    def put_run(self, run: Run, place: int) -> None:
+        """Put a run back to its place in the list, and look at it."""
+        self._removed_runs.remove(run)
+        run.reload()
+        run.stale = bool(run.model_text) and run.model_text != self.model_text()
+        self.runs.insert(place, run)
+        self.current_run = run
+
+    def report_runs(self) -> None:
+        """Runs came or went."""
+        self.current_run_changed.emit(self.current_run)
         self.runs_changed.emit()
+        self.title_changed.emit()
 
     def choose_run(self, run: Run | None) -> None:
         """Look at a run."""
@@ -520,11 +624,25 @@ class Document(QObject):
         if changed:
             self.runs_changed.emit()
 
-    def close(self) -> None:
-        """The end: remove what was temporary, and be silent (a stack that is deleted would still announce changes)."""
+    def close(self, *, keep: bool = False) -> None:
+        """The end: be silent (a stack that is deleted would still announce changes), and remove what was temporary.
+
+        `keep` leaves it for the next start.
+        """
         self.undo_stack.blockSignals(True)
-        for run in self.runs:
+        for run in () if keep else (*self.runs, *self._removed_runs):
             run.discard()
+        self.session.close(keep=keep)
+
+
+def saving_place(path: Path | str) -> Path:
+    """Where a document is saved under a name: a model, unless the name is that of a project."""
+    place = Path(path).expanduser().absolute()
+    if not place.suffix:
+        place = place.with_suffix(".json")
+    if place.suffix.lower() in RESULT_SUFFIXES:
+        raise mb.ModelError(f"{place.name!r} is the name of a result; give the model a name that ends with .json")
+    return place
 
 
 def _pose(element: mb.Element) -> tuple[Any, Any] | None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 import mbframe as mb
+from mbframe.joints.driven import Drive
 from mbframe.parameters import Element
 
 from .words import parameter_label
@@ -30,6 +31,12 @@ def is_editable(element: Element, name: str) -> bool:
     if name == "frame" and (any(key in element.parameters() for key in FOLLOWING) or element._dimension({}) == 2):
         return False
     return not (name == "axis" and element._dimension({}) == 2 and getattr(element, "planar_axis", "") == "normal")
+
+
+def is_possible(element: Element, name: str) -> bool:
+    """Whether a parameter has a meaning for this element: a hinge has no displacement that could be driven."""
+    given = isinstance(element, mb.Driver) and name in element.drives and getattr(element, name) is None
+    return not given or name in element.joint.freedoms
 
 
 def is_fixed(element: Element, name: str) -> bool:
@@ -82,7 +89,10 @@ def derived_numbers(element: Any) -> list[tuple[str, Sequence[float], str]]:
         mass = sum(body.mass_properties()[0] for body in element.bodies)
         found.append(("Total mass", [mass], "kg"))
         found.append(("Bodies", [len(element.bodies)], ""))
-        found.append(("Joints", [len(element.joints)], ""))
+        drivers = sum(isinstance(joint, Drive) for joint in element.joints)
+        found.append(("Joints", [len(element.joints) - drivers], ""))
+        if drivers:
+            found.append(("Drivers", [drivers], ""))
     return found
 
 

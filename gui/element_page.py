@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
@@ -12,14 +13,15 @@ import mbframe as mb
 from mbframe.parameters import Element, Parameter
 
 from .document import Document
-from .editing import check, derived_numbers, is_editable, is_fixed, reason, with_following
+from .editing import check, derived_numbers, is_editable, is_fixed, is_possible, reason, with_following
 from .fields import Field, Surroundings, field_for
 from .fields.base import mark, sentence
-from .fields.numbers import short
+from .fields.numbers import readable
 from .fields.texts import TextEdit
 from .icons import pixmap, set_icon
 from .kinds import icon_name
 from .labels import ProblemLabel
+from .names import one_line
 from .theme import changed as theme_changed
 from .theme import current as current_theme
 from .words import class_label, first_sentence, parameter_label, unit_label
@@ -121,7 +123,6 @@ class ElementPage(QWidget):
         self._derived = QWidget(self)
         self._numbers: dict[str, QLabel] = {}
         self._layout.addWidget(self._derived)
-        self._layout.addStretch(1)
         theme_changed().connect(self._recolor)
         self.show_element(element)
 
@@ -156,7 +157,7 @@ class ElementPage(QWidget):
 
     def _build_rows(self, element: Element) -> None:
         dimension = self.document.system.dimension
-        surroundings = Surroundings(self.document.units, self._candidates)
+        surroundings = Surroundings(self.document.units, self._candidates, self.document.scale)
         advanced: list[Row] = []
         for name, parameter in sorted(element.parameters().items(), key=lambda entry: _place(entry[0])):
             if not is_editable(element, name):
@@ -204,6 +205,7 @@ class ElementPage(QWidget):
         self._show_name()
         for name, row in self.rows.items():
             row.show_value(getattr(element, name))
+        self._show_possible()
         self._show_derived()
         self._recolor()
 
@@ -211,8 +213,14 @@ class ElementPage(QWidget):
         """Bring a parameter up to date; those of other elements may change what follows from this one's."""
         if element is self.element and name in self.rows:
             self.rows[name].show_value(getattr(element, name))
+            self._show_possible()
         if self._numbers:
             self._show_derived()
+
+    def _show_possible(self) -> None:
+        for name, row in self.rows.items():
+            if name not in ADVANCED:
+                row.setVisible(is_possible(self.element, name))
 
     def show_names(self) -> None:
         """Elements came, went or have other names."""
@@ -220,13 +228,15 @@ class ElementPage(QWidget):
         for name, row in self.rows.items():
             if row.field.parameter.kind == "reference":
                 row.show_value(getattr(self.element, name))
+        self._show_derived()
 
     def _show_derived(self) -> None:
         numbers, units = derived_numbers(self.element), self.document.units
         if list(self._numbers) != [label for label, _, _ in numbers]:
             self._build_derived([label for label, _, _ in numbers])
         for label, values, unit in numbers:
-            text = ", ".join(short(float(units.to_display(value, unit))) for value in values)
+            size = max([self.document.scale(unit), *(abs(float(value)) for value in values)])
+            text = ", ".join(readable(*units.to_display(np.array([value, size]), unit)) for value in values)
             self._numbers[label].setText(f"{text} {unit_label(units.label(unit))}".strip())
 
     def _build_derived(self, labels: list[str]) -> None:
@@ -274,7 +284,7 @@ class ElementPage(QWidget):
             self.rows[name].field.refuse(reason(error, name))
 
     def _check_name(self) -> None:
-        text, element, system = self.name.text(), self.element, self.document.system
+        text, element, system = self._typed_name(), self.element, self.document.system
         if not text.strip():
             self._say_name("A name cannot be empty.")
         elif text != element.name and element is not system and text in system:
@@ -284,7 +294,7 @@ class ElementPage(QWidget):
 
     def _rename(self) -> None:
         try:
-            self.document.rename(self.element, self.name.text().strip())
+            self.document.rename(self.element, self._typed_name())
         except mb.ModelError as error:
             self._check_name()
             if not self.name_problem.text():
@@ -292,8 +302,13 @@ class ElementPage(QWidget):
         else:
             self._show_name()
 
+    def _typed_name(self) -> str:
+        """What stands in the field; the name itself where only its characters are shown otherwise."""
+        text = self.name.text().strip()
+        return self.element.name if text == one_line(self.element.name) else text
+
     def _show_name(self) -> None:
-        self.name.show_text(self.element.name)
+        self.name.show_text(one_line(self.element.name))
         self._say_name("")
 
     def _say_name(self, problem: str) -> None:

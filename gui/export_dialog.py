@@ -29,6 +29,7 @@ from . import icons
 from .document import Document
 from .export_formats import FORMATS, Format, file_name, file_size, judged, keywords, spoken, with_suffix
 from .export_options import ExportOptions, QuantityTicks
+from .export_preview import ExportPreview
 from .settings import Settings
 from .tasks import ExportTask, Model, TableTask
 
@@ -81,6 +82,7 @@ class ExportDialog(QDialog):
         self.words.setWordWrap(True)
         self.words.setProperty("role", "muted")
         self.options, self.quantities = ExportOptions(self.document, self.view), QuantityTicks()
+        self.preview = ExportPreview(self.solver)
         self.path = QLineEdit()
         self.path.setObjectName("export_path")
         self.path.setAccessibleName("File")
@@ -126,6 +128,7 @@ class ExportDialog(QDialog):
         right.addWidget(self.words)
         right.addWidget(self.options)
         right.addWidget(self.quantities, 100)
+        right.addWidget(self.preview)
         right.addStretch(1)
         right.addLayout(place)
         right.addWidget(self.note)
@@ -136,7 +139,7 @@ class ExportDialog(QDialog):
         row.setSpacing(14)
         row.addWidget(self.formats)
         row.addLayout(right, 1)
-        self.resize(720, 520)
+        self.resize(720, 600)
         self.progress.hide()
         self.open_folder.hide()
 
@@ -230,6 +233,7 @@ class ExportDialog(QDialog):
         return judged(self.path.text(), chosen).problem
 
     def _judge(self) -> None:
+        self._preview()
         if self.job is not None or self.written:
             return
         problem = self._problem()
@@ -238,6 +242,27 @@ class ExportDialog(QDialog):
         self.path.setProperty("invalid", bool(judged(self.path.text(), self.format).problem))
         self.path.style().polish(self.path)
         self.summary.setText(self.options.summary() if "time" in self.format.options else "")
+
+    def _preview(self) -> None:
+        """Show what the export will look like, if it is one of pictures of a run."""
+        run, chosen = self.options.chosen_run, self.format
+        drawn = bool({"picture", "camera"} & set(chosen.options))
+        self.preview.setVisible(drawn)
+        if self.job is not None:
+            return
+        if not drawn or run is None or self.options.ends_before_it_starts:
+            self.preview.forget()
+            return
+        model = Model.of(self.document.system) if self.document.unsavable() else None
+        self.preview.ask(str(self._stored(run)), keywords(self.options.settings(), chosen), model)
+
+    def _stored(self, run: Any) -> Path:
+        """The file of a run; one that was computed by a script, say, gets one."""
+        if run.path is None or not run.path.is_file():
+            run.path = self.solver.temporary_file()
+            run.temporary = True
+            run.result.save(run.path)
+        return run.path
 
     def _say(self, text: str, role: str) -> None:
         self.note.setText(text)
@@ -277,16 +302,14 @@ class ExportDialog(QDialog):
     def _task(self, chosen: Format, target: Path) -> Any:
         run = self.options.chosen_run
         assert run is not None
-        place = run.path
-        if place is None or not place.is_file():  # computed by a script, say
-            place = self.solver.temporary_file()
-            run.result.save(place)
+        place = self._stored(run)
         model = Model.of(self.document.system) if self.document.unsavable() else None
         if chosen.key == "csv":
             return TableTask(str(place), str(target), tuple(self.quantities.ticked()), model)
         return ExportTask(str(place), str(target), keywords(self.options.settings(), chosen), model)
 
     def _begin(self, task: Any) -> None:
+        self.preview.give_way()
         job = self.job = self.solver.submit(task)
         self._clock.start()
         self.progress.setRange(0, 0)
@@ -319,6 +342,8 @@ class ExportDialog(QDialog):
         then()
         if self._closing:
             super().reject()
+        else:
+            self._preview()
 
     def _succeeded(self, paths: list[Path]) -> None:
         self.written = paths

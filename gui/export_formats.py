@@ -99,7 +99,7 @@ FORMATS: Final = (
 )
 
 SIZES: Final = {"HD 1280 × 720": (1280, 720), "Full HD 1920 × 1080": (1920, 1080), "4K 3840 × 2160": (3840, 2160)}
-SPEEDS: Final = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
+SPEEDS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 CAMERAS: Final = ("iso", "front", "back", "right", "left", "top", "bottom")
 RATES: Final = {"gif": 20}
 """Frames per second to begin with, where 30 are not right; a GIF shows at most 50."""
@@ -187,5 +187,5 @@ def keywords(settings: dict[str, Any], chosen: Format) -> dict[str, Any]:
         wanted |= {"size": (width, height), "smooth": settings["smooth"], "show_time": settings["show_time"]}
         wanted["title"] = settings["title"]
     if "picture" in chosen.options or "camera" in chosen.options:
-        wanted |= {"camera": settings["camera"], "theme": settings["theme"]}
+        wanted |= {name: settings[name] for name in ("camera", "follow", "theme")}
     return wanted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,11 +25,20 @@ from . import theme
 from .arranging import stack
 from .document import Document
 from .export_formats import CAMERAS, FASTEST_GIF, RATES, SIZES, SPEEDS, Format, frame_count
+from .names import one_line
 from .runs import Run
 
-AS_SHOWN = "as in the view"
+FROM_VIEW = "from where the view looks"
+AS_SHOWN = "exactly as in the view"
+WHAT_MOVES = "what moves"
 OWN_SIZE = "Own size"
-PARTS = {"size": ("picture",), "quality": ("picture",), "shown": ("picture",), "camera": ("camera", "picture")}
+PARTS = {
+    "size": ("picture",),
+    "quality": ("picture",),
+    "shown": ("picture",),
+    "camera": ("camera", "picture"),
+    "follow": ("camera", "picture"),
+}
 """Rows that belong to options of a format with another name."""
 
 
@@ -44,6 +54,8 @@ class ExportOptions(QWidget):
         self._build()
         self.run.currentIndexChanged.connect(lambda _: self._run_changed())
         self.size_choice.currentIndexChanged.connect(lambda _: self._size_chosen())
+        for choice in (self.camera, self.follow, self.look):
+            choice.currentIndexChanged.connect(lambda _: self.changed.emit())
         for box in (self.start, self.end, self.fps, self.pixel_width, self.pixel_height):
             box.valueChanged.connect(lambda _: self.changed.emit())
         self.speed.currentIndexChanged.connect(lambda _: self.changed.emit())
@@ -55,7 +67,8 @@ class ExportOptions(QWidget):
         self.start, self.end = (_seconds(f"export_{name}") for name in ("start", "end"))
         speeds = {"real time" if speed == 1.0 else f"{speed:g} × real time": speed for speed in SPEEDS}
         self.speed = _choice("export_speed", speeds)
-        self.speed.setCurrentIndex(SPEEDS.index(1.0))
+        played = getattr(getattr(self.view, "player", None), "speed", 1.0)  # the film is as fast as it was played
+        self.speed.setCurrentIndex(SPEEDS.index(min(SPEEDS, key=lambda speed: abs(math.log(speed / played)))))
         self.fps = QSpinBox()
         self.fps.setObjectName("export_fps")
         self.fps.setRange(1, 120)
@@ -64,11 +77,15 @@ class ExportOptions(QWidget):
         self.size_choice = _choice("export_size", {**SIZES, OWN_SIZE: None})
         self.pixel_width, self.pixel_height = (_pixels(f"export_{name}") for name in ("width", "height"))
         shown = self.view is not None and self.view.camera.placement is not None
-        names = (AS_SHOWN, *CAMERAS) if shown else CAMERAS
-        cameras = {name if name != "iso" else "whole motion, from an angle": name for name in names}
-        self.camera = _choice("export_camera", cameras)
-        if getattr(self.view, "followed", None):  # a camera that stands still would lose what it follows
-            self.camera.setCurrentIndex(self.camera.findData("iso"))
+        names = (FROM_VIEW, AS_SHOWN, *CAMERAS) if shown else CAMERAS
+        self.camera = _choice("export_camera", {name if name != "iso" else "from an angle": name for name in names})
+        self.camera.setToolTip("All but the picture exactly as in the view come as near as they can")
+        bodies = {body.name: body.name for body in self.document.system.bodies}
+        self.follow = _choice("export_follow", {"what moves": WHAT_MOVES, "nothing: stand still": None, **bodies})
+        self.follow.setToolTip("What the camera goes along with")
+        self.follow.setMaximumWidth(180)
+        if (followed := getattr(self.view, "followed", None)) in bodies:  # as the view does
+            self.follow.setCurrentIndex(self.follow.findText(followed))
         self.look = _choice("export_theme", {name: name for name in ("light", "dark")})
         self.look.setCurrentText(theme.current().name)
         self.quality = _choice("export_quality", {"fine: smooth edges": True, "draft: three times as fast": False})
@@ -80,6 +97,7 @@ class ExportOptions(QWidget):
             "rate": ("Rate", self.fps),
             "size": ("Size", _side_by_side(self.size_choice, self.pixel_width, QLabel("×"), self.pixel_height)),
             "camera": ("Camera", _side_by_side(self.camera, self.look)),
+            "follow": ("Follow", self.follow),
             "quality": ("Quality", self.quality),
             "shown": ("Show", _side_by_side(self.show_time, self.show_title)),
         }
@@ -110,12 +128,18 @@ class ExportOptions(QWidget):
             "speed": self.speed.currentData(),
             "fps": self.fps.value(),
             "size": (self.pixel_width.value(), self.pixel_height.value()),
-            "camera": self.view.camera.placement if camera == AS_SHOWN else camera,
+            "camera": camera if camera in CAMERAS else self._shown_camera(whole=camera == AS_SHOWN),
+            "follow": self.follow.currentData(),
             "theme": self.look.currentData(),
             "smooth": self.quality.currentData(),
             "show_time": self.show_time.isChecked(),
             "title": None if self.show_title.isChecked() else "",
         }
+
+    def _shown_camera(self, whole: bool) -> Any:
+        """The camera of the view, or only its direction, as `mbframe.render.export` takes it."""
+        position, focus, up = self.view.camera.placement
+        return (position, focus, up) if whole else (tuple(p - f for p, f in zip(position, focus, strict=True)), up)
 
     def summary(self) -> str:
         """How much that is, in words."""
@@ -142,7 +166,7 @@ class ExportOptions(QWidget):
         usable = [run for run in self.document.runs if run.result is not None and len(run.result)]
         for run in reversed(usable):
             marks = [word for word, holds in (("outdated", run.stale), ("not finished", not run.complete)) if holds]
-            self.run.addItem(f"{run.name} ({', '.join(marks)})" if marks else run.name, run)
+            self.run.addItem(f"{one_line(run.name)} ({', '.join(marks)})" if marks else one_line(run.name), run)
         wanted = before if before in usable else self.document.current_run
         self.run.setCurrentIndex(max(0, self.run.findData(wanted)) if usable else -1)
         self.run.blockSignals(False)

@@ -1,9 +1,15 @@
-"""Keys without modifiers belong to a field or button that has the focus before they are shortcuts."""
+"""Keys of a field or button that has the focus, and those that are shortcuts nevertheless.
+
+Keys without modifiers belong to the field. Undo and redo belong to a text only while it is being typed: otherwise they
+are the window's, so that there is one undo wherever the focus is.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
@@ -17,6 +23,17 @@ from PySide6.QtWidgets import (
 
 TEXTS = QLineEdit | QPlainTextEdit | QTextEdit | QAbstractSpinBox
 BUTTONS = QAbstractButton | QComboBox
+
+
+def typed_undo(widget: QWidget | None, *, redo: bool = False) -> bool:
+    """Whether a text is being typed in a widget, so that undo (or redo) is about its letters.
+
+    Fields forget what was typed when it is taken over (`setText` does so), and belong to the model from then on.
+    """
+    if not isinstance(widget, QLineEdit | QPlainTextEdit | QTextEdit):
+        return False
+    text: Any = widget if isinstance(widget, QLineEdit) else widget.document()
+    return bool(text.isUndoAvailable() or (redo and text.isRedoAvailable()))
 
 
 def claimed(event: QEvent, *keys: Qt.Key) -> bool:
@@ -48,5 +65,9 @@ class FieldKeys(QObject):
             plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
             if plain and (pressing or typing):
                 event.accept()
+                return True
+            undo, redo = (event.matches(key) for key in (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo))
+            if (undo or redo) and isinstance(watched, QWidget) and not typed_undo(watched, redo=redo):
+                event.ignore()  # which Qt takes for the leave to look for a shortcut
                 return True
         return False

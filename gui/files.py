@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,13 +12,24 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 import mbframe as mb
 
-from .document import Document
+from .document import Document, saving_place
 from .fields import commit_focused
+from .names import unformatted
+from .opening import PROJECT_SUFFIX, RESULT_SUFFIXES, ROBOT_SUFFIXES, SUFFIXES, read
 from .settings import Settings
+from .waiting import CancelledError, beside
 
-SUFFIXES: Final = (".json", ".h5", ".hdf5")
-OPEN_FILTER: Final = "Models and results (*.json *.h5 *.hdf5);;Models (*.json);;Results (*.h5 *.hdf5);;All files (*)"
-SAVE_FILTER: Final = "Models (*.json)"
+KINDS: Final = {
+    "Projects": (PROJECT_SUFFIX,),
+    "Models": (".json",),
+    "Results": RESULT_SUFFIXES,
+    "Robots (URDF)": ROBOT_SUFFIXES,
+}
+PROJECT_FILTER: Final = f"Projects: model, runs, view and plots (*{PROJECT_SUFFIX})"
+MODEL_FILTER: Final = "Models (*.json)"
+
+
+Stamp = tuple[int, int, int]
 
 
 class Files(QObject):
@@ -37,6 +49,7 @@ class Files(QObject):
         super().__init__(window)
         self.document, self.settings, self._window = document, settings, window
         self._opened, self._failed = opened, failed
+        self._seen: tuple[Path, Stamp | None] | None = None  # the file of the document, as it was read or written
 
     # --- opening ------------------------------------------------------------------------------------------------------
 
@@ -51,7 +64,7 @@ class Files(QObject):
         if not self.may_leave():
             return
         name, _ = QFileDialog.getOpenFileName(
-            self._window, "Open a model or a result", str(self.settings.last_folder), OPEN_FILTER
+            self._window, "Open a project, a model, a result or a robot", str(self.settings.last_folder), open_filter()
         )
         if name:
             self._open(Path(name))
@@ -62,15 +75,22 @@ class Files(QObject):
             self._open(Path(path))
 
     def _open(self, path: Path) -> None:
+        place = path.expanduser().absolute()
+        stamp = stamp_of(place)
         try:
-            self.document.open(path)
+            folder = self.document.run_folder
+            self.document.take(beside(self._window, f"Opening {path.name}…", partial(read, place, folder)))
+        except CancelledError:
+            return
         except (mb.MbframeError, OSError) as error:
             self.settings.remove_recent_file(path)
             self._failed(f"{path.name} could not be opened: {error}")
             return
+        self._seen = (place, stamp)
         self.settings.last_folder = path.parent
         self.settings.add_recent_file(path)
-        self.document.units = self.settings.units(path.absolute())
+        if not self.document.is_project:  # which brings its own
+            self.document.units = self.settings.units(path.absolute())
         self._opened()
 
     def open_example(self, name: str) -> bool:
@@ -87,44 +107,118 @@ class Files(QObject):
         """Save under the same name, or ask for one; whether it is saved."""
         return self.save_as() if self.document.path is None else self._save(self.document.path)
 
-    def save_as(self) -> bool:
-        """Ask for a name and save; whether it is saved."""
+    def save_as(self, *, project: bool | None = None) -> bool:
+        """Ask for a name and save; whether it is saved. A project is proposed if there are runs."""
         known = self.document.path
-        start = known if known is not None else self.settings.last_folder / f"{_file_name(self.document.title)}.json"
-        name, _ = QFileDialog.getSaveFileName(self._window, "Save the model", str(start), SAVE_FILTER)
+        if project is None:
+            project = self.document.is_project if known is not None else bool(self.document.runs)
+        suffix = PROJECT_SUFFIX if project else ".json"
+        start = known if known is not None else self.settings.last_folder / _file_name(self.document.title)
+        filters = [PROJECT_FILTER, MODEL_FILTER] if project else [MODEL_FILTER, PROJECT_FILTER]
+        name, chosen = QFileDialog.getSaveFileName(
+            self._window, "Save", str(start.with_suffix(suffix)), ";;".join(filters), filters[0]
+        )
+        if name and not Path(name).suffix:
+            name += PROJECT_SUFFIX if chosen == PROJECT_FILTER or (not chosen and project) else ".json"
         return bool(name) and self._save(Path(name))
 
     def _save(self, path: Path) -> bool:
         commit_focused()  # what is being typed belongs into the file
         try:
-            self.document.save_as(path)
+            place = saving_place(path)
+            if self._changed_by_others(place) and not self._may_replace(place):
+                return False
+            beside(self._window, f"Saving {place.name}…", self.document.writing(place))
+        except CancelledError:
+            return False
         except (mb.MbframeError, OSError) as error:
             self._failed(f"{path.name} could not be saved: {error}")
             return False
-        saved = self.document.path or path
-        self.settings.add_recent_file(saved)
-        self.settings.last_folder = saved.parent
-        self.settings.set_units(self.document.units, saved)
-        self.document.post(f"Saved as {saved}.")
+        self._seen = (place, stamp_of(place))
+        self.document.saved(place)
+        self.settings.add_recent_file(place)
+        self.settings.last_folder = place.parent
+        self.settings.set_units(self.document.units, place)
+        self.document.post(f"Saved as {place}.{self._left_out()}")
         return True
+
+    def _changed_by_others(self, place: Path) -> bool:
+        """Whether the document's file is not the one that was opened or saved here: another window has saved it."""
+        if self._seen is None or place != self.document.path or place != self._seen[0]:
+            return False
+        now = stamp_of(place)
+        return now is not None and now != self._seen[1]
+
+    def _may_replace(self, place: Path) -> bool:
+        """Ask whether what others have saved may be lost."""
+        box = QMessageBox(self._window)
+        box.setObjectName("replaced_dialog")
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle("Changed elsewhere")
+        box.setText(unformatted(f"“{place.name}” was changed by another window or program since it was opened here."))
+        box.setInformativeText("Saving replaces these changes. To keep both, cancel and save under another name.")
+        choices = QMessageBox.StandardButton
+        box.setStandardButtons(choices.Yes | choices.Cancel)
+        box.button(choices.Yes).setText("Replace")
+        box.setDefaultButton(choices.Cancel)
+        return box.exec() == choices.Yes
+
+    def _left_out(self) -> str:
+        """What is not in the file that was just saved."""
+        runs = self.document.unsaved_runs
+        if not runs:
+            return ""
+        names = ", ".join(run.name for run in runs)
+        if self.document.is_project:
+            return f" {names}: still computing, and not in it yet."
+        return f" {names}: not in it, since a model has no runs; save a project to keep them."
 
     def may_leave(self) -> bool:
         """Whether the present document may be left: its changes are saved, or not wanted."""
-        if not self.document.dirty:
+        if not self.document.unsaved:
             return True
         box = QMessageBox(self._window)
         box.setObjectName("unsaved_dialog")
         box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Unsaved changes")
-        box.setText(f"Save the changes to “{self.document.title}”?")
-        box.setInformativeText("They are lost otherwise.")
+        box.setWindowTitle("Unsaved work")
+        box.setText(unformatted(self._question()))
+        computing = any(run.computing for run in self.document.runs)
+        lost = "A run is still being computed: it ends, and is not saved. " if computing else ""
+        box.setInformativeText(f"{lost}What is not saved is lost.")
         choices = QMessageBox.StandardButton
         box.setStandardButtons(choices.Save | choices.Discard | choices.Cancel)
         box.setDefaultButton(choices.Save)
         answer = box.exec()
         if answer == choices.Save:
-            return self.save()
+            with_runs = bool(self.document.unsaved_runs) and not self.document.is_project
+            return self.save_as(project=True) if with_runs else self.save()
         return answer == choices.Discard
+
+    def _question(self) -> str:
+        document = self.document
+        runs = document.unsaved_runs
+        counted = f"the run “{runs[0].name}”" if len(runs) == 1 else f"{len(runs)} runs"
+        if not runs:
+            return f"Save the changes to “{document.title}”?"
+        if document.dirty:
+            return f"Save the changes to “{document.title}”, and {counted}, as a project?"
+        return f"Save {counted} of “{document.title}” in a project?"
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """Tells a file from what it was before it was saved again; None if there is none."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def open_filter() -> str:
+    """The kinds of files in the dialog that opens one."""
+    kinds = [(name, " ".join(f"*{suffix}" for suffix in suffixes)) for name, suffixes in KINDS.items()]
+    every = ("All of mbframe", " ".join(f"*{suffix}" for suffix in SUFFIXES))
+    return ";;".join(f"{name} ({patterns})" for name, patterns in (every, *kinds, ("All files", "*")))
 
 
 def dropped_file(data: QMimeData) -> Path | None:

@@ -6,7 +6,19 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPainterPath, QPaintEvent, QPen, QPixmap
+from PySide6.QtGui import (
+    QEnterEvent,
+    QFont,
+    QFontMetrics,
+    QHideEvent,
+    QImage,
+    QKeyEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+)
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
@@ -20,9 +32,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+import mbframe as mb
+
 from . import theme
+from .card_motion import CardMotion
 from .flow_layout import FlowLayout
 from .icons import application_icon, icon, set_icon
+from .names import one_line
 from .settings import Settings
 from .showcase import Exhibit, exhibits
 
@@ -33,8 +49,22 @@ SIDE_WIDTH: Final = 250
 MOST_RECENT: Final = 8
 
 
+ARROWS: Final = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, -1),
+    Qt.Key.Key_Down: (0, 1),
+}
+"""What a key means on a card: columns to the right, rows down."""
+
+
 class Card(QAbstractButton):
-    """An example: picture, title, and a sentence."""
+    """An example: picture, title, and a sentence. Return opens it."""
+
+    entered = Signal()
+    left = Signal()
+    arrow_pressed = Signal(int, int)
+    """Columns to the right and rows down to go."""
 
     def __init__(self, exhibit: Exhibit, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,6 +80,34 @@ class Card(QAbstractButton):
         self.setSizePolicy(policy)
         self._picture = QPixmap()
         self._pictured = ""
+        self.motion: QImage | None = None
+        """What is painted instead of the picture while its motion is played."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        elif event.key() in ARROWS:
+            self.arrow_pressed.emit(*ARROWS[event.key()])
+        else:
+            super().keyPressEvent(event)
+
+    def picture_size(self) -> tuple[int, int]:
+        """Width and height of its picture, in pixels of the screen."""
+        width = self.width() * self.devicePixelRatioF()
+        return max(1, round(width)), max(1, round(PICTURE * width))
+
+    def show_motion(self, picture: QImage | None) -> None:
+        """Paint a picture of the motion; None paints that of the card again."""
+        self.motion = picture
+        self.update()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.entered.emit()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.left.emit()
 
     def matches(self, words: str) -> bool:
         """Whether all words occur in the title or the text."""
@@ -88,7 +146,9 @@ class Card(QAbstractButton):
         top = QRectF(frame.left(), frame.top(), frame.width(), PICTURE * frame.width())
         picture = self._loaded_picture()
         painter.setClipPath(outline)
-        if not picture.isNull():
+        if self.motion is not None:
+            painter.drawImage(top, self.motion)
+        elif not picture.isNull():
             painter.drawPixmap(top, picture, QRectF(picture.rect()))
         painter.setClipping(False)
         marked = self.underMouse() or self.hasFocus()
@@ -125,6 +185,7 @@ class Gallery(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.settings = settings
         self.cards = [Card(exhibit) for exhibit in exhibits()]
+        self.motions = CardMotion(self)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -132,6 +193,14 @@ class Gallery(QWidget):
         layout.addWidget(self._examples(), 1)
         theme.changed().connect(self._repaint_cards)
         self.refresh()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.motions.close()
+
+    def draw_motions(self) -> None:
+        """Play the motion of a card while the mouse rests on it: what draws is there now."""
+        self.motions.enabled = mb.render.can_draw()
 
     def refresh(self) -> None:
         """Show the present list of recent files."""
@@ -148,7 +217,7 @@ class Gallery(QWidget):
         button.setObjectName("recent_file")
         button.setToolTip(str(path))
         width = SIDE_WIDTH - 48
-        button.setText(button.fontMetrics().elidedText(path.name, Qt.TextElideMode.ElideMiddle, width))
+        button.setText(button.fontMetrics().elidedText(one_line(path.name), Qt.TextElideMode.ElideMiddle, width))
         button.clicked.connect(lambda: self.file_chosen.emit(path))
         return button
 
@@ -196,7 +265,7 @@ class Gallery(QWidget):
         self._recent.setSpacing(1)
         layout.addLayout(self._recent)
         layout.addStretch(1)
-        drop = QLabel("Models (.json) and results (.h5) can also be dropped here.", side)
+        drop = QLabel("Projects, models and results can also be dropped here.", side)
         drop.setProperty("role", "muted")
         drop.setWordWrap(True)
         layout.addWidget(drop)
@@ -240,14 +309,29 @@ class Gallery(QWidget):
         for card in self.cards:
             card.setParent(content)
             flow.addWidget(card)
+            card.entered.connect(lambda card=card: self.motions.play(card))
+            card.left.connect(self.motions.stop)
             card.clicked.connect(lambda _=False, name=card.exhibit.name: self.example_chosen.emit(name))
+            card.arrow_pressed.connect(lambda x, y, card=card: self._go_on(card, x, y))
         self.nothing = QLabel("No example has these words. Clear the search to see all of them.", content)
         self.nothing.setProperty("role", "muted")
         self.nothing.hide()
         flow.addWidget(self.nothing)
         area.setWidget(content)
+        self._area = area
         layout.addWidget(area, 1)
         return page
+
+    def _go_on(self, card: Card, columns: int, rows: int) -> None:
+        """Give the focus to the card beside one, or to the one that stands above or below it."""
+        shown = [one for one in self.cards if one.isVisible()]
+        if rows:
+            beyond = [one for one in shown if (one.y() - card.y()) * rows > 0]
+            found = min(beyond, key=lambda one: (abs(one.y() - card.y()), abs(one.x() - card.x())), default=card)
+        else:
+            found = shown[min(max(shown.index(card) + columns, 0), len(shown) - 1)]
+        found.setFocus(Qt.FocusReason.TabFocusReason)
+        self._area.ensureWidgetVisible(found)
 
     def _filter(self, words: str) -> None:
         for card in self.cards:

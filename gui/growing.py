@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 import mbframe as mb
 from mbframe.files.result_files import ResultFile
 
+PIECE: Final = 2**20
+"""Numbers that are read at once: some 50 ms."""
 OF_THE_MODEL: Final = ("snapshot", "settings", "tables", "gravity", "mass_properties")
 """What follows from the model, which does not change during a run."""
 
@@ -36,13 +39,33 @@ class Together(ResultFile):
 
     @cached_property
     def _together(self) -> dict[str, NDArray[np.float64]]:
+        *_, found = self._pieces()
+        return found
+
+    def preparation(self) -> Iterator[None]:
+        """Read piece by piece what is read together otherwise."""
+        if "_together" not in self.__dict__:
+            found: dict[str, NDArray[np.float64]] = {}
+            for piece in self._pieces():
+                found = piece
+                yield
+            self.__dict__["_together"] = found
+
+    def _pieces(self) -> Iterator[dict[str, NDArray[np.float64]]]:
+        """All states, with more rows filled each time; what was read before is taken over."""
         before, self._before = self._before, None
         first = len(before) if before is not None else 0
-        new = {
-            name: self._rows(name, slice(first, len(self)), slice(0, len(columns)))
-            for name, columns in self.columns.items()
-        }
-        return new if before is None else {name: np.concatenate([before.part(name), new[name]]) for name in new}
+        found = {name: np.empty((len(self), len(columns))) for name, columns in self.columns.items()}
+        if before is not None:
+            for name, values in found.items():
+                values[:first] = before.part(name)
+        yield found
+        step = max(1, PIECE // max(1, sum(map(len, self.columns.values()))))
+        for start in range(first, len(self), step):
+            rows = slice(start, min(start + step, len(self)))
+            for name, values in found.items():
+                values[rows] = self._rows(name, rows, slice(0, values.shape[1]))
+            yield found
 
     def part(self, name: str, columns: slice = slice(None)) -> NDArray[np.float64]:
         return self._together[name][:, columns]
@@ -58,10 +81,22 @@ class Together(ResultFile):
         return rest
 
 
+def between(result: mb.Result, first: int, last: int) -> mb.Result:
+    """Some instants of a result in a file, by themselves and in memory."""
+    states = result._states
+    part = copy(states)
+    part.__class__ = Together
+    read = {name: states._rows(name, slice(first, last), slice(0, len(cols))) for name, cols in states.columns.items()}
+    part.__dict__ |= {"_length": last - first, "t": states.t[first:last], "_together": read, "_before": None}
+    return mb.Result.of(part, result.info, [])
+
+
 def continues(result: mb.Result, before: mb.Result | None) -> bool:
     """Whether a result is the same run as another, which was shorter."""
     states = result._states
-    return before is not None and isinstance(states, Together) and states._continues(before._states)
+    if before is None or not isinstance(states, ResultFile) or not isinstance(before._states, ResultFile):
+        return False
+    return before._states.content.run == states.content.run and len(before) <= len(result)
 
 
 def since(result: mb.Result, first: int) -> mb.Result:

@@ -9,10 +9,13 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
 from .icons import set_icon
+from .names import unformatted
 from .settings import Settings
 
 SLACK: Final = 4
 """Pixels that a label takes besides its letters."""
+ABOVE: Final = 36
+"""Pixels below it, where the view writes the size of its grid."""
 
 
 class Hint(QFrame):
@@ -55,7 +58,7 @@ class Hint(QFrame):
         if self.settings.hint_dismissed(name):
             return
         self.name = name
-        self.label.setText(text)
+        self.label.setText(unformatted(text))
         while (item := self._buttons.takeAt(0)) is not None:
             item.widget().deleteLater()
         for caption, call in buttons:
@@ -83,7 +86,7 @@ class Hint(QFrame):
             self.label.setWordWrap(wrapped)
         width = min(words + beside, room)
         height = self.heightForWidth(width) if self.hasHeightForWidth() else self.sizeHint().height()
-        self.setGeometry((self._over.width() - width) // 2, self._over.height() - height - 14, width, height)
+        self.setGeometry((self._over.width() - width) // 2, self._over.height() - height - ABOVE, width, height)
 
     def event(self, event: QEvent) -> bool:
         known = super().event(event)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
@@ -13,6 +13,7 @@ from .document import Document
 from .element_page import ElementPage, Row
 from .fields import commit_focused
 from .fields.texts import TextEdit
+from .instant import InstantValues
 
 MOST_PAGES: Final = 6
 """Pages that are kept, one per class: to fill one takes a tenth of the time that it takes to build it."""
@@ -21,7 +22,7 @@ MOST_PAGES: Final = 6
 class Inspector(QScrollArea):
     """Shows what is selected in a document, or the settings of the system, and changes it through the document."""
 
-    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+    def __init__(self, document: Document, solver: Any = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("inspector")
         self.setWidgetResizable(True)
@@ -32,8 +33,12 @@ class Inspector(QScrollArea):
         self._page: ElementPage | None = None
         self._holder = QWidget(self)
         self._holder.setObjectName("inspector_holder")
-        layout = QVBoxLayout(self._holder)
+        self._layout = layout = QVBoxLayout(self._holder)
         layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        self.instant = InstantValues(document, solver, self._holder)
+        layout.addWidget(self.instant)
+        layout.addStretch(1)
         self.setWidget(self._holder)
         document.selection_changed.connect(self._show_chosen)
         document.replaced.connect(self._begin_again)
@@ -68,7 +73,7 @@ class Inspector(QScrollArea):
         page = self._pages.pop(type(element), None)
         if page is None:
             page = ElementPage(self.document, element, self._holder)
-            self._holder.layout().addWidget(page)
+            self._layout.insertWidget(0, page)
         else:
             page.show_element(element)
         self._pages[type(element)] = page  # the last one used is the last one forgotten

@@ -7,6 +7,7 @@ from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 
 from .arranging import letters
+from .names import unformatted
 
 
 class ElidedLabel(QLabel):
@@ -39,9 +40,28 @@ class ElidedLabel(QLabel):
     def event(self, event: QEvent) -> bool:
         asked = event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent)
         if asked and not self.toolTip() and " ".join(self.shown) != self.text():
-            QToolTip.showText(event.globalPos(), self.text(), self)  # type: ignore[attr-defined]
+            QToolTip.showText(event.globalPos(), unformatted(self.text()), self)  # type: ignore[attr-defined]
             return True
         return super().event(event)
+
+
+class WrappedLabel(ElidedLabel):
+    """A text that takes as many lines as it needs, up to a number of them."""
+
+    def __init__(self, parent: QWidget | None = None, lines: int = 2) -> None:
+        super().__init__(parent, lines)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def sizeHint(self) -> QSize:
+        return QSize(letters(self, 40), self.fontMetrics().lineSpacing())
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return len(broken(self.text(), self.fontMetrics(), width, self._lines)) * self.fontMetrics().lineSpacing()
 
 
 class ProblemLabel(QLabel):
@@ -57,7 +77,7 @@ class ProblemLabel(QLabel):
 
     def say(self, problem: str) -> None:
         """Show a problem; an empty text says that there is none."""
-        self.setText(problem)
+        self.setText(unformatted(problem))
         self.setVisible(bool(problem))
 
 

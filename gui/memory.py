@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
 from typing import Any
 
-_lock = Lock()
-_beside = 0  # threads at work
+from mbframe.limits import no_collection
 
 
 @contextmanager
@@ -21,17 +18,8 @@ def beside_the_window() -> Iterator[None]:
     Python collects in whichever thread allocates. A widget destroyed in another thread than its own holds a lock of
     Qt and waits for Python's, while the window's thread may hold Python's and wait for that of Qt, forever.
     """
-    global _beside
-    with _lock:
-        _beside += 1
-        gc.disable()
-    try:
+    with no_collection():
         yield
-    finally:
-        with _lock:
-            _beside -= 1
-            if _beside == 0:
-                gc.enable()
 
 
 def give_back() -> None:

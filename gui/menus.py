@@ -56,9 +56,20 @@ def file_menu(window: MainWindow) -> Iterator[Entry]:
         "new",
         "New model in the plane",
     )
-    yield Entry("open", menu, "&Open…", files.open_with_dialog, ("Ctrl+O",), "open", "Open a model or a result")
-    yield model("save", menu, "&Save", files.save, ("Ctrl+S",), "save", "Save the model", separated=True)
-    yield model("save_as", menu, "Save &as…", files.save_as, ("Ctrl+Shift+S",), "", "Save the model under another name")
+    yield Entry(
+        "open", menu, "&Open…", files.open_with_dialog, ("Ctrl+O",), "open", "Open a project, a model or a result"
+    )
+    yield model("save", menu, "&Save", files.save, ("Ctrl+S",), "save", "Save the model or the project", separated=True)
+    yield model("save_as", menu, "Save &as…", files.save_as, ("Ctrl+Shift+S",), "", "Save under another name")
+    yield model(
+        "save_project",
+        menu,
+        "Save as pro&ject…",
+        partial(files.save_as, project=True),
+        (),
+        "",
+        "Save model, runs, view and plots in one file",
+    )
     yield model(
         "export",
         menu,
@@ -74,9 +85,9 @@ def file_menu(window: MainWindow) -> Iterator[Entry]:
 
 
 def edit_menu(window: MainWindow) -> Iterator[Entry]:
-    document, menu = window.document, "&Edit"
-    yield model("undo", menu, "&Undo", document.undo, ("Ctrl+Z",), "undo", "Undo")
-    yield model("redo", menu, "&Redo", document.redo, ("Ctrl+Shift+Z", "Ctrl+Y"), "redo", "Redo")
+    menu = "&Edit"
+    yield model("undo", menu, "&Undo", window.undo, ("Ctrl+Z",), "undo", "Undo")
+    yield model("redo", menu, "&Redo", window.redo, ("Ctrl+Shift+Z", "Ctrl+Y"), "redo", "Redo")
     yield model(
         "duplicate",
         menu,
@@ -207,17 +218,18 @@ def run_menu(window: MainWindow) -> Iterator[Entry]:
 
 
 def analysis_menu(window: MainWindow) -> Iterator[Entry]:
+    """The tabs in their order, then the other pages of the check tab."""
     menu = "&Analysis"
     for number, (name, text, tip) in enumerate(
         (
             ("plots", "&Plots", "Quantities over time"),
             ("stability", "&Stability", "Roots and modes of the linearized model"),
-            ("messages", "&Messages", "What happened so far"),
             ("checks", "&Check", "What is wrong with the model"),
-            ("script", "S&cript", "Every step as Python"),
-            ("compare", "C&ompare", "Methods side by side on this model"),
-            ("constraints", "Co&nstraints", "Freedoms, free motions and dependencies of joints"),
             ("equations", "&Equations", "Residual, Jacobian and right-hand side of what is selected"),
+            ("compare", "C&ompare", "Methods side by side on this model"),
+            ("script", "S&cript", "Every step as Python"),
+            ("constraints", "&Freedoms", "Freedoms, free motions and dependencies of joints"),
+            ("messages", "&Messages", "What happened so far"),
         ),
         1,
     ):

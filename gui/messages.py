@@ -10,9 +10,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
+from mbframe.errors import shown
+
 from .arranging import RowList, stack
 from .document import Document, Message
 from .icons import pixmap, set_icon
+from .names import one_line
 from .theme import changed as theme_changed
 from .theme import current as current_theme
 
@@ -115,7 +118,7 @@ class MessageRow(QFrame):
         self._icon = QLabel(self)
         self._icon.setAccessibleName(message.level)
         self._icon.setToolTip(f"{message.level.capitalize()}, {_clock(message)}")
-        self.text = QLabel(message.text, self)
+        self.text = QLabel(shown(message.text), self)
         self.text.setObjectName("message_text")
         self.text.setWordWrap(True)
         self.text.setTextFormat(Qt.TextFormat.PlainText)
@@ -156,7 +159,7 @@ class MessageRow(QFrame):
         if self.select is not None:
             element = self.message.element
             there = element is self.document.system or element in self.document.system
-            self.select.setText(element.name)
+            self.select.setText(one_line(element.name))
             self.select.setVisible(there)
 
     def recolor(self) -> None:

@@ -355,7 +355,7 @@ class MethodDialog(QDialog):
         except mb.ModelError:
             self.refresh()
             return
-        self.document.run_settings = settings
+        self.document.choose_settings(settings)
         super().accept()
 
     def _accept(self, field: Any, value: Any) -> None:

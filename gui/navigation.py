@@ -40,6 +40,7 @@ class Pose:
         """Put a PyVista camera there."""
         camera.position, camera.focal_point = tuple(self.position), tuple(self.focus)
         camera.up, camera.view_angle = tuple(self.up), self.angle
+        camera.parallel_scale = 0.5 * self.metres_per_pixel(1)  # what a parallel projection sees is as large
 
     @property
     def distance(self) -> float:

@@ -11,8 +11,10 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton, QWidget
 
+from .check_pages import CheckPages
 from .turns import Turns
 
 if TYPE_CHECKING:
@@ -48,19 +50,37 @@ class Panels(Mapping[str, Any]):
     def _plan(self) -> Iterator[Callable[[], object]]:
         """What makes or announces each panel; tabs in their order."""
         window = self._window
-        document, solver, runner, modelling = window.document, window.solver, window.runner, window.modelling
+        document, solver, runner = window.document, window.solver, window.runner
         yield self._in_dock("model", "tree", "tree.ModelTree", document)
         yield self._in_dock("run", "run", "run_controls.RunControls", document, solver, runner)
-        yield self._in_dock("inspector", "inspector", "inspector.Inspector", document)
+        yield self._in_dock("inspector", "inspector", "inspector.Inspector", document, solver)
         yield self._in_tab("Plots", "plots", "plots.PlotsPanel", document, solver)
         yield self._behind_tab("Stability", "stability", "stability.panel.StabilityPanel", document, solver)
-        yield self._behind_tab("Constraints", "constraints", "constraints_panel.ConstraintsPanel", document, solver)
+        yield from self._check_pages()
         yield self._behind_tab("Equations", "equations", "equations.panel.EquationsPanel", document, solver)
         yield self._behind_tab("Compare", "compare", "compare_panel.ComparePanel", document, solver)
-        checks = "modelling.check_panel.ChecksPanel"  # which marks gaps in the view, seen or not
-        yield self._in_tab("Check", "checks", checks, document, solver, modelling)
         yield self._in_tab("Script", "script", "modelling.script_panel.ScriptPanel", document)
-        yield self._in_tab("Messages", "messages", "messages.MessagesPanel", document)
+
+    def _check_pages(self) -> Iterator[Callable[[], object]]:
+        """One tab for problems, freedoms and messages. Problems are marked in the view, seen or not."""
+        window = self._window
+        document, solver, pages = window.document, window.solver, CheckPages(window.document)
+        places = {
+            "checks": ("modelling.check_panel.ChecksPanel", document, solver, window.modelling),
+            "constraints": ("constraints_panel.ConstraintsPanel", document, solver),
+            "messages": ("messages.MessagesPanel", document),
+        }
+        for name, (place, *arguments) in places.items():
+            self._makers[name] = partial(self._on_page, pages, name, place, *arguments)
+        pages.first_shown.connect(lambda name: self[name])
+        yield lambda: window.docks.add_tab("Check").setWidget(pages)
+        yield lambda: self["checks"]
+        yield lambda: self["messages"]
+
+    def _on_page(self, pages: CheckPages, name: str, place: str, *arguments: Any) -> QWidget:
+        panel = _made(place, *arguments)
+        pages.put(name, panel)
+        return panel
 
     def _in_dock(self, dock: str, name: str, place: str, *arguments: Any) -> Callable[[], object]:
         self._makers[name] = partial(_made, place, *arguments)
@@ -88,4 +108,8 @@ class Panels(Mapping[str, Any]):
 def _made(place: str, *arguments: Any) -> QWidget:
     """A panel of a class that is imported for it: "module.Class"."""
     module, _, name = place.rpartition(".")
-    return getattr(import_module(f".{module}", __package__), name)(*arguments)
+    panel: QWidget = getattr(import_module(f".{module}", __package__), name)(*arguments)
+    for button in panel.findChildren(QPushButton):
+        # A click does not take the keyboard: the space bar goes on to play, instead of pressing the button again.
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return panel

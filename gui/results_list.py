@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from .deleting_tree import DeletingTree
 from .document import Document
 from .icons import icon, set_icon
+from .names import one_line, unformatted
 from .runs import Run
 from .theme import current as current_theme
 
@@ -82,14 +83,14 @@ class ResultsList(DeletingTree):
     def _fill(self, item: QTreeWidgetItem, run: Run) -> None:
         look = current_theme()
         item.setData(NAME, RUN, run)
-        item.setText(NAME, run.name)
+        item.setText(NAME, one_line(run.name))
         item.setIcon(NAME, dot(run.color, hollow=run.stale))
         item.setText(STATUS, status(run))
         color = look.bad if run.reason and not run.computing else look.muted
         item.setForeground(STATUS, QColor(color))
         item.setForeground(NAME, QColor(look.muted if run.stale else look.text))
         for column in (NAME, STATUS):
-            item.setToolTip(column, details(run))
+            item.setToolTip(column, unformatted(details(run)))
 
     def _eye(self, run: Run) -> QToolButton:
         button = QToolButton(self)
@@ -119,14 +120,14 @@ class ResultsList(DeletingTree):
         self.document.run_changed(run)
 
     def delete_current(self) -> None:
-        """Forget the run that is selected."""
+        """Remove the run that is selected; undoing brings it back."""
         run = self.document.current_run
         if run is not None and not run.computing:
             self.document.remove_run(run)
 
     def use_settings(self, run: Run) -> None:
         """Let the next run be computed as this one was."""
-        self.document.run_settings = run.settings
+        self.document.choose_settings(run.settings)
 
     def _choose(self, item: QTreeWidgetItem | None, _: object) -> None:
         if item is not None and not self._refreshing:
@@ -138,8 +139,9 @@ class ResultsList(DeletingTree):
         if self._refreshing or column != NAME:
             return
         run, name = item.data(NAME, RUN), item.text(NAME).strip()
-        if name:
+        if name and name != one_line(run.name):
             run.name = name
+            run.unsaved |= self.document.is_project
         self.document.run_changed(run)
 
     def _open_menu(self, place: QPoint) -> None:

@@ -1,4 +1,4 @@
-"""The panel that runs simulations: how, how long, how far; and the list of results that are kept."""
+"""The panel of runs: how to simulate, how long, how far it is; and the list of results that are kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from mbframe.parameters import Parameter
 
 from .document import Document
 from .fields.numbers import NumberField
-from .icons import set_icon
 from .labels import ProblemLabel
 from .results_list import ResultsList
 from .runner import Runner, duration
@@ -37,7 +36,7 @@ END_TIME.name = "t_end"
 
 
 class RunControls(QWidget):
-    """Chooses how to simulate, runs, and keeps the results."""
+    """Chooses how to simulate, shows how far a run is, and keeps the results. The toolbar's button runs and cancels."""
 
     def __init__(
         self, document: Document, solver: Solver, runner: Runner | None = None, parent: QWidget | None = None
@@ -68,9 +67,9 @@ class RunControls(QWidget):
         layout.setSpacing(8)
         layout.addLayout(self._build_presets())
         layout.addLayout(self._build_end_time())
-        layout.addLayout(self._build_run())
+        layout.addLayout(self._build_progress())
         self.results = ResultsList(self.document, self)
-        self.empty = QLabel("Results are kept here, to be compared. There is none yet: press Run.", self)
+        self.empty = QLabel("Results are kept here, to be compared. There is none yet: press Run above, or F5.", self)
         self.empty.setProperty("role", "muted")
         self.empty.setWordWrap(True)
         layout.addWidget(self.empty)
@@ -111,7 +110,7 @@ class RunControls(QWidget):
         self.t_end = NumberField(END_TIME, parent=self)
         self.t_end.setToolTip("How long to simulate")
         label.setBuddy(self.t_end)
-        self.t_end.committed.connect(lambda value, _: self._change(t_end=value))
+        self.t_end.committed.connect(self._choose_end)
         row.addWidget(label)
         row.addWidget(self.t_end, 1)
         row.addWidget(QLabel("s", self))
@@ -121,42 +120,29 @@ class RunControls(QWidget):
         block.addWidget(self.problem)
         return block
 
-    def _build_run(self) -> QVBoxLayout:
+    def _build_progress(self) -> QVBoxLayout:
         block = QVBoxLayout()
         block.setSpacing(4)
-        self.run = QPushButton("Run", self)
-        self.run.setObjectName("run")
-        self.run.setProperty("primary", True)
-        self.run.setToolTip("Simulate the model")
-        set_icon(self.run, "run", "accent_text")
-        self.run.clicked.connect(lambda _: self.start())
         self.bar = QProgressBar(self)
         self.bar.setObjectName("progress")
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(6)
-        self.cancel = QPushButton("Cancel", self)
-        self.cancel.setObjectName("cancel")
-        set_icon(self.cancel, "stop")
-        self.cancel.setToolTip("Stop the run and keep the motion until then")
-        self.cancel.clicked.connect(lambda _: self.runner.cancel())
         self.progress = QLabel(self)
         self.progress.setObjectName("progress_text")
         self.progress.setProperty("role", "muted")
         self.progress.setWordWrap(True)
-        block.addWidget(self.run)
-        block.addWidget(self.cancel)
         block.addWidget(self.bar)
         block.addWidget(self.progress)
         return block
 
     # --- settings ----------------------------------------------------------------------------------------------------
 
-    def _change(self, **values: object) -> None:
-        self.document.run_settings = self.document.run_settings.changed(**values)
+    def _choose_end(self, t_end: float, gesture: object) -> None:
+        self.document.choose_settings(self.document.run_settings.changed(t_end=t_end), gesture)
 
     def _choose_preset(self, name: str) -> None:
-        self.document.run_settings = RunSettings(name, self.document.run_settings.t_end)
+        self.document.choose_settings(RunSettings(name, self.document.run_settings.t_end))
 
     def choose_method(self) -> None:
         """Let the user choose every strategy."""
@@ -174,14 +160,6 @@ class RunControls(QWidget):
         self.t_end.show_value(settings.t_end)
 
     # --- running -----------------------------------------------------------------------------------------------------
-
-    def start(self) -> None:
-        """Run with the settings shown; an end time that is not a number is said, and nothing runs."""
-        self.t_end.commit()
-        if self.t_end.problem:
-            self.t_end.setFocus()
-            return
-        self.runner.start()
 
     def _on_started(self) -> None:
         self.bar.setRange(0, 0)
@@ -201,8 +179,6 @@ class RunControls(QWidget):
 
     def _show_progress(self, _: object = None) -> None:
         running = self.runner.running
-        self.run.setVisible(not running)
-        self.cancel.setVisible(running)
         self.bar.setVisible(running)
         self.progress.setVisible(running)
         if running and self.bar.maximum() == 0:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 import mbframe as mb
 
-from .document import Document
+from .document import Document, ended
 from .fields import commit_focused
 from .runs import Run
 from .solver import PREPARING, Job, Solver
@@ -70,7 +70,7 @@ class Runner(QObject):
         except mb.ModelError as error:
             document.post_error(error)
             return
-        path = self.solver.temporary_file()
+        path = document.session.run_file()
         self.run = Run(
             document.next_run_name(),
             document.run_settings,
@@ -79,6 +79,7 @@ class Runner(QObject):
             path=path,
             temporary=True,
             computing=True,
+            unsaved=True,
         )
         self._began = self._reloaded = 0.0
         self.reached = 0.0
@@ -129,7 +130,7 @@ class Runner(QObject):
         shown = " The motion until then is kept." if kept else ""
         problems = failure.problems or [None]
         for problem in problems:
-            text = str(problem) if problem is not None else failure.message
+            text = ended(str(problem) if problem is not None else failure.cause)
             element = self._named(problem.element if problem is not None else failure.culprit)
             if failure.time is None:
                 self.document.post(f"The run did not start: {text}", "error", element)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 import mbframe as mb
+from mbframe.files import model as model_files
+from mbframe.files.json_text import dumps
 
 from .track import Track
 
@@ -114,6 +117,14 @@ class RunSettings:
         return f"{named}, {self.t_end:g} s: {', '.join(parts) or 'default method'}"
 
 
+def model_text(system: mb.System) -> str:
+    """A model as text: equal texts mean equal models. That of a file, if a file can hold the model."""
+    try:
+        return dumps(model_files.document(system))
+    except mb.ModelError:
+        return "\n".join(repr(part) for part in (system, *system))
+
+
 def load(path: Path, system: mb.System | None = None, before: mb.Result | None = None) -> mb.Result:
     """The result in a file, as `mbframe.load_result`; its states are read once, together, if they are not too many.
 
@@ -126,12 +137,24 @@ def load(path: Path, system: mb.System | None = None, before: mb.Result | None =
     return (states if len(states) * wide <= LARGEST_IN_MEMORY else ResultFile(path, system=system)).result()
 
 
+def track_of(result: mb.Result, before: Track | None = None) -> Track:
+    """The motion of a result; one in a file that is not read together is read as it is played."""
+    from .growing import ResultFile, Together
+
+    states = result._states
+    if isinstance(states, ResultFile) and not isinstance(states, Together):
+        from .long_track import LongTrack
+
+        return LongTrack(result, before)
+    return Track(result, before)
+
+
 @dataclass(eq=False)
 class Run:
     """A result that is kept in a document, with the settings and the model it belongs to.
 
     `complete` is False while it computes and after a failure or a cancel; `reason` then says why (empty while it
-    computes). `path` is the file that the result reads from, if it was streamed.
+    computes). `path` is the file that the result reads from, if it was streamed. `unsaved`: in no file of the user.
     """
 
     name: str
@@ -147,6 +170,7 @@ class Run:
     path: Path | None = None
     temporary: bool = False
     computing: bool = False
+    unsaved: bool = False
     _track: Track | None = field(default=None, init=False, repr=False)
 
     @property
@@ -158,8 +182,18 @@ class Run:
     def track(self) -> Track | None:
         """The motion as it is played; None if there is nothing to play."""
         if self._track is None or self._track.result is not self.result:
-            self._track = Track(self.result) if self.result is not None and len(self.result) else None
+            self._track = track_of(self.result) if self.result is not None and len(self.result) else None
         return self._track
+
+    def prepare(self, progress: Callable[[float], object]) -> None:
+        """Work out what is shown of a result that was just read; in a thread, since it takes long for a large one."""
+        states, track = self.result._states, self.track
+        if track is None:
+            return
+        numbers = len(self.result) * sum(map(len, states.columns.values()))
+        expected = 1.0 + numbers / 2**20 + len(track.names) / 20.0
+        for done, _ in enumerate(chain(getattr(states, "preparation", tuple)(), track.preparation())):
+            progress(min(1.0, done / expected))
 
     def state_near(self, t: float) -> mb.State | None:
         """The stored state nearest to an instant; None if there is none."""
@@ -190,9 +224,17 @@ class Run:
         yield
         found._states.tables  # noqa: B018 (worked out ahead)
         yield
-        track = Track(found, self._track if growing.continues(found, self.result) else None)
+        track = track_of(found, self._track if growing.continues(found, self.result) else None)
         yield from track.preparation()
         self.result, self._track = found, track
+
+    def release(self) -> None:
+        """Give back the memory of a result that can be read again."""
+        from .growing import ResultFile
+
+        states = getattr(self.result, "_states", None)
+        if isinstance(states, ResultFile) and states._given_system is None:
+            self.result = self._track = None
 
     def discard(self) -> None:
         """Remove the temporary file; the run is no longer needed."""

@@ -307,6 +307,8 @@ class Solver(QObject):
             message = f"The solver process ended unexpectedly ({_reason(code)}). It was started again; try once more."
             worker.job._end("failed", Failure(message, "ProcessEnded"))
             self.broke.emit(message)
+        elif worker.was_ready and not self._closed:
+            self.broke.emit(f"An idle solver process ended unexpectedly ({_reason(code)}). It was started again.")
         if self._closed:
             return
         self._early_deaths = 0 if worker.was_ready else self._early_deaths + 1

@@ -36,7 +36,7 @@ class Failure:
     """Why a task has no result, as it travels between processes.
 
     `expected` says whether it is one of the errors of mbframe, whose message is for users; otherwise `details` is what
-    a crash report needs.
+    a crash report needs. `cause` is the message without the instant, which is `time` if there is one.
     """
 
     message: str
@@ -49,6 +49,10 @@ class Failure:
 
     def __str__(self) -> str:
         return self.message
+
+    @property
+    def cause(self) -> str:
+        return self.message if self.time is None else self.message.removeprefix(f"t = {self.time:.6g} s").lstrip(",: ")
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QLabel, QStatusBar, QWidget
 
 import mbframe as mb
 
 from . import icons, theme
 from .document import Document, Message
+from .labels import ElidedLabel
+from .names import one_line, unformatted
 from .tasks import FreedomTask, Model
 from .turns import single_shot
 
@@ -42,9 +44,8 @@ class StatusBar(QStatusBar):
         self.document, self.solver = document, solver
         self.setSizeGripEnabled(False)
         self.sign = QLabel(self)
-        self.text = QLabel(self)
+        self.text = ElidedLabel(self)
         self.text.setObjectName("status_message")
-        self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.freedoms = self._fact("status_freedoms")
         self.solver_state = self._fact("status_solver")
         self.clock = self._fact("status_time")
@@ -57,9 +58,9 @@ class StatusBar(QStatusBar):
         self._active = False
         self._count_timer = single_shot(self, self._count)
         document.message_posted.connect(self._show_message)
-        document.replaced.connect(self._model_changed)
+        document.replaced.connect(self._forget)
         document.replaced.connect(self._clear_message)
-        document.structure_changed.connect(self._model_changed)
+        document.structure_changed.connect(self._forget)
         document.element_changed.connect(self._model_changed)
         document.time_changed.connect(self._show_time)
         document.current_run_changed.connect(self._show_present_time)
@@ -87,8 +88,8 @@ class StatusBar(QStatusBar):
     def _show_message(self, message: Message) -> None:
         self._last = message
         first = message.text.strip().splitlines()[0] if message.text.strip() else ""
-        self.text.setText(first)
-        self.text.setToolTip(message.text)
+        self.text.setText(one_line(first))
+        self.text.setToolTip(unformatted(message.text))
         self._show_sign()
 
     def _clear_message(self) -> None:
@@ -116,6 +117,13 @@ class StatusBar(QStatusBar):
         self.clock.setVisible(self._active and self.document.current_run is not None)
         self.clock.setText(f"t = {t:.4f} s")
 
+    def _forget(self) -> None:
+        """Another model, or other bodies and joints: what was counted is not so any more."""
+        self._job = None
+        self.freedoms.setText("Counting freedoms…" if len(self.document.system.bodies) else "No bodies")
+        self.freedoms.setToolTip("")
+        self._model_changed()
+
     def _model_changed(self, *_: object) -> None:
         if self._active:
             self._count_timer.start(PAUSE)
@@ -131,8 +139,6 @@ class StatusBar(QStatusBar):
         except mb.ModelError as error:
             self._tell_nothing(str(error))
             return
-        if not self.freedoms.text():
-            self.freedoms.setText("Counting freedoms…")
         self._job = self.solver.submit(task)
         # Methods and not functions: Qt disconnects them when the bar is gone before the answer comes.
         self._job.finished.connect(self._show_freedom)

@@ -198,6 +198,20 @@ class ExportTask:
 
 
 @dataclass(frozen=True)
+class PreviewTask:
+    """Draw the first, the middle and the last picture of an export (`mbframe.render.preview`)."""
+
+    result: str
+    keywords: dict[str, Any] = field(default_factory=dict)
+    model: Model | None = None
+    slot: ClassVar[str] = "export"
+
+    def run(self, report: Report) -> list[Any]:
+        found = mb.load_result(self.result, system=self.model.system() if self.model is not None else None)
+        return mb.render.preview(found, **self.keywords)
+
+
+@dataclass(frozen=True)
 class TableTask:
     """Write quantities of a stored result as a table (.csv or .parquet)."""
 

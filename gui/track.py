@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -19,6 +20,41 @@ AT_ONCE: Final = 20
 """Bodies whose motion is worked out in one piece."""
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """The motion of all bodies at stored instants that follow each other, of which `first` is the first.
+
+    Positions, Euler parameters, velocities and angular velocities (n, bodies, 3 or 4); modal coordinates with their
+    rates of the flexible bodies, and own states of elements, by name.
+    """
+
+    first: int
+    position: Array
+    p: Array
+    velocity: Array
+    omega: Array
+    bends: dict[str, tuple[Array, Array]]
+    own: dict[str, Array]
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    @classmethod
+    def of(cls, result: mb.Result, names: list[str], first: int = 0) -> Stretch:
+        """That of a result."""
+        n = len(result.t)
+        courses = _motion(result, names) if names else tuple(np.zeros((n, 0, width)) for width in (3, 4, 3, 3))
+        return cls(first, *courses, *_others(result))
+
+
+def _others(result: mb.Result) -> tuple[dict[str, tuple[Array, Array]], dict[str, Array]]:
+    """Modal coordinates with their rates, and own states of elements."""
+    flexible = [body for body in result.system.bodies if isinstance(body, mb.FlexibleBody)]
+    bends = {body.name: (result.modal(body), result.modal_velocity(body)) for body in flexible}
+    states = result._states
+    return bends, {name: states.part("z", place) for name, place, _ in states.tables.own_states()}
+
+
 class Track:
     """The motion of a result as it is played: cubic between stored instants, from positions and velocities alone.
 
@@ -33,7 +69,7 @@ class Track:
         self.dimension = result.dimension
         self.names = [body.name for body in result.system.bodies]
         self._before = before
-        self._known: tuple[Array, Array, Array, Array] | None = None
+        self._known: Stretch | None = None
 
     def __len__(self) -> int:
         return len(self.t)
@@ -43,11 +79,11 @@ class Track:
         """First and last instant, s; zeros if there is none."""
         return (float(self.t[0]), float(self.t[-1])) if len(self.t) else (0.0, 0.0)
 
-    @property
-    def _courses(self) -> tuple[Array, Array, Array, Array]:
-        """Positions, Euler parameters, velocities and angular velocities (n, bodies, 3 or 4)."""
-        for _ in self.preparation():
-            pass
+    def stretch(self, i: int) -> Stretch:
+        """The motion around a stored instant and the next one: here that of all instants."""
+        if self._known is None:
+            for _ in self.preparation():
+                pass
         assert self._known is not None
         return self._known
 
@@ -56,7 +92,7 @@ class Track:
         if self._known is not None:
             return
         before = self._before._known if self._before is not None else None
-        first = len(before[0]) if before is not None else 0
+        first = len(before) if before is not None else 0
         new = self.result if before is None else _since(self.result, first)
         n = len(self.t) - first
         found = [[np.zeros((n, 0, width))] for width in (3, 4, 3, 3)]
@@ -66,13 +102,16 @@ class Track:
             yield
         whole = [np.concatenate(course, axis=1) for course in found]
         if before is not None:
-            whole = [np.concatenate(pair) for pair in zip(before, whole, strict=True)]
-        self._known, self._before = (whole[0], whole[1], whole[2], whole[3]), None
+            earlier = (before.position, before.p, before.velocity, before.omega)
+            whole = [np.concatenate(pair) for pair in zip(earlier, whole, strict=True)]
+        self._known, self._before = Stretch(0, *whole, *_others(self.result)), None
 
     def state(self, t: float) -> State:
         """The state at an instant; before the first and after the last stored one it stays as it is there."""
         i, j, h, s = self.around(t)
-        position, p, velocity, omega = self._courses
+        known = self.stretch(i)
+        i, j = i - known.first, j - known.first
+        position, p, velocity, omega = known.position, known.p, known.velocity, known.omega
         x, v = _hermite(position[i], velocity[i], position[j], velocity[j], h, s)
         rate_i, rate_j = 0.5 * _spun(omega[i], p[i]), 0.5 * _spun(omega[j], p[j])
         # p and -p are the same rotation: meant is the one to which the mean angular velocity leads.
@@ -85,31 +124,16 @@ class Track:
         turned, rate = turned / size, rate / size
         spin = 2.0 * _vector_part(rate, turned)
         rotations = matrix_from_quaternion(turned)
-        bends = {
-            name: _hermite(eta[i], rate[i], eta[j], rate[j], h, s) for name, (eta, rate) in self._deformations.items()
-        }
+        bends = {name: _hermite(eta[i], rate[i], eta[j], rate[j], h, s) for name, (eta, rate) in known.bends.items()}
         motions = {
             name: Motion(x[k], rotations[k], v[k], spin[k], *bends.get(name, ())) for k, name in enumerate(self.names)
         }
-        return State(float(t), motions, self._own_states(i, j, s), self.dimension)
+        own = {name: (1.0 - s) * z[i] + s * z[j] for name, z in known.own.items()}
+        return State(float(t), motions, own, self.dimension)
 
     def nearest(self, t: float) -> State:
         """The stored state nearest to an instant."""
         return self.state(float(self.t[int(np.argmin(np.abs(self.t - t)))]))
-
-    @cached_property
-    def _deformations(self) -> dict[str, tuple[Array, Array]]:
-        """Modal coordinates and their rates of the flexible bodies."""
-        flexible = [body for body in self.result.system.bodies if isinstance(body, mb.FlexibleBody)]
-        return {body.name: (self.result.modal(body), self.result.modal_velocity(body)) for body in flexible}
-
-    def _own_states(self, i: int, j: int, s: float) -> dict[str, Array]:
-        return {name: (1.0 - s) * z[i] + s * z[j] for name, z in self._element_states.items()}
-
-    @cached_property
-    def _element_states(self) -> dict[str, Array]:
-        states = self.result._states
-        return {name: states.part("z", place) for name, place, _ in states.tables.own_states()}
 
     def sampled(self, count: int) -> list[State]:
         """States at equal intervals over the whole motion."""
@@ -120,7 +144,7 @@ class Track:
     def places(self, count: int) -> Array:
         """Origins of the bodies (m, 3) at some of the stored instants, spread over the motion."""
         chosen = np.linspace(0, len(self) - 1, min(count, len(self))).astype(int)
-        return self._courses[0][chosen].reshape(-1, 3)
+        return self.stretch(0).position[chosen].reshape(-1, 3)
 
     def path(self, body: str, until: float, since: float | None = None, local_point: Any = None) -> Array:
         """Positions (m, 3) of a body's origin, or of a point of it, at the stored instants up to one, and at it."""

@@ -25,6 +25,7 @@ from .fields.base import sentence
 from .icons import icon
 from .kinds import GROUPS, group_of, icon_name
 from .labels import ProblemLabel
+from .names import one_line, unformatted
 from .quantity_names import split
 from .results_list import details, dot
 from .runs import Run
@@ -52,6 +53,8 @@ class ModelTree(QWidget):
         super().__init__(parent)
         self.setObjectName("model_tree")
         self.document = document
+        self.menu_extensions: list[Callable[[QMenu, Any], object]] = []
+        """Called with the context menu and its element, to add to it."""
         self._items: dict[int, QTreeWidgetItem] = {}
         self._closed: set[str] = set()
         self._build()
@@ -128,10 +131,10 @@ class ModelTree(QWidget):
         return item
 
     def _add(self, parent: Any, element: Any) -> QTreeWidgetItem:
-        item = QTreeWidgetItem(parent, [element.name])
+        item = QTreeWidgetItem(parent, [one_line(element.name)])
         item.setData(0, THING, element)
         item.setIcon(0, icon(icon_name(element), "text"))
-        item.setToolTip(0, describe(element))
+        item.setToolTip(0, unformatted(describe(element)))
         if element is not self.document.system.ground:
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
         self._items[id(element)] = item
@@ -147,9 +150,9 @@ class ModelTree(QWidget):
             for k, run in enumerate(runs):
                 item = self._results.child(k) or QTreeWidgetItem(self._results)
                 item.setData(0, THING, run)
-                item.setText(0, run.name)
+                item.setText(0, one_line(run.name))
                 item.setIcon(0, dot(run.color, hollow=run.stale))
-                item.setToolTip(0, details(run))
+                item.setToolTip(0, unformatted(details(run)))
                 item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
                 font = QFont(self.font())
                 font.setBold(run is self.document.current_run)
@@ -201,7 +204,7 @@ class ModelTree(QWidget):
 
     def _on_renamed(self, item: QTreeWidgetItem, _: int) -> None:
         thing, name = item.data(0, THING), item.text(0).strip()
-        if thing is not None and name != thing.name:
+        if thing is not None and name not in (thing.name, one_line(thing.name)):
             # The editor of the row is still open, and a new name fills the tree anew.
             QTimer.singleShot(0, lambda: self._rename(thing, name))
 
@@ -284,13 +287,15 @@ class ModelTree(QWidget):
                 f"Delete, with {len(others)} that depend{'s' if len(others) == 1 else ''} on it" if others else "Delete"
             )
             delete = _action(menu, "delete", text, "delete", lambda: self.delete(thing))
-            delete.setToolTip(", ".join(other.name for other in others))
+            delete.setToolTip(unformatted(", ".join(other.name for other in others)))
             menu.setToolTipsVisible(True)
             menu.addSeparator()
             self._add_quantities(menu, thing)
         if isinstance(thing, mb.Body) and thing is not system.ground:
             _action(menu, "follow", "Follow with the camera", "follow", lambda: self.follow_requested.emit(thing))
             _action(menu, "trail", "Draw its path", "trail", lambda: self.trail_requested.emit(thing))
+        for extend in self.menu_extensions:
+            extend(menu, thing)
         return menu
 
     def _add_quantities(self, menu: QMenu, element: mb.Element) -> None:

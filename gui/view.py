@@ -34,7 +34,7 @@ from .view_additions import Arrows, Trails
 from .view_camera import ViewCamera
 from .view_cube import ViewCube
 from .view_drawing import Drawing
-from .view_labels import paint_labels
+from .view_labels import paint_labels, paint_scale
 from .view_menu import menu_for
 from .view_tools import ViewTool
 
@@ -77,6 +77,8 @@ class View(QWidget):
         self.shadows = True
         self.hidden: set[str] = set()
         """Names of elements that are not drawn."""
+        self.transparent: set[str] = set()
+        """Names of elements that one sees through."""
         self.menu_extensions: list[Callable[[QMenu, Any], object]] = []
         """Called with the context menu and its element, to add to it."""
         self.trails = Trails(self)
@@ -160,9 +162,11 @@ class View(QWidget):
 
     def _replaced(self) -> None:
         self.hidden.clear()
+        self.transparent.clear()
         self.trails.clear()
         self.arrows.clear()
-        self.camera.begin_anew()
+        empty_plane = self.document.system.dimension == 2 and not self.document.system.bodies
+        self.camera.begin_anew("front" if empty_plane else "iso")  # where one draws, paper is not askew
         self._described = True
         self._rebuilding.start()
         self.options_changed.emit()
@@ -212,9 +216,9 @@ class View(QWidget):
         """Draw the system anew, from where it was looked at before."""
         if self.canvas is None:
             return
-        before = self.camera.pose if self.scene is not None else None
+        before = self.camera.pose_as_described
         system, track = self.document.system, self.player.track
-        motion = track.sampled(40) if track is not None and not self._strange(track) and not self.followed else None
+        motion = track.sampled(40) if track is not None and not self._strange(track) else None
         try:
             scene = self.canvas.draw_system(
                 system,
@@ -223,6 +227,8 @@ class View(QWidget):
                 shadows=self.shadows and len(system.bodies) <= MANY,
                 tolerant=True,
                 hidden=self.hidden,
+                transparent=self.transparent,
+                follow=self.followed,
                 detail=next(share for most, share in DETAIL if len(system.bodies) <= most),
             )
         except mb.MbframeError as error:
@@ -281,6 +287,14 @@ class View(QWidget):
     def hide_elements(self, names: set[str]) -> None:
         """Draw all but these elements."""
         self.hidden = set(names)
+        self._draw_others()
+
+    def see_through(self, names: set[str]) -> None:
+        """Draw these elements so that one sees what is in and behind them."""
+        self.transparent = set(names)
+        self._draw_others()
+
+    def _draw_others(self) -> None:
         self.camera.hold()
         self._rebuilding.start()
         self.options_changed.emit()
@@ -299,9 +313,7 @@ class View(QWidget):
 
     def follow(self, body: str | None) -> None:
         """Let the camera move along with a body; None lets it stand still."""
-        self.camera.followed = body
-        if self.scene is not None and not self._rebuilding.isActive():
-            self.scene.follow(body)
+        self.camera.follow(body)
         self.options_changed.emit()
 
     def show_again(self) -> None:
@@ -348,11 +360,12 @@ class View(QWidget):
             return
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         painter.drawImage(QRectF(0.0, 0.0, self.width(), self.height()), image)
+        paint_scale(self, painter)
         for tool in self.tools:
             tool.paint(painter)
         if self.labels:
             paint_labels(self, painter)
-        if self.message:
+        if self.message and not any(tool.active for tool in self.tools):
             self._paint_message(painter, look.color("muted"))
 
     def _paint_message(self, painter: QPainter, color: QColor) -> None:

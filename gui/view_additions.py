@@ -30,6 +30,10 @@ class Trails:
     def __iter__(self) -> Any:
         return iter(self._points)
 
+    def items(self) -> Any:
+        """Bodies with the points whose paths are drawn; None is the origin."""
+        return self._points.items()
+
     def set(self, body: str, shown: bool, point: Any = None) -> None:
         """Draw the path of a body, or do not."""
         if shown:

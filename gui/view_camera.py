@@ -33,6 +33,10 @@ class ViewCamera(QObject):
         """Whether it sees all of it, and goes on doing so when the view changes its size."""
         self.by_hand = False
         """Whether a person chose where it is: then nothing else moves it, not even to bring a motion into view."""
+        self.first_view: str | tuple[float, ...] = "iso"
+        """From where a model is looked at first."""
+        self.next_pose: nav.Pose | None = None
+        """From where the next scene is looked at; None leaves it as it is."""
         self._fit_next = True
         self._turning: QVariantAnimation | None = None
 
@@ -43,9 +47,19 @@ class ViewCamera(QObject):
         return None if canvas is None else nav.Pose.of(canvas.plotter.camera)
 
     @property
+    def pose_as_described(self) -> nav.Pose | None:
+        """Where the camera would be if what it goes along with were where it is described; None without a scene."""
+        scene, pose = self._scene, self.pose
+        if scene is None or pose is None:
+            return None
+        if scene.followed is None or scene.followed not in scene.system:  # which may have changed since it was drawn
+            return pose
+        return pose.moved(-scene.shift(scene.followed))
+
+    @property
     def placement(self) -> tuple[tuple[float, ...], ...] | None:
         """Position, focus and upward direction, as `mbframe.render.export` takes them."""
-        pose = self.pose
+        pose = self.pose_as_described
         return None if pose is None else tuple(map(tuple, (pose.position, pose.focus, pose.up)))
 
     @property
@@ -55,21 +69,27 @@ class ViewCamera(QObject):
 
     # --- scenes -------------------------------------------------------------------------------------------------------
 
-    def begin_anew(self) -> None:
+    def begin_anew(self, view: str = "iso") -> None:
         """See all of the next scene, from a direction of its own, and follow nothing."""
-        self.followed = None
+        self.followed = self.next_pose = None
+        self.first_view = view
         self._fit_next = True
         self.by_hand = False
 
     def look_again(self, scene: mb.render.Scene, before: nav.Pose | None) -> None:
         """The scene was drawn anew: look at it from where the last one was looked at, or at all of it."""
-        scene.follow(self.followed)
         if before is not None and not self._fit_next:
             before.give(scene.plotter.camera)
             if self.fitted:
                 self._fitting(scene).give(scene.plotter.camera)
+        else:
+            scene.view(self.first_view)
         self.fitted |= self._fit_next
         self._fit_next = False
+        if self.next_pose is not None:
+            self._keep()
+            self.next_pose.give(scene.plotter.camera)
+            self.next_pose = None
         self.moved.emit()
 
     def resized(self) -> None:
@@ -91,8 +111,16 @@ class ViewCamera(QObject):
         if (scene := self._scene) is not None:
             start = _now(scene)
             scene.view(name)
-            self._go(start, self._kept_on_followed(scene))
+            self._go(start, _now(scene))
             self.see_all()
+
+    def follow(self, body: str | None) -> None:
+        """Go along with a body; None stands still. A camera that sees all of it now sees all that moves from there."""
+        self.followed = body
+        if (scene := self._scene) is not None and (body is None or body in scene.system):
+            scene.follow(body)
+            if self.fitted:
+                self.put(self._fitting(scene))
 
     def see_all(self) -> None:
         """See all of what is drawn next, from the same direction."""
@@ -102,12 +130,7 @@ class ViewCamera(QObject):
         """The pose that sees all of it from the present direction."""
         pose = _now(scene)
         scene.view_from(pose.towards, pose.frame[:, 1])
-        return self._kept_on_followed(scene)
-
-    def _kept_on_followed(self, scene: mb.render.Scene) -> nav.Pose:
-        """The pose that a scene chose for the described mechanism, shifted to where the followed body is now."""
-        pose = _now(scene)
-        return pose if self.followed is None else pose.moved(scene.shift(self.followed))
+        return _now(scene)
 
     # --- by hand ------------------------------------------------------------------------------------------------------
 
@@ -147,7 +170,7 @@ class ViewCamera(QObject):
         if (scene := self._scene) is not None:
             start, front = _now(scene), self.front
             self._keep()
-            self._go(start, nav.looking(start, front @ np.array(zone, float), front[:, 2], -front[:, 1]))
+            self._go(start, nav.looking(start, front @ np.array(zone, float), front[:, 2], front[:, 1]))
 
     @property
     def front(self) -> NDArray[np.float64]:

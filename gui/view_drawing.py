@@ -71,8 +71,8 @@ class Drawing(QObject):
 
     @property
     def slow(self) -> bool:
-        """Whether pictures take too long to be drawn one after another with all pixels."""
-        return self.frame_time > SLOW
+        """Whether pictures take too long to be drawn one after another with all pixels; a graphics card is not slow."""
+        return self.frame_time > SLOW and not (self.canvas is not None and self.canvas.in_hardware)
 
     @property
     def seen(self) -> bool:
@@ -119,7 +119,11 @@ class Drawing(QObject):
         assert self.canvas is not None
         begin = time.perf_counter()
         self.canvas.resize(*self.pixel_size(share))
+        first = self.frame_time == 0.0
         self._take(self.canvas.image())
+        if first and self.canvas.in_hardware:
+            self.canvas.smooth_always()
+            self.changed()
         taken = time.perf_counter() - begin
         if share == 1.0:
             self.frame_time = taken if self.frame_time == 0.0 else 0.5 * (self.frame_time + taken)

@@ -1,16 +1,35 @@
-"""Names of elements over the picture of the view."""
+"""Names of elements over the picture of the view, and the scale of its grid."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QPainter, QPen
 
 from . import theme
 
 if TYPE_CHECKING:
     from .view import View
+
+
+def paint_scale(view: View, painter: QPainter) -> None:
+    """Say in a corner how far apart the lines of the grid are, with a bar of that length where it does not depend."""
+    scene, canvas = view.scene, view.canvas
+    if scene is None or canvas is None or scene.spacing <= 0.0:
+        return
+    look = theme.current()
+    words = f"grid {scene.spacing:g} m"
+    left, low = 12.0, view.height() - 12.0
+    painter.setPen(QPen(look.color("muted"), 1.5))
+    if scene.parallel:
+        length = scene.spacing * view.height() / (2.0 * canvas.plotter.camera.parallel_scale)
+        if 8.0 <= length <= 0.4 * view.width():
+            for x, y, right, down in ((0.0, 0.0, length, 0.0), (0.0, -4.0, 0.0, 4.0), (length, -4.0, length, 4.0)):
+                painter.drawLine(QPointF(left + x, low + y), QPointF(left + right, low + down))
+            left += length + 10.0
+            low += 4.0
+    painter.drawText(QPointF(left, low), words)
 
 
 def paint_labels(view: View, painter: QPainter) -> None:

@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QMenu
 
 import mbframe as mb
 
+from .names import one_line
+
 if TYPE_CHECKING:
     from .view import View
 
@@ -24,7 +26,7 @@ def menu_for(view: View, element: Any) -> QMenu:
     system = view.document.system
     if isinstance(element, mb.Body) and element is not system.ground:
         name = element.name
-        menu.addSection(name)
+        menu.addSection(one_line(name))
         trail = menu.addAction("Draw its path")
         trail.setCheckable(True)
         trail.setChecked(name in view.trails)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -28,12 +29,12 @@ from PySide6.QtWidgets import (
 
 import mbframe as mb
 
-from . import theme
+from . import looks, theme
 from .actions import Actions
 from .arranging import stack
 from .docks import Docks
 from .document import Document
-from .field_keys import FieldKeys
+from .field_keys import FieldKeys, typed_undo
 from .files import Files, dropped_file
 from .gallery import Gallery
 from .hint import Hint
@@ -41,6 +42,7 @@ from .icons import application_icon, set_icon
 from .memory import beside_the_window
 from .menus import entries
 from .modelling.workbench import Modelling
+from .names import one_line, unformatted
 from .panels import Panels
 from .playback import Player
 from .runner import Runner
@@ -52,9 +54,11 @@ from .track import Track
 from .units import SYSTEMS, DisplayUnits
 from .view import View
 
-FIRST_HINT: Final = "Space plays it. Drag turns the view, the wheel zooms, a click selects. Run computes it anew."
+FIRST_HINT: Final = "Space pauses it. Drag turns the view, the wheel zooms, a click selects. Run computes it anew."
 LATEST_START: Final = 500
 """Milliseconds after which panels are made, painted or not."""
+MOST_NOTICES: Final = 12
+"""Lines about what was left out of a file that are shown at once."""
 SECOND_HINT: Final = "Your first run. Keep what you have:"
 
 
@@ -112,6 +116,7 @@ class MainWindow(QMainWindow):
             self._stay_on_screen()
             self.first_painted.emit()
             self._drawing_imported.connect(self.view.prepare)
+            self._drawing_imported.connect(self.gallery.draw_motions)
             threading.Thread(target=self._import_drawing, name="import of VTK", daemon=True).start()
             self.panels.make(self._panels_made)
 
@@ -132,8 +137,8 @@ class MainWindow(QMainWindow):
         """Requests of panels go to those who can fulfil them; all else panels learn from the document."""
         tree, plots = self.panels["tree"], self.panels["plots"]
         plots.time_requested.connect(self.player.seek)
-        plots.run_requested.connect(self.run)
         tree.confirm_delete = self.modelling.confirm_delete
+        tree.menu_extensions.append(self.modelling.extend_menu)
         tree.plot_requested.connect(lambda name: (self.show_tab("plots"), plots.add(name)))
         tree.quantities_requested.connect(lambda name: (self.show_tab("plots"), plots.plot_element(name)))
         tree.follow_requested.connect(lambda body: self.view.follow(body.name if body is not None else None))
@@ -236,11 +241,14 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         gallery, document = self.gallery, self.document
-        gallery.example_chosen.connect(self.open_example)
+        gallery.example_chosen.connect(self._play_example)
         gallery.file_chosen.connect(self.files.open)
         gallery.new_chosen.connect(self.files.new)
         gallery.open_chosen.connect(self.files.open_with_dialog)
         document.replaced.connect(self._on_replaced)
+        document.looks = partial(looks.looks, self)
+        document.left_out.connect(self._tell_left_out)
+        document.looks_restored.connect(partial(looks.restore, self))
         document.title_changed.connect(self._show_title)
         document.units_changed.connect(self._show_units)
         document.selection_changed.connect(lambda _: self._show_options())
@@ -304,12 +312,21 @@ class MainWindow(QMainWindow):
         """Open an example from the gallery, with the path of its most telling body."""
         if not self.files.open_example(name):
             return
-        shown = exhibit(name)
-        if shown is not None and shown.trail:
-            self.view.set_trail(shown.trail, True, shown.trail_point)
-        if shown is not None and shown.follow:
-            self.view.follow(shown.follow)
+        if (shown := exhibit(name)) is not None:
+            if shown.trail:
+                self.view.set_trail(shown.trail, True, shown.trail_point)
+            if shown.follow:
+                self.view.follow(shown.follow)
+            if shown.speed:
+                self.player.set_speed(shown.speed)
+            self.view.camera.first_view = shown.view
         self.hint.offer("first steps", FIRST_HINT)
+
+    def _play_example(self, name: str) -> None:
+        """Open an example that was chosen on the start page, and play its motion at once."""
+        self.open_example(name)
+        if self.model_shown:
+            self.player.play()
 
     def show_tab(self, name: str) -> None:
         """Bring a panel of the lower tabs to the front."""
@@ -356,7 +373,8 @@ class MainWindow(QMainWindow):
     # --- dialogs ------------------------------------------------------------------------------------------------------
 
     def show_export(self) -> None:
-        """Open the dialog that writes files."""
+        """Open the dialog that writes files; nothing plays behind it."""
+        self.player.pause()
         dialog = import_module(".export_dialog", __package__).ExportDialog(
             self.document, self.solver, self.view, self, self.settings
         )
@@ -413,11 +431,36 @@ class MainWindow(QMainWindow):
         box.setObjectName("failure_dialog")
         box.setIcon(QMessageBox.Icon.Warning)
         box.setWindowTitle("mbframe")
-        box.setText(text)
+        box.setText(unformatted(text))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
+    def _tell_left_out(self, notices: list[str]) -> None:
+        """What an imported file says and the model does not: to be read once, and kept in the messages."""
+        box = QMessageBox(self)
+        box.setObjectName("left_out_dialog")
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setIcon(QMessageBox.Icon.Information)
+        box.setWindowTitle("Imported")
+        count = "One thing" if len(notices) == 1 else f"{len(notices)} things"
+        box.setText(f"{count} in the file could not be taken over.")
+        shown = notices[:MOST_NOTICES]
+        more = [f"and {len(notices) - len(shown)} more, in the messages."] if len(notices) > len(shown) else []
+        box.setInformativeText("\n".join(f"• {line}" for line in (*shown, *more)))
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
 
     # --- editing ------------------------------------------------------------------------------------------------------
+
+    def undo(self) -> None:
+        """Take back what was done last: letters that are being typed, else a change of the model."""
+        focus: Any = self.focusWidget()
+        focus.undo() if typed_undo(focus) else self.document.undo()
+
+    def redo(self) -> None:
+        """Do again what was taken back."""
+        focus: Any = self.focusWidget()
+        focus.redo() if typed_undo(focus, redo=True) else self.document.redo()
 
     def _editable(self) -> Any:
         """What is selected, if it can be deleted or duplicated."""
@@ -485,6 +528,8 @@ class MainWindow(QMainWindow):
         name = self._selected_body()
         self._check("labels", self.view.labels)
         self._check("pull", self.modelling.pull.on)
+        chosen = self.document.selection
+        self._check("transparent", chosen is not None and chosen.name in self.view.transparent)
         self.modelling.enable(self.actions_, self.model_shown)
         self._check("trail", name in self.view.trails if name else bool(list(self.view.trails)))
         self._check("follow", self.view.followed is not None and name in (None, self.view.followed))
@@ -511,8 +556,9 @@ class MainWindow(QMainWindow):
         set_icon(self.actions_["play"], "pause" if playing else "play")
 
     def _show_title(self) -> None:
-        self.setWindowTitle(f"{self.document.title}[*] – mbframe" if self.model_shown else "mbframe")
-        self.setWindowModified(self.model_shown and self.document.dirty)
+        name = one_line(self.document.title).replace("[*]", "[*][*]")  # doubled, it is no place for a mark
+        self.setWindowTitle(f"{name}[*] – mbframe" if self.model_shown else "mbframe")
+        self.setWindowModified(self.model_shown and self.document.unsaved)
 
     # --- theme and units ----------------------------------------------------------------------------------------------
 

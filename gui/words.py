@@ -71,11 +71,12 @@ def parameter_label(name: str) -> str:
 
 
 def first_sentence(thing: Any) -> str:
-    """The first sentence of a docstring, as plain text."""
+    """The first sentence of a docstring, as plain text, without a number of equations: in the plane it is another."""
     text = inspect.getdoc(thing) or ""
     paragraph = re.sub(
         r"\s*\[[A-Z]\w*\d{4}[a-z]?[^\]]*\](, (eqs?\.|section) [\w.-]*\w)?", "", " ".join(text.split("\n\n")[0].split())
     )
+    paragraph = re.sub(r"\s*\([^()]*\bequations?\b[^()]*\)", "", paragraph)
     match = re.match(r"(.+?[.:])(?:\s|$)", paragraph)
     return (match[1] if match else paragraph).replace("`", "").rstrip(":.") + ("." if paragraph else "")
 

@@ -26,6 +26,7 @@ from ..arranging import scrolled, stack
 from ..banner import Banner
 from ..document import Document
 from ..latest import Latest
+from ..names import one_line, unformatted
 from ..tasks import Model
 from ..turns import single_shot
 from ..words import class_label, spaced
@@ -218,7 +219,7 @@ class EquationsPanel(QWidget):
         if element is None:
             self.law.clear()
             return
-        self.name.setText(f"{element.name}: {class_label(type(element)).lower()}")
+        self.name.setText(unformatted(f"{one_line(element.name)}: {class_label(type(element)).lower()}"))
         whole = documented(type(element))
         blocks = [_formula(headline(whole)), f"<p>{printed(whole)}</p>"]
         for part in self.found.parts if isinstance(self.found, mb.JointEquations) else ():

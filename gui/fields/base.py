@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from mbframe.parameters import REQUIRED, Element, Parameter
 
@@ -35,10 +35,12 @@ class PlainUnits:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a field needs besides its parameter: display units, and the elements that a reference may choose from."""
+    """What a field needs besides its parameter: display units, elements that a reference may choose from, sizes."""
 
     units: Any
     candidates: Callable[[Parameter, Any], Sequence[Element]] = lambda parameter, current: ()
+    scale: Callable[[str], float] = lambda unit: 0.0
+    """How large numbers with an SI unit are in the model: what is noise against that is shown as nothing."""
 
 
 PLAIN = Surroundings(PlainUnits())
@@ -172,6 +174,13 @@ class Field(QWidget):
         for editor in self.editors():
             mark(editor, bool(problem))
         self.problem_changed.emit(problem)
+
+
+def show(edit: QLineEdit, text: str) -> None:
+    """Put a text that is in force into a line edit: nothing is left to undo there, and the cursor stays if it can."""
+    place = edit.cursorPosition() if text == edit.text() else len(text)
+    edit.setText(text)
+    edit.setCursorPosition(place if edit.hasFocus() else 0)
 
 
 def mark(widget: QWidget, wrong: bool) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QWidget
 
 from mbframe.parameters import Parameter
 
+from ..names import one_line
 from .base import PLAIN, Field, Surroundings
 
 NONE = "none"
@@ -105,7 +106,7 @@ class ReferenceField(Field):
         with QSignalBlocker(self.combo):
             self.combo.clear()
             for element in self._elements:
-                self.combo.addItem(NONE if element is None else element.name)
+                self.combo.addItem(NONE if element is None else one_line(element.name))
             index = next((k for k, element in enumerate(self._elements) if element is value), -1)
             self.combo.setCurrentIndex(index)
 

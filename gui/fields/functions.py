@@ -10,10 +10,11 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 import mbframe as mb
 from mbframe.parameters import Parameter
 
+from .. import typed_units
 from ..words import unit_label
 from .base import PLAIN, Field, Surroundings
 from .choices import ComboBox
-from .numbers import exact, read_number
+from .numbers import exact, is_number, read_number, read_quantity
 from .texts import TextEdit
 
 KINDS: Final = {
@@ -34,10 +35,15 @@ class FunctionEdit(QWidget):
     escaped = Signal()
 
     def __init__(
-        self, variables: tuple[str, ...], name: str, parent: QWidget | None = None, optional: bool = False
+        self,
+        variables: tuple[str, ...],
+        name: str,
+        parent: QWidget | None = None,
+        optional: bool = False,
+        unit: str = "",
     ) -> None:
         super().__init__(parent)
-        self._variables, self._optional = variables, optional
+        self._variables, self._optional, self._unit = variables, optional, unit
         self._function: mb.Function | None = None
         self.kind = ComboBox(self)
         self.kind.setObjectName(f"{name}_kind")
@@ -84,12 +90,30 @@ class FunctionEdit(QWidget):
             if kind == "polynomial":
                 return mb.Function.polynomial([read_number(c) for c in text.split(",")], self._variables[0])
             if kind == "spline":
-                return mb.Function.table(*points_of(text), self._variables[0], interpolation="spline")
+                return mb.Function.table(*points_of(text, self._unit), self._variables[0], interpolation="spline")
             if kind != "expression":
-                return getattr(mb.Function, kind)(*points_of(text), self._variables[0])
+                return getattr(mb.Function, kind)(*points_of(text, self._unit), self._variables[0])
         except mb.ModelError as error:
             raise ValueError("; ".join(problem.message for problem in error.problems)) from None
-        return text  # type: ignore[return-value]
+        return self._formula(text.replace("^", "**"))  # type: ignore[return-value]
+
+    def _formula(self, text: str) -> str | float:
+        """What a formula means; one that ends with a unit, such as 12 rpm or 20*sin(t) mm, is converted."""
+        typed = typed_units.split(text)
+        if typed is None or self._is_formula(text):
+            return text
+        formula, unit = typed
+        factor = typed_units.factor(unit, self._unit)
+        if is_number(formula):
+            return read_number(formula) * factor
+        return formula if factor == 1.0 else f"({formula})*{factor!r}"
+
+    def _is_formula(self, text: str) -> bool:
+        try:
+            mb.Function(text, variables=self._variables)
+        except mb.ModelError:
+            return False
+        return True
 
     def _change_kind(self) -> None:
         self._hint()
@@ -134,15 +158,15 @@ def text_of(function: mb.Function | None) -> str:
     return exact(data) if isinstance(data, float) else str(data)
 
 
-def points_of(text: str) -> tuple[list[float], list[float]]:
-    """The points of a text such as "0: 0, 1: 0.5"."""
+def points_of(text: str, unit: str = "") -> tuple[list[float], list[float]]:
+    """The points of a text such as "0: 0, 1: 0.5", or "0: 0, 1: 500 mm" for values with an SI unit."""
     x, y = [], []
     for pair in text.strip(", ").split(","):
         parts = pair.split(":")
         if len(parts) != 2:
             raise ValueError(f"“{pair.strip()}” is not a point; write x: y, and commas between points")
         x.append(read_number(parts[0]))
-        y.append(read_number(parts[1]))
+        y.append(read_quantity(parts[1], unit, PLAIN.units))
     return x, y
 
 
@@ -163,7 +187,7 @@ class FunctionField(Field):
         layout.setSpacing(4)
         for k in range(self.count or 1):
             name = f"{parameter.name}_{k}" if several else parameter.name
-            edit = FunctionEdit(parameter.variables, name, self, parameter.optional)
+            edit = FunctionEdit(parameter.variables, name, self, parameter.optional, parameter.unit)
             row = QHBoxLayout()
             row.setSpacing(6)
             if several:

@@ -2,13 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from PySide6.QtGui import QFocusEvent, QResizeEvent
 
-from .numbers import exact, read_number
-from .texts import TextField
+from .numbers import exact, fits, read_quantity, readable
+from .texts import TextEdit, TextField
+
+Style = Callable[[float], str]
+"""Writes a number."""
+
+
+class NumbersEdit(TextEdit):
+    """A line of numbers: all digits while it is edited, else as many as there is room for; no exponent is cut."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._write: Callable[[Style], str] = lambda style: ""
+        self._scale = 0.0
+
+    def show_numbers(self, write: Callable[[Style], str], scale: float = 0.0) -> None:
+        """Show what is written in a style; numbers that are noise against `scale` are nothing."""
+        self._write, self._scale = write, scale
+        self._put()
+
+    def _put(self) -> None:
+        text = self._write(exact)
+        if not self.hasFocus():
+            styles = (partial(readable, scale=self._scale, digits=digits) for digits in range(5, 0, -1))
+            text = next((shorter for style in styles if fits(self, shorter := self._write(style))), text)
+        self.show_text(text)
+        self.setCursorPosition(0)
+        self.setToolTip("" if text == self._write(exact) else self._write(exact))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        if not self.changed:
+            self._put()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if not self.changed:
+            self._put()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if not self.changed:
+            self._put()
 
 
 class NumberListField(TextField):
@@ -17,18 +61,25 @@ class NumberListField(TextField):
     Subclasses say how a value is written (`_text`) and what a text means (`_meant`).
     """
 
-    def _text(self, value: Any) -> str:
+    edit: NumbersEdit
+
+    def _new_edit(self) -> TextEdit:
+        return NumbersEdit()
+
+    def _text(self, value: Any, style: Style) -> str:
         raise NotImplementedError
 
     def _meant(self, text: str) -> Any:
         raise NotImplementedError
 
     def _display(self, value: Any) -> None:
-        self.edit.show_text("" if value is None else self._text(value))
+        unit = self.parameter.unit
+        scale = abs(self.surroundings.units.to_display(self.surroundings.scale(unit), unit)) if unit else 0.0
+        self.edit.show_numbers(lambda style: "" if value is None else self._text(value, style), scale)
 
     def _read(self) -> Any:
         text = self.edit.text().strip()
-        if text == ("" if self._value is None else self._text(self._value)):
+        if not self.edit.changed:
             return self._value
         if text:
             return self._meant(text)
@@ -36,14 +87,12 @@ class NumberListField(TextField):
             return None
         raise ValueError(f"the field is empty; write {self.placeholder}")
 
-    def _written(self, numbers: Any) -> str:
+    def _written(self, numbers: Any, style: Style) -> str:
         units, unit = self.surroundings.units, self.parameter.unit
-        return ", ".join(exact(float(units.to_display(float(n), unit) if unit else n)) for n in numbers)
+        return ", ".join(style(float(units.to_display(float(n), unit) if unit else n)) for n in numbers)
 
     def _numbers(self, text: str) -> list[float]:
-        units, unit = self.surroundings.units, self.parameter.unit
-        numbers = [read_number(part) for part in text.split(",")]
-        return [float(units.from_display(n, unit)) for n in numbers] if unit else numbers
+        return [read_quantity(part, self.parameter.unit, self.surroundings.units) for part in text.split(",")]
 
 
 class NumbersField(NumberListField):
@@ -51,8 +100,8 @@ class NumbersField(NumberListField):
 
     placeholder = "a number, or several with commas"
 
-    def _text(self, value: Any) -> str:
-        return self._written([value] if isinstance(value, Real) else value)
+    def _text(self, value: Any, style: Style) -> str:
+        return self._written([value] if isinstance(value, Real) else value, style)
 
     def _meant(self, text: str) -> Any:
         numbers = self._numbers(text.rstrip(", "))
@@ -74,8 +123,8 @@ class ArrayField(NumberListField):
         """Whether there is one row only."""
         return len(self.parameter.shape or (None,)) == 1
 
-    def _text(self, value: Any) -> str:
-        return "; ".join(self._written(row) for row in np.atleast_2d(np.asarray(value, float)))
+    def _text(self, value: Any, style: Style) -> str:
+        return "; ".join(self._written(row, style) for row in np.atleast_2d(np.asarray(value, float)))
 
     def _meant(self, text: str) -> Any:
         rows = [self._numbers(row) for row in text.rstrip("; ").split(";")]

@@ -6,15 +6,16 @@ import math
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QWheelEvent
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStyle, QStyleOptionFrame, QToolTip, QWidget
 
 import mbframe as mb
 from mbframe.parameters import Parameter
 
+from .. import typed_units
 from ..field_keys import claimed
 from ..turns import single_shot
-from .base import PLAIN, Field, Surroundings
+from .base import PLAIN, Field, Surroundings, show
 
 INSIDE = 2  # pixels that Qt leaves free on both sides of a text
 GESTURE_PAUSE = 900  # ms without a step after which the next one is a gesture of its own
@@ -22,7 +23,7 @@ GESTURE_PAUSE = 900  # ms without a step after which the next one is a gesture o
 
 def read_number(text: str) -> float:
     """The number that a text means: plain, or a calculation such as 2*pi/3."""
-    text = text.strip().replace("−", "-")
+    text = text.strip().replace("−", "-").replace("^", "**")
     if not text:
         raise ValueError("the field is empty; write a number")
     try:
@@ -32,6 +33,24 @@ def read_number(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"“{text}” is not a finite number; write one such as 0.25 or 1e-3")
     return number
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number or a calculation by itself: 2*e is not two of a unit."""
+    try:
+        read_number(text)
+    except ValueError:
+        return False
+    return True
+
+
+def read_quantity(text: str, unit: str, units: Any) -> float:
+    """The number in an SI unit that a text means: with a unit of its own, such as 1500 mm, or in display units."""
+    typed = typed_units.split(text)
+    if typed is not None and not is_number(text):
+        return read_number(typed[0]) * typed_units.factor(typed[1], unit)
+    number = read_number(text)
+    return float(units.from_display(number, unit)) if unit else number
 
 
 def _calculated(text: str) -> float:
@@ -44,9 +63,18 @@ def _calculated(text: str) -> float:
         raise ValueError(f"“{text}” is not a number; {remedy}") from None
 
 
-def short(value: float) -> str:
-    """A number for reading: five digits."""
-    return f"{value:.5g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+def short(value: float, digits: int = 5) -> str:
+    """A number for reading: five digits, or fewer."""
+    return f"{value:.{digits}g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+
+
+NOISE = 1e-13
+"""Of the largest number of its kind: what is smaller comes from rounding."""
+
+
+def readable(value: float, scale: float = 0.0, digits: int = 5) -> str:
+    """A number for reading beside others, of which the largest is `scale`; what is noise against that is nothing."""
+    return "0" if abs(value) <= NOISE * scale else short(value, digits)
 
 
 def exact(value: float) -> str:
@@ -57,11 +85,19 @@ def exact(value: float) -> str:
     return f"{text[:-zeros]}e{zeros}" if zeros > 5 and "e" not in text and "." not in text else text
 
 
+def fits(edit: QLineEdit, text: str) -> bool:
+    """Whether all of a text is seen in an edit."""
+    option = QStyleOptionFrame()
+    edit.initStyleOption(option)
+    room = edit.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, edit).width() - 2 * INSIDE
+    return edit.fontMetrics().horizontalAdvance(text) <= room
+
+
 class NumberEdit(QLineEdit):
     """A line edit for one number in display units. None is an empty text.
 
-    The text has five digits, and all of them while it is edited. Up and Down (Ctrl and the wheel) step; a series of
-    steps is one gesture. Shift steps ten times as far, Alt a tenth.
+    The text has all digits while it is edited, else five, or fewer if there is no room: an exponent is never cut. Up
+    and Down (Ctrl and the wheel) step; a series of steps is one gesture. Shift steps ten times as far, Alt a tenth.
     """
 
     typed = Signal()
@@ -76,6 +112,8 @@ class NumberEdit(QLineEdit):
         self._unit, self._units = unit, units or PLAIN.units
         self._whole = whole
         self._value: float | None = None
+        self._scale = 0.0
+        self._shown = ""
         self._gesture: object = None
         self._step = 1.0
         self._pause = single_shot(self, self.end_gesture, GESTURE_PAUSE)
@@ -86,31 +124,38 @@ class NumberEdit(QLineEdit):
         """Choose the SI unit of the number, and perhaps other display units."""
         self._unit, self._units = unit, units or self._units
 
-    def set_value(self, value: float | None) -> None:
-        """Show a number in SI units."""
-        self._value = value
-        text = self._text(exact if self.hasFocus() else short)
-        if text != self.text():
-            self.setText(text)
-        if not self.hasFocus():
-            self.setCursorPosition(0)
+    def set_value(self, value: float | None, scale: float = 0.0) -> None:
+        """Show a number in SI units; `scale` is the largest of its kind, against which it may be noise."""
+        self._value, self._scale = value, scale
+        self._put()
+
+    def _put(self) -> None:
+        """Show the number that is in force: exactly while it is edited, else as well as there is room."""
+        self._shown = self._text(exact) if self.hasFocus() else self._fitting()
+        show(self, self._shown)
+
+    def _fitting(self) -> str:
+        factor = float(self._units.to_display(1.0, self._unit)) if self._unit else 1.0
+        for digits in range(5, 0, -1):
+            text = self._text(lambda number, digits=digits: readable(number, abs(factor) * self._scale, digits))
+            if self._fits(text):
+                break
+        return text
 
     def read(self) -> float | None:
         """The number in SI units; a text that is still as shown is exactly the number that was shown."""
         text = self.text().strip()
-        if self._value is not None and text in (self._text(short), self._text(exact)):
+        if not self.changed:
             return self._value
         if not text:
             return None
-        number = read_number(text)
-        if self._whole and number.is_integer():
-            return int(number)
-        return float(self._units.from_display(number, self._unit)) if self._unit else number
+        number = read_quantity(text, self._unit, self._units)
+        return int(number) if self._whole and number.is_integer() else number
 
     @property
     def changed(self) -> bool:
         """Whether the text is another than the one shown."""
-        return self.text().strip() not in (self._text(short), self._text(exact))
+        return self.text().strip() != self._shown
 
     def _text(self, style: Any) -> str:
         if self._value is None:
@@ -153,10 +198,10 @@ class NumberEdit(QLineEdit):
     @property
     def is_cut(self) -> bool:
         """Whether the text is longer than what is seen of it."""
-        option = QStyleOptionFrame()
-        self.initStyleOption(option)
-        room = self.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, self).width() - 2 * INSIDE
-        return self.fontMetrics().horizontalAdvance(self.text()) > room
+        return not self._fits(self.text())
+
+    def _fits(self, text: str) -> bool:
+        return fits(self, text)
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -168,7 +213,7 @@ class NumberEdit(QLineEdit):
             self.end_gesture()
             self.confirmed.emit(None)
             self.selectAll()
-        elif key == Qt.Key.Key_Escape:
+        elif key == Qt.Key.Key_Escape and self.changed:
             self.end_gesture()
             self.escaped.emit()
         else:
@@ -185,7 +230,8 @@ class NumberEdit(QLineEdit):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         if not self.changed:
-            self.setText(self._text(exact))
+            self._put()
+            self.end(False)
         super().focusInEvent(event)
         if event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
             self.selectAll()
@@ -198,15 +244,21 @@ class NumberEdit(QLineEdit):
         if self.changed:
             self.left.emit()
         if not self.changed:
-            self.setText(self._text(short))
-            self.setCursorPosition(0)
+            self._put()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if not self.hasFocus() and not self.changed:
+            self._put()
 
     def event(self, event: QEvent) -> bool:
         asked = event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent)
-        if asked and not self.toolTip() and self.is_cut:
-            QToolTip.showText(event.globalPos(), self.text(), self)  # type: ignore[attr-defined]
+        if asked and not self.toolTip() and (self.is_cut or self.text() != self._text(exact)):
+            words = self.text() if self.changed else self._text(exact)
+            QToolTip.showText(event.globalPos(), words, self)  # type: ignore[attr-defined]
             return True
-        return claimed(event, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Escape) or super().event(event)
+        own = (Qt.Key.Key_Up, Qt.Key.Key_Down, *((Qt.Key.Key_Escape,) if self.changed else ()))
+        return claimed(event, *own) or super().event(event)
 
 
 def _count(modifiers: Qt.KeyboardModifier) -> float:
@@ -239,7 +291,7 @@ class NumberField(Field):
         return [self.edit]
 
     def _display(self, value: float | None) -> None:
-        self.edit.set_value(value)
+        self.edit.set_value(value, self.surroundings.scale(self.parameter.unit))
 
     def _read(self) -> float | None:
         number = self.edit.read()

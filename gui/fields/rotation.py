@@ -87,21 +87,8 @@ FORMS = (
 )
 
 
-class Degrees:
-    """Display units in which an angle is in degrees, whatever the document prefers elsewhere."""
-
-    def to_display(self, value: Any, unit: str) -> Any:
-        return np.degrees(value) if unit == "rad" else value
-
-    def from_display(self, value: Any, unit: str) -> Any:
-        return np.radians(value) if unit == "rad" else value
-
-    def label(self, unit: str) -> str:
-        return "°" if unit == "rad" else unit
-
-
 class RotationField(Field):
-    """A rotation matrix; angles are in degrees."""
+    """A rotation matrix; angles are in the units of the document."""
 
     wide = True
 
@@ -115,9 +102,10 @@ class RotationField(Field):
         self.grids: list[NumberGrid] = []
         for form in FORMS:
             self.form.addItem(form.label)
-            captions = [f"{c} (°)" if u == "rad" else c for c, u in zip(form.captions, form.units, strict=False)]
+            sign = surroundings.units.label("rad")
+            captions = [f"{c} ({sign})" if u == "rad" else c for c, u in zip(form.captions, form.units, strict=False)]
             rows = -(-len(form.units) // form.columns)
-            grid = NumberGrid(rows, form.columns, "", Degrees(), captions, parameter.name, self)
+            grid = NumberGrid(rows, form.columns, "", surroundings.units, captions, parameter.name, self)
             for edit, unit in zip(grid.edits, form.units, strict=True):
                 edit.set_unit(unit)
             grid.typed.connect(self.validate)

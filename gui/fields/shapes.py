@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import MISSING, fields, replace
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
     QHBoxLayout,
+    QInputDialog,
     QLabel,
     QMenu,
     QPushButton,
@@ -272,8 +274,23 @@ class ShapesField(Field):
                 path, _ = QFileDialog.getOpenFileName(self, "Mesh file", "", MESH_FILES)
                 if not path:
                     return
-                values[name] = path
+                values |= {name: path, "scale": self._scale_of(path)}
         self._offer((*self.value, cls(**values)), None)
+
+    def _scale_of(self, path: str) -> float:
+        """Metres per unit of a mesh file, which does not say its unit: the user does."""
+        from ..modelling.bodies import LARGEST_MESH, MESH_UNITS, mesh_size
+
+        try:
+            size = mesh_size(path)
+        except (mb.MbframeError, OSError):  # the view says so when it draws it
+            return 1.0
+        choices = {f"{unit}: {size * metres:.3g} m long": metres for unit, metres in MESH_UNITS.items()}
+        likely = 0 if size > LARGEST_MESH else 1
+        text, taken = QInputDialog.getItem(
+            self, "Unit of the file", f"{Path(path).name} was drawn in", list(choices), likely, False
+        )
+        return choices[text] if taken else list(choices.values())[likely]
 
     def change(self, index: int, gesture: object, **values: Any) -> None:
         """Change fields of one shape."""

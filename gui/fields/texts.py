@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 from mbframe.parameters import Parameter
 
 from ..field_keys import claimed
-from .base import PLAIN, Field, Surroundings
+from .base import PLAIN, Field, Surroundings, show
 
 
 class TextEdit(QLineEdit):
@@ -30,9 +30,7 @@ class TextEdit(QLineEdit):
     def show_text(self, text: str) -> None:
         """Show a text; it counts as unchanged."""
         self._shown = text
-        if text != self.text():
-            self.setText(text)
-            self.setCursorPosition(0)
+        show(self, text)
 
     @property
     def changed(self) -> bool:
@@ -41,7 +39,7 @@ class TextEdit(QLineEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.confirmed.emit()
-        elif event.key() == Qt.Key.Key_Escape:
+        elif event.key() == Qt.Key.Key_Escape and self.changed:
             self.escaped.emit()
         else:
             super().keyPressEvent(event)
@@ -52,7 +50,7 @@ class TextEdit(QLineEdit):
             self.confirmed.emit()
 
     def event(self, event: QEvent) -> bool:
-        return claimed(event, Qt.Key.Key_Escape) or super().event(event)
+        return (self.changed and claimed(event, Qt.Key.Key_Escape)) or super().event(event)
 
 
 class TextField(Field):
@@ -68,7 +66,7 @@ class TextField(Field):
         convert: Callable[[Any], Any] | None = None,
     ) -> None:
         super().__init__(parameter, surroundings, parent, convert)
-        self.edit = TextEdit(self)
+        self.edit = self._new_edit()
         self.edit.setObjectName(f"{parameter.name}_edit")
         self.edit.setPlaceholderText(self.placeholder)
         self.line = QHBoxLayout(self)
@@ -79,6 +77,10 @@ class TextField(Field):
         self.edit.typed.connect(self.validate)
         self.edit.confirmed.connect(self.commit)
         self.edit.escaped.connect(self.restore)
+
+    def _new_edit(self) -> TextEdit:
+        """The line edit."""
+        return TextEdit()
 
     def editors(self) -> list[QWidget]:
         return [self.edit]

@@ -82,10 +82,11 @@ class NumberGrid(QWidget):
         if QApplication.focusWidget() not in self.edits:
             self.confirmed.emit(None)
 
-    def set_values(self, values: Sequence[float] | None) -> None:
-        """Show numbers in SI units, row by row; None leaves all empty."""
+    def set_values(self, values: Sequence[float] | None, scale: float = 0.0) -> None:
+        """Show numbers in SI units, row by row; None leaves all empty. What is noise beside the largest is nothing."""
+        scale = max([scale, *(abs(float(value)) for value in (values if values is not None else ()))])
         for k, edit in enumerate(self.edits):
-            edit.set_value(None if values is None else float(values[k]))
+            edit.set_value(None if values is None else float(values[k]), scale)
 
     def read(self) -> list[float] | None:
         """The numbers row by row; None if all are empty."""
@@ -152,7 +153,7 @@ class VectorField(GridField):
         assert self.grid is not None
         if value is not None and len(value) != len(self.grid.edits):
             self._build_for(len(value))
-        self.grid.set_values(value)
+        self.grid.set_values(value, self.surroundings.scale(self.parameter.unit))
 
     def _read(self) -> Any:
         numbers = self._numbers()

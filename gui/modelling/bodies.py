@@ -54,10 +54,61 @@ PRESETS: Final = (
 )
 
 
+MESH_UNITS: Final = {"mm": 1e-3, "m": 1.0, "cm": 1e-2, "inch": 0.0254}
+"""Units of mesh files, in metres."""
+LARGEST_MESH: Final = 20.0
+"""What is larger was hardly drawn in metres."""
+
+
+SAME_PLACE: Final = 1e-9
+"""Share of their distance from the origin by which two points may differ and still be one."""
+
+
+@dataclass
+class Stock:
+    """What bodies are made of. It is kept from one body to the next.
+
+    Parameters
+    ----------
+    material
+        One of `masses.MATERIALS`.
+    section
+        Width and height of a link, m; None is what fits the first one, and is kept then.
+    path, mesh_unit
+        The file of a mesh, and the unit of its numbers, one of `MESH_UNITS`.
+    """
+
+    material: str = "Aluminium"
+    section: float | None = None
+    path: str = ""
+    mesh_unit: str = "mm"
+
+    @property
+    def density(self) -> float:
+        """kg/m^3."""
+        return masses.MATERIALS[self.material]
+
+    def take_mesh(self, path: str) -> float:
+        """Take a mesh file and a unit that fits its size; returns its largest dimension in that unit."""
+        size = mesh_size(path)
+        self.path, self.mesh_unit = path, "mm" if size > LARGEST_MESH else "m"
+        return size
+
+
 def made(
-    preset: Preset, name: str, points: list[Array], system: mb.System, density: float, normal: Array, path: str = ""
+    preset: Preset,
+    name: str,
+    points: list[Array],
+    system: mb.System,
+    stock: Stock,
+    normal: Array,
+    *,
+    standing: bool = False,
 ) -> mb.Body:
-    """A body of a preset at the points that were clicked, with the mass of its shapes."""
+    """A body of a preset at the points that were clicked, with the mass of its shapes.
+
+    Its z is along the normal of the plane that was worked in. `standing` puts it on the point instead of around it.
+    """
     length = Scale.of(system).length
     dimension = system.dimension
     if preset.name == "point mass":
@@ -67,14 +118,17 @@ def made(
     if preset.name == "link":
         along = points[1] - points[0]
         place, reach = 0.5 * (points[0] + points[1]), float(np.linalg.norm(along))
-        if not reach > 0.0:
+        if _in_one_place(points):
             raise mb.ModelError("both ends of the link are in the same place; click two points")
-        width = rounded(0.08 * reach)
-        shapes: list[mb.Shape] = [mb.Box(size=(reach, width, width))]
+        if stock.section is None:
+            stock.section = rounded(0.08 * reach)
+        shapes: list[mb.Shape] = [mb.Box(size=(reach, stock.section, stock.section))]
         turn = _along(along / reach, normal)
     else:
-        shapes = [_shape(preset.name, length, path)]
-    values: dict[str, Any] = masses.parameters(shapes, density, dimension)
+        shapes = [_shape(preset.name, length, stock)]
+        if standing:
+            place = place + 0.5 * _height(shapes[0]) * turn[:, 2]
+    values: dict[str, Any] = masses.parameters(shapes, stock.density, dimension)
     if dimension == 2:
         angle = float(np.arctan2(turn[1, 0], turn[0, 0]))
         return mb.PlanarBody(name, position=lowered(place, 2), angle=angle, shapes=shapes, **values)
@@ -87,12 +141,17 @@ def flexible_pose(points: list[Array], normal: Array) -> tuple[Array, Array]:
         return points[0], frame(normal)
     along = points[1] - points[0]
     reach = float(np.linalg.norm(along))
-    if not reach > 0.0:
+    if _in_one_place(points):
         raise mb.ModelError("both ends of the beam are in the same place; click two points")
     return points[0], _along(along / reach, normal)
 
 
-def _shape(name: str, length: float, path: str) -> mb.Shape:
+def _in_one_place(points: list[Array]) -> bool:
+    """Whether two points differ by no more than rounding errors do."""
+    return float(np.linalg.norm(points[1] - points[0])) <= SAME_PLACE * float(np.abs(points).max())
+
+
+def _shape(name: str, length: float, stock: Stock) -> mb.Shape:
     if name == "box":
         return mb.Box(size=(rounded(0.2 * length),) * 3)
     if name == "cylinder":
@@ -101,10 +160,23 @@ def _shape(name: str, length: float, path: str) -> mb.Shape:
         return mb.Cylinder(radius=rounded(0.15 * length), length=rounded(0.03 * length))
     if name == "ball":
         return mb.Sphere(radius=rounded(0.1 * length))
+    return mb.Mesh(path=stock.path, scale=MESH_UNITS[stock.mesh_unit])
+
+
+def _height(shape: mb.Shape) -> float:
+    """How far a shape reaches along its z, m; a mesh is drawn from its own origin."""
+    if isinstance(shape, mb.Box):
+        return shape.size[2]
+    if isinstance(shape, mb.Cylinder):
+        return shape.length
+    return 2.0 * shape.radius if isinstance(shape, mb.Sphere) else 0.0
+
+
+def mesh_size(path: str) -> float:
+    """The largest dimension of a mesh, in the unit of its file, which no mesh file names."""
     from mbframe.render.mesh_files import read_surface
 
-    size = float(np.ptp(read_surface(path).vertices, axis=0).max())
-    return mb.Mesh(path=path, scale=1e-3 if size > 20.0 else 1.0)  # larger than 20 m: drawn in millimetres
+    return float(np.ptp(read_surface(path).vertices, axis=0).max())
 
 
 def frame(normal: Array) -> Array:

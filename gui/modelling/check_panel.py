@@ -47,18 +47,27 @@ class ChecksPanel(QWidget):
         self.summary = QLabel(self)
         self.summary.setObjectName("check_summary")
         self.summary.setProperty("role", "muted")
+        self.summary.setWordWrap(True)
         self.summary.setContentsMargins(12, 8, 12, 0)
         self._list = RowList(self)
         stack(self, self.summary, self._list, growing=self._list)
         self._soon = single_shot(self, self.check, PAUSE)
-        for signal in (document.replaced, document.structure_changed, document.element_changed):
+        for signal in (document.structure_changed, document.element_changed):
             signal.connect(self._changed)
+        document.replaced.connect(self._forget)
         document.units_changed.connect(self._show)
         theme.changed().connect(self._show)
-        self._changed()
+        self._forget()
 
     def _changed(self, *_: object) -> None:
         self._soon.start()
+
+    def _forget(self) -> None:
+        """Another model: nothing is known of it."""
+        self._job, self.findings, self.checks = None, None, []
+        self.gaps.set([])
+        self._show()
+        self._changed()
 
     def check(self) -> None:
         """Ask the solver process what is wrong."""
@@ -108,6 +117,8 @@ class ChecksPanel(QWidget):
             return "Add a body to begin. What is wrong with the model will be listed here."
         freedom = self.findings.freedom if self.findings is not None else None
         free = "" if freedom is None else f" {'1 freedom' if freedom.count == 1 else f'{freedom.count} freedoms'}."
+        if self.findings is None and not self.checks:
+            return "Looking at the model…"
         serious = [check for check in self.checks if check.level != "info"]
         return f"{'Nothing is wrong.' if not serious else f'{len(serious)} to look at.'}{free}"
 

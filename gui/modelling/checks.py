@@ -13,6 +13,7 @@ import mbframe as mb
 from mbframe.files import model as model_files
 from mbframe.joints.driven import Drive
 from mbframe.plane import lifted
+from mbframe.shapes import OUTSIDE
 
 from ..units import DisplayUnits
 from .check_tasks import Findings
@@ -97,11 +98,17 @@ def amount(joint: Any, gap: float, units: DisplayUnits) -> str:
 def missing_files(system: mb.System) -> list[Check]:
     """Meshes whose files are not there."""
     return [
-        Check(f"{body.name}: there is no mesh file {shape.path!r}; it is not drawn.", "warning", body)
+        Check(f"{body.name}: {_why_not_drawn(shape.path)}; it is not drawn.", "warning", body)
         for body in (*system.bodies, system.ground)
         for shape in body.shapes
         if isinstance(shape, mb.Mesh) and not Path(shape.path).expanduser().is_file()
     ]
+
+
+def _why_not_drawn(path: str) -> str:
+    if path.startswith(OUTSIDE):
+        return f"the mesh {path.removeprefix(OUTSIDE)!r} is outside of the folder of the file; choose it here"
+    return f"there is no mesh file {path!r}"
 
 
 def gaps(findings: Findings, system: mb.System, units: DisplayUnits) -> list[Gap]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QSize, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from .. import theme
 from ..icons import set_icon
@@ -16,7 +16,7 @@ CUBE: Final = 120
 
 
 class Guide(QFrame):
-    """Steps, one of them the present one; a fact on the right; a cross that cancels."""
+    """Steps, one of them the present one; choices; a cross that cancels; a fact on the right."""
 
     cancelled = Signal()
 
@@ -47,10 +47,12 @@ class Guide(QFrame):
         layout.setSpacing(8)
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(4)
-        for part in (self.sign, self.text, self.fact):
+        # The fact comes while one is about to press a button, which must not move then: it is behind the buttons.
+        for part in (self.sign, self.text):
             layout.addWidget(part)
         layout.addLayout(self._buttons)
         layout.addWidget(self.cross)
+        layout.addWidget(self.fact)
         self.hide()
 
     def tell(self, icon: str, steps: Sequence[str], present: int = 0, fact: str = "") -> None:
@@ -62,11 +64,18 @@ class Guide(QFrame):
         self._place()
         self.raise_()
 
+    def end(self) -> None:
+        """Nothing is under way any more; the keyboard goes back to the view instead of into the next field."""
+        focus = QApplication.focusWidget()
+        if focus is not None and self.isAncestorOf(focus):
+            self._over.setFocus()
+        self.hide()
+
     def set_fact(self, fact: str) -> None:
         """What is to be known meanwhile, such as the freedoms that are left."""
         self.fact.setText(fact)
         self.fact.setVisible(bool(fact))
-        self._place()
+        self._place(self.isVisible())
 
     def set_buttons(self, buttons: Sequence[QWidget]) -> None:
         """Widgets for choices, before the cross; those of before go."""
@@ -89,8 +98,11 @@ class Guide(QFrame):
                 parts.append(f"<span style='color:{muted}'>{shown}</span>")
         self.text.setText("&nbsp; – &nbsp;".join(parts))
 
-    def _place(self) -> None:
-        """In the middle of the upper edge, beside the cube; where there is little room, the present step only."""
+    def _place(self, keep_left: bool = False) -> None:
+        """In the middle of the upper edge, beside the cube; where there is little room, the present step only.
+
+        `keep_left` leaves it where it begins, if there is room for that.
+        """
         room = self._over.width() - 2 * CUBE
         for only_present in (False, True):
             self._write(only_present)
@@ -99,7 +111,8 @@ class Guide(QFrame):
             if width <= room:
                 break
         width = min(width, self._over.width() - CUBE - 24)
-        left = max(12, min((self._over.width() - width) // 2, self._over.width() - CUBE - width))
+        left = self.x() if keep_left else (self._over.width() - width) // 2
+        left = max(12, min(left, self._over.width() - CUBE - width))
         self.setGeometry(left, 10, width, self.sizeHint().height())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -52,7 +52,19 @@ def model_menu(window: MainWindow) -> Iterator[Entry]:
     yield model("colour", menu, "&Colour…", modelling.choose_color, (), "", "Paint the selected body")
     yield model("hide", menu, "&Hide", modelling.hide, ("H",), "eye_off", "Do not draw what is selected")
     yield model("isolate", menu, "&Isolate", modelling.isolate, ("I",), "", "Draw only what is selected")
-    yield model("show_all", menu, "Show &all", modelling.show_all, ("Shift+H",), "eye", "Draw everything again")
+    yield model(
+        "transparent",
+        menu,
+        "&Transparent",
+        modelling.set_transparent,
+        ("X",),
+        "",
+        "See through what is selected",
+        checkable=True,
+    )
+    yield model(
+        "show_all", menu, "Show &all", modelling.show_all, ("Shift+H",), "eye", "Draw everything again, and solid"
+    )
 
 
 def _lower(text: str) -> str:

@@ -9,18 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QMouseEvent, QPainter
-from PySide6.QtWidgets import QComboBox, QPushButton
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
 import mbframe as mb
 from mbframe.joints.driven import Drive
 
 from ..document import Document
+from ..fields.numbers import NumberEdit
 from ..tasks import Model
 from ..view import View
 from ..view_tools import ViewTool, facing
 from . import bodies, catalogue, masses
 from .guide import Guide
-from .pointing import Pointed, paint_axis, paint_line, paint_snap, pointed, working_normal
+from .measuring import Measuring
+from .pointing import FLOOR, Pointed, paint_axis, paint_line, paint_snap, pointed, working_normal
 from .preview_tasks import PreviewTask
 from .snapping import Snap
 
@@ -38,6 +40,8 @@ STEPS: Final = {
     "second joint": "Click the second joint",
     "measure": "Click a measure, or choose it in the tree",
 }
+TYPED: Final = "typed"
+"""What a point is called whose numbers were typed."""
 SHORT: Final = {
     "first body": "first body",
     "second body": "second body",
@@ -64,10 +68,13 @@ class Placing(ViewTool):
     def __init__(self, document: Document, solver: Any, view: View, guide: Guide) -> None:
         super().__init__(view)
         self.document, self.solver, self.guide = document, solver, guide
+        self.measuring = Measuring(view)
+        self.measuring.entered.connect(self._enter)
+        self.measuring.changed.connect(self._follow_numbers)
+        self.measuring.cancelled.connect(self.cancel)
         self.kind: catalogue.Kind | None = None
         self.preset: bodies.Preset | None = None
-        self.material = "Aluminium"
-        self.path = ""
+        self.stock = bodies.Stock()
         self.picked: dict[str, Any] = {}
         self.points: list[Array] = []
         self.axis: Array | None = None
@@ -78,7 +85,9 @@ class Placing(ViewTool):
         self._asked: Any = None
         self._taking = False
         self._normal = np.array([0.0, 0.0, 1.0])
-        document.replaced.connect(self.cancel)
+        self._standing = False
+        self._by_numbers = False
+        document.replaced.connect(self._forget_model)
         document.selection_changed.connect(self._on_selected)
 
     @property
@@ -100,28 +109,37 @@ class Placing(ViewTool):
         self.changed.emit()
 
     def begin_body(self, preset: bodies.Preset, path: str = "") -> None:
-        """Add a body."""
+        """Add a body; `path` is the file of a mesh, whose unit is asked for. `ModelError` if it cannot be read."""
+        size = self.stock.take_mesh(path) if path else 0.0
         self._reset()
-        self.preset, self.path = preset, path
+        self.preset = preset
         self._show_described()
         self._tell()
         if preset.name != "point mass" and not preset.flexible:
-            self.guide.set_buttons([self._materials()])
+            first = [self._mesh_units(size)] if path else self._section() if preset.name == "link" else []
+            self.guide.set_buttons([*first, self._materials()])
         self.changed.emit()
 
     def cancel(self) -> None:
         """Leave everything as it was."""
         if self.active:
             self._reset()
-            self.guide.hide()
+            self.guide.end()
             self.view.update()
             self.changed.emit()
+
+    def _forget_model(self) -> None:
+        """Another model may be of another size."""
+        self.cancel()
+        self.stock.section = None
 
     def _reset(self) -> None:
         self.kind = self.preset = None
         self.picked, self.points, self.axis = {}, [], None
         self._step, self._pointed, self._last_snap, self._job, self._asked = 0, None, None, None, None
+        self._by_numbers = False
         self.guide.set_buttons([])
+        self.measuring.end()
         self.view.setCursor(Qt.CursorShape.ArrowCursor)
 
     def _show_described(self) -> None:
@@ -140,8 +158,43 @@ class Placing(ViewTool):
         choice.setToolTip("Mass and inertia follow from the shape and this density")
         for name, density in masses.MATERIALS.items():
             choice.addItem(f"{name}, {density:g} kg/m³", name)
-        choice.setCurrentIndex(choice.findData(self.material))
-        choice.currentIndexChanged.connect(lambda _: setattr(self, "material", choice.currentData()))
+        choice.setCurrentIndex(choice.findData(self.stock.material))
+        choice.currentIndexChanged.connect(lambda _: setattr(self.stock, "material", choice.currentData()))
+        return choice
+
+    def _section(self) -> list[QWidget]:
+        """Width and height of links: chosen once, kept for the next ones."""
+        edit = NumberEdit("m", self.document.units, self.guide)
+        edit.setObjectName("section")
+        edit.setFixedWidth(64)
+        edit.setPlaceholderText("fitting")
+        edit.setToolTip("Width and height of the link; it is kept for the next one")
+        edit.set_value(self.stock.section)
+
+        def take(*_: object) -> None:
+            try:
+                value = edit.read()
+                if value is not None and not value > 0.0:
+                    raise ValueError("the section must be above 0")
+            except ValueError as error:
+                self.guide.set_fact(str(error))
+                return
+            self.stock.section = value
+            self.guide.set_fact("")
+
+        edit.typed.connect(take)
+        edit.confirmed.connect(lambda _: self.view.setFocus())
+        return [QLabel(f"Section, {self.document.units.label('m')}", self.guide), edit]
+
+    def _mesh_units(self, size: float) -> QComboBox:
+        """In which unit a mesh file is, which it does not say; each with the size that the body has then."""
+        choice = QComboBox(self.guide)
+        choice.setObjectName("mesh_unit")
+        choice.setToolTip("A mesh file has numbers without a unit: choose the one it was drawn in")
+        for unit, metres in bodies.MESH_UNITS.items():
+            choice.addItem(f"File in {unit}: {size * metres:.3g} m long", unit)
+        choice.setCurrentIndex(choice.findData(self.stock.mesh_unit))
+        choice.currentIndexChanged.connect(lambda _: setattr(self.stock, "mesh_unit", choice.currentData()))
         return choice
 
     # --- picking ------------------------------------------------------------------------------------------------------
@@ -167,6 +220,7 @@ class Placing(ViewTool):
             return
         through = self.points[-1] if self.points else self.picked.get("at_i")
         self._pointed = pointed(self.view, self.system, event.position(), self._bodies(), through)
+        self._follow_numbers()
         if self.pick in ("point", "second point") and self._pointed.snap is not None:
             self._preview(self._pointed.snap)
         self.view.update()
@@ -177,9 +231,43 @@ class Placing(ViewTool):
         self.hover(event)
         if self.pick == "axis":
             self.finish()
-        elif self._pointed is not None:
+        elif self._pointed is not None and self._follow_numbers():
             self._take(self._pointed)
         return True
+
+    def _measure(self) -> None:
+        """Let the next point be typed, where a point is what comes next."""
+        if self.pick not in ("place", "point"):
+            self.measuring.end()
+            return
+        normal = self._normal if self.points else working_normal(self.view, self.system)
+        start = self.points[-1] if self.points else None
+        self.measuring.begin(self.document.units, self.system.dimension, start, normal)
+
+    def _follow_numbers(self) -> bool:
+        """What is typed holds, all else is where the mouse is; whether there is such a point."""
+        if not self.measuring.isVisible():
+            return True
+        snap = self._pointed.snap if self._pointed is not None else None
+        free = snap.point if snap is not None else (self.points[-1] if self.points else np.zeros(3))
+        if self.measuring.typed:
+            try:
+                meant = self.measuring.point(free)
+            except ValueError as error:
+                self.guide.set_fact(str(error))
+                return False
+            if snap is None or not np.array_equal(meant, snap.point):
+                element = self._pointed.element if self._pointed is not None else None
+                self._pointed = Pointed(element, Snap(meant, TYPED, None))
+            self.guide.set_fact("")
+        self.measuring.follow(free)
+        self.view.update()
+        return True
+
+    def _enter(self) -> None:
+        """The numbers are meant."""
+        if self._follow_numbers() and self._pointed is not None and self._pointed.snap is not None:
+            self._take(self._pointed)
 
     def _take(self, found: Pointed) -> None:
         """Take what was clicked for the present step."""
@@ -198,6 +286,8 @@ class Placing(ViewTool):
         assert self.preset is not None
         if not self.points:
             self._normal = working_normal(self.view, self.system)
+            self._standing = snap.label == FLOOR
+        self._by_numbers |= snap.label == TYPED
         self.points.append(snap.point)
         self._step += 1
         if len(self.points) == len(self.preset.steps):
@@ -346,19 +436,25 @@ class Placing(ViewTool):
     def _add_body(self) -> None:
         preset = self.preset
         assert preset is not None
-        density = masses.MATERIALS[self.material]
         name = self.document.free_name("body" if preset.name == "mesh" else preset.name)
         try:
-            made = bodies.made(preset, name, self.points, self.system, density, self._normal, self.path)
+            made = bodies.made(
+                preset, name, self.points, self.system, self.stock, self._normal, standing=self._standing
+            )
             self._add(made)
+            if preset.name == "mesh":
+                self.document.post(f"{name}: the numbers of {self.stock.path} are taken as {self.stock.mesh_unit}.")
         except (mb.MbframeError, OSError) as error:
             self.document.post(f"The body cannot be made: {error}", "error")
             self.points, self._step = [], 0
             self._tell()
 
     def _add(self, element: Any) -> None:
-        # Things are placed where one looks, with room around them for the next; a mesh may have any size.
-        if len(self.system.bodies) or self.preset is None or self.preset.name != "mesh":
+        # Things are placed where one looks, with room around them for the next; what is typed, and a mesh, may be
+        # anywhere and have any size.
+        if self._by_numbers:
+            self.view.camera.see_all()
+        elif len(self.system.bodies) or self.preset is None or self.preset.name != "mesh":
             self.view.camera.hold()
         self._taking = True
         try:
@@ -366,13 +462,14 @@ class Placing(ViewTool):
         finally:
             self._taking = False
         self._reset()
-        self.guide.hide()
+        self.guide.end()
         self.changed.emit()
         self.added.emit(element)
 
     # --- what is told and shown ---------------------------------------------------------------------------------------
 
     def _tell(self) -> None:
+        self._measure()
         self.guide.set_buttons([]) if self.preset is None else None
         if self.preset is not None:
             self.guide.tell("body", list(self.preset.steps), self._step)

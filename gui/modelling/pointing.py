@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,17 @@ from ..view import View
 from ..view_tools import facing, on_plane, pixels
 from .snapping import Snap, candidates, grid_step, nearest_node, on_grid
 
+if TYPE_CHECKING:
+    from mbframe.render.surroundings import Floor
+
 Array = NDArray[np.float64]
 
 REACH: Final = 13.0
 """Pixels within which the mouse snaps."""
+
+
+FLOOR: Final = "floor"
+"""What a point of the floor is called; bodies stand on it."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +38,27 @@ class Pointed:
     snap: Snap | None
 
 
+FLAT: Final = 0.15
+"""Sine of the angle under which the floor is seen, below which nobody points at it."""
+
+
+def floor_seen(view: View, system: mb.System) -> Floor | None:
+    """The floor of a scene in space, if it is seen from above."""
+    scene = view.scene
+    if system.dimension == 2 or scene is None or float(facing(view) @ scene.floor.normal) < FLAT:
+        return None
+    return scene.floor
+
+
 def working_normal(view: View, system: mb.System) -> Array:
-    """The normal of the plane in which free points lie: the global axis that looks most at the camera."""
+    """The normal of the plane in which free points lie.
+
+    In the plane its own; in space upwards where the floor is seen, else the global axis that looks most at the camera.
+    """
     if system.dimension == 2:
         return np.array([0.0, 0.0, 1.0])
+    if (floor := floor_seen(view, system)) is not None:
+        return np.asarray(floor.normal, float)
     towards = facing(view)
     axis = int(np.argmax(np.abs(towards)))
     return np.eye(3)[axis]
@@ -61,16 +85,25 @@ def pointed(
             point[2] = 0.0
         return Pointed(element, Snap(point, "surface", element.name))
     normal = working_normal(view, system)
-    point = on_plane(view, place, np.zeros(3) if through is None else through, normal)
+    floor = floor_seen(view, system)
+    if through is None:
+        through = np.zeros(3) if floor is None else np.asarray(floor.point, float)
+    point = on_plane(view, place, through, normal)
     pose = view.camera.pose
     if point is None or pose is None:
         return Pointed(element, None)
     step = grid_step(pose.metres_per_pixel(view.height()))
-    return Pointed(element, Snap(on_grid(point, normal, step), "grid", None))
+    return Pointed(element, Snap(on_grid(point, normal, step), "grid" if floor is None else FLOOR, None))
 
 
 def nearest(view: View, place: QPointF, snaps: list[Snap], under: Any = None) -> Snap | None:
-    """The point nearest to a pixel, within reach; of equal ones that of the body under it, else the first."""
+    """The point nearest to a pixel, within reach; of equal ones that of the body under it, else the first.
+
+    Ends of links and points of joints come before corners and edges, which lie close to them.
+    """
+    preferred = [snap for snap in snaps if snap.preferred]
+    if preferred and len(preferred) < len(snaps) and (found := nearest(view, place, preferred, under)) is not None:
+        return found
     if not snaps:
         return None
     if isinstance(under, mb.Body):

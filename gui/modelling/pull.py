@@ -71,7 +71,7 @@ class Pull(ViewTool):
             self.guide.tell("pull", ["Drag a body: the mechanism follows. Drag beside it to turn the view."])
         else:
             self.cancel()
-            self.guide.hide()
+            self.guide.end()
         self.view.setCursor(Qt.CursorShape.OpenHandCursor if on else Qt.CursorShape.ArrowCursor)
         self.changed.emit()
 
@@ -231,7 +231,7 @@ class Pull(ViewTool):
         if self.on:
             self.guide.tell("pull", ["Drag a body: the mechanism follows. Drag beside it to turn the view."])
         else:
-            self.guide.hide()
+            self.guide.end()
 
     # --- painting -----------------------------------------------------------------------------------------------------
 

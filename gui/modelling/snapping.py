@@ -15,6 +15,10 @@ from mbframe.plane import lifted
 
 Array = NDArray[np.float64]
 
+END: Final = "end"
+"""What the middle of an end of a slender shape is called: where links are joined."""
+SLENDER: Final = 3.0
+"""Length of a link over its width, at least."""
 MOST_NODES: Final = 300
 """Of a flexible body that are offered one by one; the surface leads to the others."""
 
@@ -27,6 +31,11 @@ class Snap:
     label: str
     body: str | None = None
     axis: Array | None = None
+
+    @property
+    def preferred(self) -> bool:
+        """Whether it is meant where others are near: an end of a link, or a point in which something is joined."""
+        return self.label == END or self.label.startswith("point of ")
 
 
 def candidates(system: mb.System, bodies: Iterable[mb.Body] | None = None) -> list[Snap]:
@@ -123,7 +132,9 @@ def features(shape: mb.Shape) -> Iterator[tuple[Array, str, Array | None]]:
             for sign in (-1.0, 1.0):
                 normal = np.zeros(3)
                 normal[k] = sign
-                yield on(*(half * normal), "centre of a face", normal)
+                others = max(shape.size[m] for m in range(3) if m != k)
+                label = END if shape.size[k] >= SLENDER * others else "centre of a face"
+                yield on(*(half * normal), label, normal)
         for x, y, z in product((-a, a), (-b, b), (-c, c)):
             yield on(x, y, z, "corner")
         for x, y in product((-1.0, 1.0), (-1.0, 1.0)):
@@ -134,7 +145,8 @@ def features(shape: mb.Shape) -> Iterator[tuple[Array, str, Array | None]]:
         half = 0.5 * shape.length
         yield on(0.0, 0.0, 0.0, "centre", (0.0, 0.0, 1.0))
         for sign in (-1.0, 1.0):
-            yield on(0.0, 0.0, sign * half, "centre of the end", (0.0, 0.0, sign))
+            label = END if shape.length >= 2.0 * SLENDER * shape.radius else "centre of the end"
+            yield on(0.0, 0.0, sign * half, label, (0.0, 0.0, sign))
         for x, y in ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)):
             yield on(shape.radius * x, shape.radius * y, 0.0, "point of the rim", (x, y, 0.0))
     elif isinstance(shape, mb.Cone):

@@ -16,6 +16,7 @@ import mbframe as mb
 from ..actions import Actions
 from ..document import Document
 from ..icons import icon, set_icon
+from ..names import unformatted
 from ..view import View
 from .assembling import Assembling
 from .bodies import Preset, flexible_pose
@@ -63,7 +64,10 @@ class Modelling(QObject):
             path, _ = QFileDialog.getOpenFileName(self.view, "Surface of the body", "", MESHES)
             if not path:
                 return
-        self.placing.begin_body(preset, path)
+        try:
+            self.placing.begin_body(preset, path)
+        except (mb.MbframeError, OSError) as error:
+            self.document.post(f"The mesh cannot be read: {error}", "error")
 
     def _describe_flexible(self, preset: Preset, place: tuple[list[Any], Any]) -> None:
         """Ask for section and material, or for files, of a flexible body at points that were clicked."""
@@ -123,10 +127,10 @@ class Modelling(QObject):
             actions[name].setEnabled(shown and several)
         chosen = self.document.selection
         element = chosen is not None and chosen is not system and chosen is not system.ground
-        for name in ("rename", "hide", "isolate"):
+        for name in ("rename", "hide", "isolate", "transparent"):
             actions[name].setEnabled(shown and element)
         actions["colour"].setEnabled(shown and isinstance(chosen, mb.Body))
-        actions["show_all"].setEnabled(shown and bool(self.view.hidden))
+        actions["show_all"].setEnabled(shown and bool(self.view.hidden or self.view.transparent))
 
     def add_button(self, menu: QMenu, parent: QWidget) -> QToolButton:
         """The button of the toolbar."""
@@ -153,7 +157,7 @@ class Modelling(QObject):
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Delete")
         count = "1 element depends" if len(names) == 1 else f"{len(names)} elements depend"
-        box.setText(f"Delete {element.name}? {count} on it and will be deleted too.")
+        box.setText(unformatted(f"Delete {element.name}? {count} on it and will be deleted too."))
         box.setInformativeText(", ".join(names[:12]) + (", …" if len(names) > 12 else "") + ". Undo brings all back.")
         box.setStandardButtons(QMessageBox.StandardButton.Ok | QMessageBox.StandardButton.Cancel)
         box.button(QMessageBox.StandardButton.Ok).setText("Delete")
@@ -175,8 +179,17 @@ class Modelling(QObject):
         names = {other.name for other in (*self.document.system, self.document.system.ground)}
         self.view.hide_elements(names - kept)
 
+    def set_transparent(self, on: bool, element: Any = None) -> None:
+        """See through an element (by default what is selected), or draw it solid again."""
+        chosen = element or self.document.selection
+        if chosen is not None:
+            self.view.see_through(
+                self.view.transparent | {chosen.name} if on else self.view.transparent - {chosen.name}
+            )
+
     def show_all(self) -> None:
-        """Draw everything again."""
+        """Draw everything again, and solid."""
+        self.view.see_through(set())
         self.view.hide_elements(set())
 
     def choose_color(self, body: Any = None) -> None:
@@ -195,20 +208,29 @@ class Modelling(QObject):
         """Give all shapes of a body a colour."""
         self.document.set(body, shapes=[replace(shape, color=color) for shape in body.shapes])
 
-    def _extend_menu(self, menu: QMenu, element: Any) -> None:
-        """What the context menu of the view offers for an element."""
+    def extend_menu(self, menu: QMenu, element: Any) -> None:
+        """What context menus of the tree and of the view offer for the looks of an element."""
         system = self.document.system
-        if element is not None and element is not system.ground:
+        if element is not None and element is not system and element is not system.ground:
             if isinstance(element, mb.Body):
                 menu.addAction("Colour…", partial(self.choose_color, element))
             menu.addAction(icon("eye_off"), "Hide", partial(self.hide, element))
             menu.addAction("Isolate", partial(self.isolate, element))
+            through = menu.addAction("Transparent")
+            through.setCheckable(True)
+            through.setChecked(element.name in self.view.transparent)
+            through.toggled.connect(lambda on: self.set_transparent(on, element))
+        if self.view.hidden or self.view.transparent:
+            menu.addAction(icon("eye"), "Show all", self.show_all)
+
+    def _extend_menu(self, menu: QMenu, element: Any) -> None:
+        """What the context menu of the view offers for an element."""
+        self.extend_menu(menu, element)
+        if element is not None and element is not self.document.system.ground:
             menu.addAction(icon("duplicate"), "Duplicate", lambda: self.document.duplicate(element))
             menu.addAction(
                 icon("delete"),
                 "Delete",
                 lambda: self.document.remove(element) if self.confirm_delete(element) else None,
             )
-            menu.addSeparator()
-        if self.view.hidden:
-            menu.addAction(icon("eye"), "Show all", self.show_all)
+        menu.addSeparator()

@@ -17,6 +17,7 @@ import mbframe as mb
 from mbframe.quantities import units_of
 
 from ..document import Document
+from ..growing import ResultFile, Together
 from ..memory import beside_the_window
 from ..runs import Run
 from ..solver import Job, Solver
@@ -85,7 +86,7 @@ class Curves(QObject):
         known = self._known.get((id(run), name))
         if known is not None and known[0] is result:
             return known[1]
-        if (stored := self._stored(result, name)) is not None:
+        if self._at_once(run) and (stored := self._stored(result, name)) is not None:
             self._known[id(run), name] = (result, stored)
             return stored
         if name not in self.units(run):
@@ -95,6 +96,11 @@ class Curves(QObject):
         if not self._soon.isActive():
             self._soon.start(0 if known is None else AGAIN_MS)
         return known[1] if known is not None else None
+
+    def _at_once(self, run: Run) -> bool:
+        """Whether what is stored can be read here: not from a file that is too large for memory."""
+        states = run.result._states
+        return self.solver is None or not isinstance(states, ResultFile) or isinstance(states, Together)
 
     def _stored(self, result: mb.Result, name: str) -> Curve | None:
         if name == "t":

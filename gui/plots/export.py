@@ -15,6 +15,7 @@ from PySide6.QtSvg import QSvgGenerator
 
 import mbframe as mb
 from mbframe.disk.atomic import replacing, write_text
+from mbframe.files.result_tables import harmless
 
 from ..theme import current as current_theme
 from .plot import Plot
@@ -102,7 +103,7 @@ def table(plot: Plot) -> str:
         columns.append((f"{run}{trace.name}{unit}", trace.values))
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow([head for head, _ in columns])
+    writer.writerow([harmless(head) for head, _ in columns])
     for row in zip_longest(*(values.tolist() for _, values in columns), fillvalue=""):
         writer.writerow([repr(value) if isinstance(value, float) else value for value in row])
     return text.getvalue()

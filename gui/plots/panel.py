@@ -38,13 +38,17 @@ CURSOR_MS: Final = 40
 REFRESH_MS: Final = 60
 FILES: Final = {"png": "Pictures (*.png)", "svg": "Drawings (*.svg)", "csv": "Tables (*.csv)"}
 
+CHOOSE: Final = "Mark quantities in the list to plot them over time."
+NO_RUN: Final = (
+    "Quantities of a run are plotted here over time: positions, forces, reactions, energy. Run (F5) computes one."
+)
+
 
 class PlotsPanel(QWidget):
     """Plots quantities of the document's runs."""
 
     time_requested = Signal(float)
     """The cursor of a plot was moved: who plays the run goes there."""
-    run_requested = Signal()
 
     def __init__(self, document: Document, solver: Solver | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -98,7 +102,8 @@ class PlotsPanel(QWidget):
         self.empty.setProperty("role", "muted")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setWordWrap(True)
-        self.fill = QPushButton(page)
+        self.fill = QPushButton("Plot the energy", page)
+        self.fill.hide()
         self.fill.setObjectName("plots_fill")
         self.fill.clicked.connect(self._on_fill)
         layout = QVBoxLayout(page)
@@ -144,6 +149,21 @@ class PlotsPanel(QWidget):
             self._drop(plot)
         self.refresh()
 
+    def layout_names(self) -> list[list[str]]:
+        """The quantities of each plot, from the top."""
+        return [list(plot.names) for plot in self.plots]
+
+    def restore(self, groups: list[list[str]]) -> None:
+        """Show these quantities, a plot for each group; those that the runs do not have are left out."""
+        for plot in list(self.plots):
+            self._drop(plot)
+        units = self.curves.units(self._reference())
+        for group in groups:
+            if names := [name for name in dict.fromkeys(group) if name in units]:
+                self._new_plot(units[names[0]]).names += [name for name in names if units[name] == units[names[0]]]
+        self._opened_default = True
+        self._later()
+
     def plot_element(self, element: str) -> None:
         """Show the quantities of an element in the list."""
         self.list.reveal(element)
@@ -151,6 +171,7 @@ class PlotsPanel(QWidget):
     def _new_plot(self, unit: str) -> Plot:
         plot = Plot(unit, self)
         plot.time_chosen.connect(self._on_time_chosen)
+        plot.peaked.connect(self.document.post)
         plot.activated.connect(self._activate)
         plot.closed.connect(self._close)
         plot.name_removed.connect(self._on_name_removed)
@@ -242,17 +263,10 @@ class PlotsPanel(QWidget):
 
     def _show_empty(self) -> None:
         self.pages.setCurrentIndex(1 if self.plots else 0)
-        if self.document.runs:
-            self.empty.setText("Mark quantities in the list to plot them over time.")
-            self.fill.setText("Plot the energy")
-        else:
-            self.empty.setText("Quantities of a run are plotted here over time: positions, forces, reactions, energy.")
-            self.fill.setText("Run")
+        self.fill.setVisible(bool(self.document.runs))
+        self.empty.setText(CHOOSE if self.document.runs else NO_RUN)
 
     def _on_fill(self) -> None:
-        if not self.document.runs:
-            self.run_requested.emit()
-            return
         for kind in ("kinetic", "potential", "total"):
             self.add(f"energy.{kind}")
 

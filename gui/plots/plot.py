@@ -5,17 +5,20 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtGui import QColor, QFont, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from ..arranging import stack
+from ..fields.numbers import readable
 from ..icons import set_icon
 from ..labels import ElidedLabel
+from ..names import one_line
 from ..runs import Run
 from ..theme import changed as theme_changed
 from ..theme import current as current_theme
@@ -23,6 +26,13 @@ from ..words import unit_label
 from .curves import Curve
 
 GAP: Final = " &nbsp; "
+LINES: Final = (
+    (Qt.PenStyle.SolidLine, "━"),
+    (Qt.PenStyle.DashLine, "╌╌"),
+    (Qt.PenStyle.DotLine, "┈┈"),
+    (Qt.PenStyle.DashDotLine, "╌·"),
+)
+"""By run where colours tell quantities apart; of one quantity colours tell runs apart, and older models are dashed."""
 MARGIN: Final = 58
 """Width of the axis at the left, so that the plots of a column line up, px."""
 
@@ -38,6 +48,13 @@ class Trace:
     values: Any
     item: Any
     color: str
+    line: tuple[Any, str]
+    """Style of the pen, and the dash that stands for it in the legend."""
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest magnitude of its values."""
+        return float(np.nanmax(np.abs(self.values), initial=0.0))
 
     def at(self, t: float) -> float:
         """The value at an instant, between stored ones on the straight line; NaN outside."""
@@ -46,11 +63,34 @@ class Trace:
         return float(np.interp(t, self.t, self.values, left=np.nan, right=np.nan))
 
 
+class Legend(QLabel):
+    """Takes the lines that it needs: the column of plots scrolls before anything is cut."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.RichText)
+
+    def show_legend(self, text: str) -> None:
+        """Write it."""
+        self.setText(text)
+        self._make_room()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        self.setMinimumHeight(max(0, self.heightForWidth(self.width())))
+
+
 class Plot(QWidget):
     """Curves of quantities with the same unit."""
 
     time_chosen = Signal(float)
     """The cursor was moved."""
+    peaked = Signal(str)
+    """The cursor was sent to the largest value: which one, in words."""
     activated = Signal(object)
     closed = Signal(object)
     name_removed = Signal(object, str)
@@ -72,10 +112,8 @@ class Plot(QWidget):
         self._recolor()
 
     def _build(self) -> None:
-        self.title = QLabel(self)
+        self.title = Legend(self)
         self.title.setObjectName("plot_legend")
-        self.title.setWordWrap(True)
-        self.title.setTextFormat(Qt.TextFormat.RichText)
         self.title.linkActivated.connect(self._on_link)
         self.readout = ElidedLabel(self)
         self.readout.setObjectName("plot_readout")
@@ -85,6 +123,8 @@ class Plot(QWidget):
         self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.log_button = self._tool("log_axis", "log", "Logarithmic axis", checkable=True)
         self.log_button.toggled.connect(self.set_log)
+        self.peak_button = self._tool("plot_peak", "max", "Go to the largest value")
+        self.peak_button.clicked.connect(self.go_to_peak)
         self.fit_button = self._tool("fit_plot", "", "Show all of it", "fit")
         self.fit_button.clicked.connect(self.fit)
         self.export_button = self._tool("export_plot", "", "Save this plot", "export")
@@ -127,7 +167,7 @@ class Plot(QWidget):
         top.setSpacing(2)
         top.addWidget(self.title, 5)
         top.addWidget(self.readout, 4)
-        for button in (self.log_button, self.fit_button, self.export_button, self.close_button):
+        for button in (self.peak_button, self.log_button, self.fit_button, self.export_button, self.close_button):
             top.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         stack(self, top, self.graph, growing=self.graph)
 
@@ -171,14 +211,15 @@ class Plot(QWidget):
                 color = run.color if len(self.names) == 1 and len(runs) > 1 else look.series[k % len(look.series)]
                 values = units.to_display(found.values, self.unit) if self.unit else found.values
                 item = old.pop((name, id(run)), None)
-                trace = Trace(name, label(name), run, found.t, values, item, color)
+                number = runs.index(run) if min(len(self.names), len(runs)) > 1 else int(run.stale)
+                trace = Trace(name, label(name), run, found.t, values, item, color, LINES[number % len(LINES)])
                 self._draw(trace, current)
                 self.traces.append(trace)
             if missing:
                 self._remarks.append(f"{label(name)}: computing…")
         for item in old.values():
             self.graph.removeItem(item)
-        self.title.setText(self.legend())
+        self.title.show_legend(self.legend())
 
     def _draw(self, trace: Trace, current: Run | None) -> None:
         color = QColor(trace.color)
@@ -187,9 +228,8 @@ class Plot(QWidget):
             color.setAlpha(130)
         elif other:
             color.setAlpha(190)
-        style = Qt.PenStyle.DashLine if trace.run.stale else Qt.PenStyle.SolidLine
         # Wide pens are drawn several times slower than cosmetic ones of one pixel.
-        pen = pg.mkPen(color, width=1.6 if not other else 1.2, style=style)
+        pen = pg.mkPen(color, width=1.6 if not other else 1.2, style=trace.line[0])
         values = trace.values
         if self.log:
             values = np.where(values > 0.0, values, np.nan)
@@ -217,6 +257,9 @@ class Plot(QWidget):
                 f"{_dash(mine[0])}&nbsp;{_escaped(mine[0].label)}"
                 f"{f'&nbsp;{remove}' if links and self.names[1:] else ''}"
             )
+        if several and len(self.names) > 1:
+            runs = {id(trace.run): trace for trace in self.traces}.values()
+            parts += [f"{_dash(trace, look.muted)}&nbsp;{_escaped(_run_words(trace.run))}" for trace in runs]
         remarks = [f'<span style="color:{look.muted}">{html.escape(r)}</span>' for r in dict.fromkeys(self._remarks)]
         return GAP.join(parts + remarks)
 
@@ -234,11 +277,30 @@ class Plot(QWidget):
 
     def _show_values(self, t: float) -> None:
         mine = [trace for trace in self.traces if trace.run is self._current] or self.traces
-        values = ", ".join(f"{value:.5g}" for trace in mine[:3] if np.isfinite(value := trace.at(t)))
-        more = ", …" if len(mine) > 3 else ""
-        self.readout.setText(
-            f"t = {t:.4g} s:  {values}{more} {self.shown_unit}".rstrip() if values else f"t = {t:.4g} s"
-        )
+        scale = max((trace.largest for trace in self.traces), default=0.0)
+        values = [value for trace in mine if np.isfinite(value := trace.at(t))]
+        # Numbers are rounded, then go without the time, then are left out, before one of them would be cut.
+        fits = self.readout.fontMetrics().horizontalAdvance
+        time = f"t = {t:.4g} s"
+        for count, digits, timed in ((3, 5, 1), (3, 4, 1), (3, 3, 1), (3, 4, 0), (3, 3, 0), (2, 4, 0), (1, 4, 0)):
+            words = [readable(value, scale, digits) for value in values[:count]]
+            words += ["…"] if len(values) > count else []
+            numbers = f"{', '.join(words)} {self.shown_unit}".rstrip()
+            text = (f"{time}:  {numbers}" if timed else numbers) if words else time
+            if fits(text) <= self.readout.width():
+                break
+        self.readout.setText(text)
+
+    def go_to_peak(self) -> None:
+        """Put the cursor where a curve of the present run, or of any, has the largest magnitude, and say so."""
+        mine = [trace for trace in self.traces if trace.run is self._current] or self.traces
+        if not any(trace.largest for trace in mine):
+            return
+        trace = max(mine, key=lambda trace: trace.largest)
+        k = int(np.nanargmax(np.abs(trace.values)))
+        self.time_chosen.emit(float(trace.t[k]))
+        value = f"{readable(float(trace.values[k]))} {self.shown_unit}".rstrip()
+        self.peaked.emit(f"Largest: {trace.label} = {value} at t = {trace.t[k]:.5g} s.")
 
     def _on_hover(self, place: QPointF) -> None:
         view = self.graph.getPlotItem().vb
@@ -307,8 +369,8 @@ class Plot(QWidget):
         self.cross.setPen(pg.mkPen(look.muted, width=1, style=Qt.PenStyle.DotLine))
 
 
-def _dash(trace: Trace) -> str:
-    return f'<span style="color:{trace.color}">{"╌╌" if trace.run.stale else "━"}</span>'
+def _dash(trace: Trace, color: str = "") -> str:
+    return f'<span style="color:{color or trace.color}">{trace.line[1]}</span>'
 
 
 def _run_words(run: Run) -> str:
@@ -316,4 +378,4 @@ def _run_words(run: Run) -> str:
 
 
 def _escaped(text: str) -> str:
-    return html.escape(text).replace(" ", "&nbsp;")
+    return html.escape(one_line(text)).replace(" ", "&nbsp;")

@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from ..icons import icon
+from ..names import one_line, unformatted
 from ..quantity_names import split
 from ..theme import changed as theme_changed
 from ..turns import single_shot
@@ -101,9 +102,9 @@ class QuantityList(QWidget):
                 continue
             owner, kind, component = split(name, self._kinds)
             if owner not in tops:
-                tops[owner] = QTreeWidgetItem(self.tree, [owner])
+                tops[owner] = QTreeWidgetItem(self.tree, [one_line(owner)])
                 tops[owner].setIcon(0, icon(self._kinds.get(owner, "table"), "muted"))
-            parent, label = tops[owner], kind.replace("_", " ").replace(".", " ") or "value"
+            parent, label = tops[owner], one_line(kind).replace("_", " ").replace(".", " ") or "value"
             shown = f" ({unit_label(unit)})" if unit else ""
             if component:
                 if (owner, kind) not in groups:
@@ -113,7 +114,7 @@ class QuantityList(QWidget):
             leaf.setFlags(leaf.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             leaf.setCheckState(0, Qt.CheckState.Unchecked)
             leaf.setData(0, NAME, name)
-            leaf.setToolTip(0, f"{name}{f', {unit_label(unit)}' if unit else ''}")
+            leaf.setToolTip(0, unformatted(f"{name}{f', {unit_label(unit)}' if unit else ''}"))
             self._leaves[name] = leaf
         self._filling = False
 

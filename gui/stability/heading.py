@@ -21,10 +21,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from mbframe.analysis.root_words import NOT_DETERMINED, VERDICTS, Roots
+
 from .. import icons, theme
 from ..arranging import letters
 from ..labels import ElidedLabel, explanation
-from .modes import Roots
 from .tasks import DESCRIBED, EQUILIBRIUM, SHOWN, STEADY, About, LocusFound
 
 ABOUT = (
@@ -33,8 +34,7 @@ ABOUT = (
     (EQUILIBRIUM, "the nearest equilibrium"),
     (STEADY, "the nearest steady motion"),
 )
-VERDICTS = {"stable": "Stable", "marginal": "Marginally stable", "unstable": "Unstable"}
-VERDICT_COLORS = {"stable": "good", "marginal": "warning", "unstable": "bad"}
+VERDICT_COLORS = {"stable": "good", "marginal": "warning", "unstable": "bad", NOT_DETERMINED: "warning"}
 CHIP = 16  # pixels of a critical value beside its text
 WIDE = 110  # letters; a heading that is narrower saves room
 LONG_ABOUT, SHORT_ABOUT = 17, 9  # letters of the state that are seen, at least
@@ -234,7 +234,7 @@ class Heading(QWidget):
     def show_verdict(self, roots: Roots) -> None:
         """Say whether the model is stable."""
         self._word, sentence = roots.verdict
-        self.verdict.setText(VERDICTS[self._word])
+        self.verdict.setText(VERDICTS[self._word].capitalize())
         self.verdict.setToolTip(sentence)
         self.sentence.setText(sentence)
         self._dress()

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, QTimer
 
+from mbframe.analysis.root_words import GROWS, IGNORABLE, Row
+
 from ..animation import Animation
 from ..document import Document
 from .mode_motion import ModeMotion
-from .modes import GROWS, IGNORABLE, Row
 from .preload import Background
 
 PAINTED = 100  # ms after roots were found until they are seen: preparing a motion beside it would make that slower

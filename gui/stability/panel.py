@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 from shiboken6 import isValid
 
 import mbframe as mb
+from mbframe.analysis.root_words import IGNORABLE, Roots
 
 from ..arranging import stack
 from ..banner import Banner
@@ -25,11 +26,10 @@ from .applying import changes_to, same_roots
 from .heading import EmptyPage, Heading
 from .mode_controls import ModeControls
 from .mode_player import ModePlayer
-from .modes import IGNORABLE, Roots
 from .parameter_plot import ParameterPlot
 from .plane import EigenvaluePlane
 from .preload import Preload
-from .remedies import explained, what_moved
+from .remedies import explained, what_is_left_out, what_moved
 from .sweep_bar import SweepBar
 from .table import ModeTable
 from .tasks import EQUILIBRIUM, SHOWN, STEADY, About, LocusFound, LocusTask, RootsFound, RootsTask, Subject
@@ -93,7 +93,8 @@ class StabilityPanel(QWidget):
         self._share_room()
         self.splitter.setChildrenCollapsible(False)
         for widget in (self.plane, self.over):
-            widget.setMinimumSize(QSize(130, 90))
+            widget.setMinimumSize(QSize(130, 60))
+        self.table.setMinimumHeight(48)  # with a banner above, it scrolls before the panel does
         self.over.hide()
         self.pages = QStackedWidget()
         self.pages.addWidget(self.empty)
@@ -229,10 +230,11 @@ class StabilityPanel(QWidget):
         self.banner.say(explanation.text, "error", actions)
 
     def _show_what_moved(self, found: RootsFound) -> None:
+        left_out = what_is_left_out(found.left_out, found.linearization.state.t)
         if not self.about.searched:
-            self.banner.say("")
+            self.banner.say(left_out, "info")
             return
-        text = what_moved(self.about.kind, found.moved, found.state)
+        text = f"{what_moved(self.about.kind, found.moved, found.state)} {left_out}".strip()
         moved = any(max(size) > 1e-9 for size in found.moved.values())
         actions = [("Apply to the model", self.apply_state)] if moved and found.value is None else []
         self.banner.say(text, "info", actions)

@@ -10,8 +10,9 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from mbframe.analysis.root_words import DECAYS, GROWS, IGNORABLE, NEUTRAL, Roots, tooltip
+
 from .. import theme
-from .modes import DECAYS, GROWS, IGNORABLE, NEUTRAL, Roots, tooltip
 
 SYMBOLS = {DECAYS: "o", NEUTRAL: "d", GROWS: "t1", IGNORABLE: "x"}
 SIZES = {DECAYS: 11, NEUTRAL: 12, GROWS: 13, IGNORABLE: 9}

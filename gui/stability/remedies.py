@@ -83,6 +83,18 @@ def what_moved(kind: str, moved: dict[str, tuple[float, float]], state: object) 
     return f"{head}. From the described state moved: {', '.join(parts)}{more}."
 
 
+def what_is_left_out(names: tuple[str, ...], t: float) -> str:
+    """Which loads take no part, and what to do if they should; empty if all do."""
+    if not names:
+        return ""
+    listed = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+    them, they = ("it", "it acts") if len(names) == 1 else ("them", "they act")
+    return (
+        f"Without {listed}, zero around t = {t:.4g} s. If {they} all the time, make {them} constant; otherwise "
+        f"linearize about the shown state of a time at which {they}."
+    )
+
+
 _KINDS = {
     "minimum": "least potential energy",
     "maximum": "greatest potential energy",

@@ -180,7 +180,7 @@ class SweepBar(QWidget):
     def renew(self) -> None:
         """List what can be varied in the model; what was chosen stays if it is still there."""
         before = self.variation
-        self.choices = variations(self.document.system, self.document.example)
+        self.choices = variations(self.document.system, self.document.example, self.document.arguments)
         self.parameter.blockSignals(True)
         self.parameter.clear()
         self.parameter.addItems([choice.label for choice in self.choices])

@@ -8,9 +8,7 @@ from PySide6.QtCore import QAbstractTableModel, QItemSelectionModel, QModelIndex
 from PySide6.QtGui import QColor, QFont, QIcon, QPainter, QPixmap, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
-from .. import theme
-from ..arranging import letters
-from .modes import (
+from mbframe.analysis.root_words import (
     DECAYS,
     GROWS,
     IGNORABLE,
@@ -23,6 +21,9 @@ from .modes import (
     time_text,
     tooltip,
 )
+
+from .. import theme
+from ..arranging import letters
 
 Index = QModelIndex | QPersistentModelIndex
 

@@ -19,6 +19,9 @@ Report = Callable[..., Any]
 
 DESCRIBED, SHOWN, EQUILIBRIUM, STEADY = "described", "shown", "equilibrium", "steady"
 ASSEMBLED = "assembled"
+AROUND = 0.1  # s: how far around its instant a load must be zero to be left out, unless it changes at a breakpoint
+INSTANT = 1e-9  # s, or part of the time: a breakpoint so near is at the instant
+SAMPLES = np.append(0.0, np.geomspace(1e-6, 0.999, 12))  # parts of the way to the end of what is looked at
 LOCUS_SHARE = 0.8  # of the time of a root locus; the rest are critical values
 
 
@@ -51,11 +54,43 @@ class About:
             return mb.assemble(system)
         return self.state if self.kind == SHOWN else None
 
-    def linearized(self, system: Any) -> tuple[Any, Any]:
-        """The linearization of a system about the state, and the state as it was found."""
+    def linearized(self, system: Any) -> tuple[Any, Any, tuple[str, ...]]:
+        """The linearization of a system about the state, the state as it was found, and loads that were left out."""
         frame = None if self.turn is None else mb.TurningFrame(axis=self.turn[0], rate=self.turn[1])
+        left_out = leave_out_idle_loads(system, 0.0 if self.state is None else self.state.t)
         state = self.found(system)
-        return mb.linearize(system, state, frame), state
+        return mb.linearize(system, state, frame), state, left_out
+
+
+def leave_out_idle_loads(system: Any, t: float) -> tuple[str, ...]:
+    """Remove loads that are functions of time and zero around t; their names.
+
+    A push that comes or has been disturbs a motion, it is no part of it. A load that only passes zero is.
+    """
+    found = []
+    for load in [load for load in system.forces if isinstance(load, (mb.PointForce, mb.Torque))]:
+        parts = load.force if isinstance(load, mb.PointForce) else load.torque
+        functions = parts if isinstance(parts, tuple) else (parts,)
+        varying = any(function.kind != "constant" for function in functions)
+        if varying and all(idle(function, t) for function in functions):
+            system.remove(load)
+            found.append(load.name)
+    return tuple(found)
+
+
+def idle(function: mb.Function, t: float) -> bool:
+    """Whether a function of time is zero around t: there, and as far as its breakpoints or `AROUND` allow."""
+    if function.kind == "constant":
+        return bool(function(t) == 0.0)
+    low, high = max(t - AROUND, min(t, 0.0)), t + AROUND  # time begins with zero
+    breaks = function.breakpoints(low, high)
+    if np.any(np.abs(breaks - t) <= INSTANT * max(1.0, abs(t))):
+        return False  # it begins or ends right there
+    before, after = breaks[breaks < t], breaks[breaks > t]
+    first, last = (before.max() if len(before) else low), (after.min() if len(after) else high)
+    # Off the breaks themselves, whose values belong to either side.
+    places = t + np.concatenate([SAMPLES[1:] * (first - t), SAMPLES * (last - t)])
+    return all(function(place) == 0.0 for place in places.tolist())
 
 
 @dataclass(frozen=True)
@@ -87,13 +122,15 @@ class RootsFound:
     """A linearization, and the value of the parameter at which it holds (None: as in the model).
 
     `state` is the equilibrium or steady motion that was searched for (None: none was), and `moved` says how far bodies
-    went to it from where they are described (m, rad), by name.
+    went to it from where they are described (m, rad), by name. `left_out` names loads that are zero around that instant
+    and take no part.
     """
 
     linearization: Any
     value: float | None = None
     state: Any = None
     moved: dict[str, tuple[float, float]] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -105,10 +142,10 @@ class RootsTask:
 
     def run(self, report: Report) -> RootsFound:
         system = self.subject.system(self.value)
-        lin, state = self.subject.about.linearized(system)
+        lin, state, left_out = self.subject.about.linearized(system)
         if not self.subject.about.searched:
-            return RootsFound(lin, self.value)
-        return RootsFound(lin, self.value, state, moved(system, state))
+            return RootsFound(lin, self.value, left_out=left_out)
+        return RootsFound(lin, self.value, state, moved(system, state), left_out)
 
 
 def moved(system: Any, state: Any) -> dict[str, tuple[float, float]]:

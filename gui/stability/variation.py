@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -156,8 +156,11 @@ def around(value: float) -> tuple[float, float]:
     return (0.0, 2.0 * value) if value > 0.0 else (2.0 * value, 0.0)
 
 
-def example_arguments(example: str) -> list[ExampleArgument]:
-    """The numbers that an example is built from; its docstring says their units, as "`speed` (m/s)"."""
+def example_arguments(example: str, given: Mapping[str, float] | None = None) -> list[ExampleArgument]:
+    """The numbers that an example is built from; its docstring says their units, as "`speed` (m/s)".
+
+    `given` are those that are not what they are by default.
+    """
     build = getattr(mb.examples, example, None)
     if build is None:
         return []
@@ -166,7 +169,8 @@ def example_arguments(example: str) -> list[ExampleArgument]:
     for name, argument in inspect.signature(build).parameters.items():
         if isinstance(argument.default, float):
             unit = re.search(rf"`{name}`\s+\(([^)]*)\)", words) or re.search(rf"`{name}`\s+is\s+in\s+([^\s.]+)", words)
-            found.append(ExampleArgument(example, name, argument.default, unit[1] if unit else ""))
+            value = (given or {}).get(name, argument.default)
+            found.append(ExampleArgument(example, name, value, unit[1] if unit else ""))
     return found
 
 
@@ -198,7 +202,7 @@ def _numbers(owner: Any, name: str | None) -> Iterator[ElementNumber]:
                 yield ElementNumber(name, field, component, declared.unit)
 
 
-def variations(system: Any, example: str | None) -> list[Variation]:
+def variations(system: Any, example: str | None, given: Mapping[str, float] | None = None) -> list[Variation]:
     """Everything that can be varied; arguments of an example only while the model is the example."""
-    arguments: list[Variation] = list(example_arguments(example)) if example else []
+    arguments: list[Variation] = list(example_arguments(example, given)) if example else []
     return [*arguments, *element_numbers(system)]

@@ -118,7 +118,8 @@ class BuildingTour:
 
     def wiggle(self) -> None:
         """Its one freedom swings."""
-        self.robot.tab(self.window.docks.tabs, "Constraints")
+        self.robot.tab(self.window.docks.tabs, "Check")
+        self.robot.click("page_constraints")
         panel = self.window.panels["constraints"]
         self.robot.until(lambda: panel.list.count() == 1, 180.0, "the free motion")
         self.robot.click("wiggle")

@@ -1,7 +1,8 @@
 """What all tests of the application share.
 
-They run in a virtual display (`scripts/test` sees to it) or, without any, on Qt's off-screen platform. Settings and
-files of the application lie in a folder of the test. pytest-qt fails a test on an exception in a slot.
+They run in a virtual display (`scripts/test` sees to it) or, without any, on Qt's off-screen platform; workers of
+pytest-xdist have a display each, since windows in one display take the keyboard from each other. Settings and files of
+the application lie in a folder of the test. pytest-qt fails a test on an exception in a slot.
 """
 
 from __future__ import annotations
@@ -9,6 +10,10 @@ from __future__ import annotations
 import os
 import sys
 
+from tests.gui.displays import open_own_display
+
+if os.environ.get("PYTEST_XDIST_WORKER") and os.environ.get("DISPLAY"):
+    open_own_display()
 os.environ.setdefault("QT_API", "pyside6")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 if sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
@@ -19,7 +24,7 @@ import pytest
 pytest.importorskip("PySide6.QtWidgets", reason="the application's packages are not installed", exc_type=ImportError)
 
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from gui.document import Document
 from gui.settings import Settings
@@ -71,3 +76,14 @@ def solver(session_solver):
     """The shared solver, idle at the beginning and at the end."""
     yield session_solver
     session_solver.cancel_all()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_saved(monkeypatch):
+    """The question about unsaved work is answered with "discard", unless a test answers it: nobody else would."""
+    ask = QMessageBox.exec
+
+    def answered(box):
+        return QMessageBox.StandardButton.Discard if box.objectName() == "unsaved_dialog" else ask(box)
+
+    monkeypatch.setattr(QMessageBox, "exec", answered)

@@ -23,7 +23,7 @@ def window(qtbot, document, solver, settings):
     made.modelling.cancel()
     solver.cancel_all()
     qtbot.waitUntil(lambda: not solver.jobs, timeout=30_000)
-    document.undo_stack.setClean()
+    document.abandon()
     made.close()
     made.deleteLater()
 

@@ -152,7 +152,7 @@ class Monkey:
             self.window.run()
 
     def another_model(self) -> None:
-        self.document.undo_stack.setClean()  # so that nobody asks whether to save
+        self.document.abandon()  # so that nobody asks whether to save
         if self.random.random() < 0.3:
             self.window.files.new(self.random.choice((2, 3)))
         else:

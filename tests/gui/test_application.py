@@ -101,7 +101,7 @@ def running(qtbot, monkeypatch):
 
     yield begin
     for app in opened:
-        app.document.undo_stack.setClean()
+        app.document.abandon()
         app.close()
 
 
@@ -129,7 +129,7 @@ def left_behind(document, folder, qtbot):
     document.open_example("four_bar")
     with qtbot.waitSignal(autosave.written):
         document.set(document.system["bar 1"], mass=7.0)
-    autosave._lock.unlock()
+    autosave.session._lock.unlock()
     return autosave.file
 
 

@@ -27,7 +27,7 @@ def autosave(document, tmp_path):
 def abandon(autosave):
     """As if the process had been killed: the file stays, the lock has no owner."""
     autosave._pool.waitForDone()
-    autosave._lock.unlock()
+    autosave.session._lock.unlock()
 
 
 def test_an_edit_is_safe_within_ten_seconds():

@@ -517,7 +517,7 @@ def test_messages_name_the_element(four_bar):
     assert message.level == "error"
     assert "does not close" in message.text
     four_bar.post_error(ValueError("odd"))
-    assert four_bar.messages[-1].text == "odd"
+    assert four_bar.messages[-1].text == "odd."
     with pytest.raises(ValueError, match="level"):
         four_bar.post("x", "panic")
     for number in range(600):

@@ -23,7 +23,7 @@ def application(qtbot):
     application.window.panels_ready.connect(lambda: ready.append(True))
     qtbot.waitUntil(lambda: bool(ready), timeout=60_000)
     yield application
-    application.document.undo_stack.setClean()
+    application.document.abandon()
     if application.window is not None:
         application.window.close()
     application.close()

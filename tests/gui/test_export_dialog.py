@@ -25,6 +25,9 @@ class StillView:
 
     camera = SimpleNamespace(placement=((6.0, -8.0, 2.0), (2.0, -1.0, 0.0), (0.0, 0.0, 1.0)))
 
+    followed = "bar 2"
+    player = SimpleNamespace(speed=1.0)
+
     def picture(self) -> QImage:
         picture = QImage(40, 30, QImage.Format.Format_RGB32)
         picture.fill(QColor("#336699"))
@@ -110,7 +113,7 @@ def test_frames_sizes_and_durations_in_words(tmp_path):
 
 def test_a_video_gets_even_numbers_of_pixels():
     settings = {"start": 0.0, "end": 1.0, "speed": 1.0, "fps": 30, "size": (161, 121), "camera": "iso"}
-    settings |= {"theme": "light", "smooth": True, "show_time": True, "title": None}
+    settings |= {"theme": "light", "smooth": True, "show_time": True, "title": None, "follow": None}
     assert keywords(settings, BY_KEY["mp4"])["size"] == (162, 122)
     assert keywords(settings, BY_KEY["png"])["size"] == (161, 121)
     assert "size" not in keywords(settings, BY_KEY["glb"])
@@ -139,7 +142,7 @@ def test_each_format_shows_its_own_options(qtbot, dialog):
 def test_the_summary_counts_frames(dialog):
     dialog.options.fps.setValue(30)
     assert dialog.summary.text() == "13 frames, 0.4 s to watch"  # floor(0.4 * 30) + 1
-    dialog.options.speed.setCurrentIndex(0)
+    dialog.options.speed.setCurrentIndex(dialog.options.speed.findData(0.1))
     assert dialog.summary.text() == "121 frames, 4 s to watch"
 
 
@@ -192,7 +195,10 @@ def test_a_picture_of_the_view(qtbot, dialog):
 
 
 def test_the_camera_of_the_view_is_taken(dialog):
-    assert dialog.options.camera.currentData() == AS_SHOWN
+    """Its direction by default, with all that moves in the picture; or exactly as it is."""
+    towards, up = dialog.options.settings()["camera"]
+    assert (towards, up) == ((4.0, -7.0, 2.0), (0.0, 0.0, 1.0))
+    dialog.options.camera.setCurrentIndex(dialog.options.camera.findData(AS_SHOWN))
     assert dialog.options.settings()["camera"] == StillView.camera.placement
     dialog.options.camera.setCurrentIndex(dialog.options.camera.findData("front"))
     assert dialog.options.settings()["camera"] == "front"
@@ -264,3 +270,22 @@ def test_closing_cancels(qtbot, dialog):
     dialog.reject()
     qtbot.waitUntil(lambda: job.state == "cancelled", timeout=10_000)
     assert not dialog.isVisible()
+
+
+def test_films_follow_as_the_view_does(dialog):
+    assert dialog.options.settings()["follow"] == "bar 2"
+    names = [dialog.options.follow.itemText(k) for k in range(dialog.options.follow.count())]
+    assert names == ["what moves", "nothing: stand still", "bar 1", "bar 2", "bar 3"]
+    dialog.options.follow.setCurrentIndex(0)
+    assert keywords(dialog.options.settings(), BY_KEY["html"])["follow"] == "what moves"
+
+
+def test_the_first_the_middle_and_the_last_picture_are_shown(qtbot, dialog):
+    choose(dialog, "mp4")
+    qtbot.waitUntil(lambda: len(dialog.preview.pictures) == 3, timeout=90_000)
+    first = dialog.preview.pictures[0].copy()
+    assert first != dialog.preview.pictures[2]
+    dialog.options.look.setCurrentText("dark" if dialog.options.look.currentText() == "light" else "light")
+    qtbot.waitUntil(lambda: not dialog.preview.busy and dialog.preview.pictures[0] != first, timeout=90_000)
+    choose(dialog, "csv")
+    assert not dialog.preview.isVisible()

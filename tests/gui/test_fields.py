@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QHelpEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QToolTip, QVBoxLayout, QWidget
 
 import mbframe as mb
 from gui.fields import Surroundings, field_for
@@ -16,6 +16,8 @@ from gui.fields.numbers import exact, read_number, short
 from gui.fields.rotation import axis_and_angle, euler_angles, from_euler_angles
 from gui.units import DisplayUnits
 from mbframe.parameters import KINDS
+
+from .hands import type_into
 
 MM = Surroundings(DisplayUnits("mm/deg"))
 
@@ -330,14 +332,31 @@ def test_a_number_that_is_cut_is_told_by_its_tooltip(form, qtbot):
     stiffness = form(np.full((6, 6), 1234.5678), kind="matrix", shape=(6, 6))
     edit = stiffness.field.grid.edits[0]
     edit.setFixedWidth(120)
-    assert not edit.is_cut
+    assert (edit.text(), edit.is_cut) == ("1234.6", False)
     edit.setFixedWidth(30)
-    assert edit.is_cut
     QToolTip.hideText()
     middle = edit.rect().center()
     QApplication.sendEvent(edit, QHelpEvent(QHelpEvent.Type.ToolTip, middle, edit.mapToGlobal(middle)))
-    assert QToolTip.text() == edit.text() == "1234.6"
+    assert QToolTip.text() == "1234.5678"
     QToolTip.hideText()
+
+
+def test_an_exponent_is_never_cut_and_noise_is_nothing(form):
+    one = form(-2.0283e-21, kind="number")
+    small = one.field
+    for width in range(140, 55, -5):
+        small.edit.setFixedWidth(width)
+        QApplication.processEvents()
+        assert small.edit.text().endswith("e-21"), width
+        assert not small.edit.is_cut, width
+        assert float(small.edit.text()) == pytest.approx(-2.0283e-21, rel=0.5)
+    assert small.edit.read() == -2.0283e-21, "what is shown is not what is stored"
+    other = form(np.array([1.5, -1.3878e-17, 0.0]), kind="point", shape=(3,), unit="m")
+    place = other.field
+    assert [edit.text() for edit in place.grid.edits] == ["1.5", "0", "0"]
+    assert place.grid.read()[1] == -1.3878e-17
+    place.grid.edits[1].setFocus()
+    assert place.grid.edits[1].text() == "-1.3878e-17", "all digits while it is edited"
 
 
 @pytest.mark.parametrize(
@@ -383,7 +402,7 @@ def quarter_turn():
 @pytest.mark.parametrize("form_index", range(4))
 def test_a_rotation_can_be_written_in_four_ways(form, form_index):
     """A quarter turn about z in each way, against the matrix written down by hand."""
-    rotation = form(np.eye(3), kind="rotation", default=np.eye(3))
+    rotation = form(np.eye(3), kind="rotation", default=np.eye(3), surroundings=MM)
     rotation.field.form.setCurrentIndex(form_index)
     texts = {
         0: {2: "90"},
@@ -399,9 +418,9 @@ def test_a_rotation_can_be_written_in_four_ways(form, form_index):
     assert np.allclose(rotation.values[-1], quarter_turn(), atol=1e-15)
 
 
-def test_angles_are_intrinsic_and_in_degrees(form):
+def test_angles_are_intrinsic_and_in_the_units_of_the_document(form):
     """R = Rx(30°) Ry(45°): the second turn is about the turned axis."""
-    rotation = form(np.eye(3), kind="rotation", default=np.eye(3))
+    rotation = form(np.eye(3), kind="rotation", default=np.eye(3), surroundings=MM)
     rotation.type(rotation.field.grid.edits[0], "30")
     rotation.type(rotation.field.grid.edits[1], "45")
     a, b = math.radians(30), math.radians(45)
@@ -564,3 +583,19 @@ def test_every_kind_has_a_field(qtbot, kind):
     field = field_for(parameter)
     qtbot.addWidget(field)
     assert field.objectName() == "strength"
+
+
+def test_escape_takes_back_what_is_typed_and_then_closes_a_dialog(qtbot):
+    dialog = QDialog()
+    qtbot.addWidget(dialog)
+    field = field_for(declared(default=1.0, kind="number"), parent=dialog)
+    field.show_value(2.0)
+    QVBoxLayout(dialog).addWidget(field)
+    dialog.show()
+    with qtbot.waitActive(dialog):
+        dialog.activateWindow()
+    type_into(qtbot, field.edit, "7", enter=False)
+    qtbot.keyClick(field.edit, Qt.Key.Key_Escape)
+    assert (field.edit.text(), dialog.isVisible()) == ("2", True)
+    qtbot.keyClick(field.edit, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()

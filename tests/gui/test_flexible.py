@@ -105,8 +105,8 @@ def bent_system() -> tuple[mb.System, mb.FlexibleBody]:
         area=1e-4,
         second_moments=(8e-10, 8e-10),
         torsion=1.4e-9,
-        young=2e9,
-        shear=8e8,
+        young=2e10,
+        shear=8e9,
         density=2000.0,
     )
     rod = mb.FlexibleBody("rod", mb.flexible.craig_bampton(part, [0, 4], n_modes=1), position=(0, 0, 1))

@@ -30,10 +30,23 @@ def gallery(settings, qtbot) -> Gallery:
     return gallery
 
 
+def test_keys_go_from_card_to_card_and_open_them(gallery, qtbot):
+    gallery.activateWindow()
+    qtbot.waitUntil(gallery.isActiveWindow, timeout=5000)
+    first, columns = gallery.cards[0], sum(card.y() == gallery.cards[0].y() for card in gallery.cards)
+    first.setFocus()
+    for key, number in (("Down", columns), ("Right", columns + 1), ("Up", 1), ("Left", 0)):
+        qtbot.keyClick(gallery.focusWidget(), getattr(Qt.Key, f"Key_{key}"))
+        assert gallery.focusWidget() is gallery.cards[number], key
+    with qtbot.waitSignal(gallery.example_chosen) as chosen:
+        qtbot.keyClick(gallery.focusWidget(), Qt.Key.Key_Return)
+    assert chosen.args == [ALL[0].name]
+
+
 def test_every_example_is_described():
     words = json.loads((FOLDER / "gallery.json").read_text(encoding="utf-8"))
     assert set(mb.examples.names()) <= set(words)
-    assert [one.name for one in ALL] == mb.examples.names()
+    assert list(dict.fromkeys(one.source for one in ALL)) == mb.examples.names()
     for one in ALL:
         assert one.title
         assert one.text.endswith("."), one.name
@@ -60,7 +73,7 @@ def test_what_ships_belongs_to_the_present_example(one: Exhibit):
     result = mb.load_result(one.result)
     stored = result.described
     assert alike(model_files.document(stored), model_files.document(system)), f"run scripts/gallery {one.name}"
-    assert result.t[-1] == pytest.approx(mb.examples.DURATIONS.get(one.name, 5.0))
+    assert result.t[-1] == pytest.approx(one.t_end)
     assert len(result) >= 200
     bodies = {body.name for body in system.bodies}
     assert {one.trail, one.follow} - {""} <= bodies
@@ -155,3 +168,29 @@ def test_pictures_change_with_the_theme(gallery, qapp):
 
 def test_an_unknown_example_has_no_exhibit():
     assert exhibit("perpetuum_mobile") is None
+
+
+def test_a_card_plays_its_motion_while_the_mouse_is_there(gallery, qtbot):
+    gallery.draw_motions()
+    card = next(card for card in gallery.cards if card.exhibit.name == "simple_pendulum")
+    card.entered.emit()
+    qtbot.waitUntil(lambda: card.motion is not None, timeout=30_000)
+    first = card.motion.copy()
+    qtbot.waitUntil(lambda: card.motion is not None and card.motion != first, timeout=30_000)
+    width, height = card.picture_size()
+    assert (card.motion.width(), card.motion.height()) == (2 * width, 2 * height)
+    other = gallery.cards[0]
+    card.left.emit()
+    assert card.motion is None
+    other.entered.emit()
+    qtbot.waitUntil(lambda: other.motion is not None, timeout=30_000)
+    assert card.motion is None
+    gallery.hide()
+    assert other.motion is None
+    assert gallery.motions._canvas is None
+
+
+def test_no_motion_before_it_can_be_drawn(gallery, qtbot):
+    gallery.cards[0].entered.emit()
+    qtbot.wait(300)
+    assert gallery.cards[0].motion is None

@@ -15,8 +15,11 @@ import mbframe as mb
 from gui import theme
 from gui.document import Document
 from gui.editing import derived_numbers
+from gui.fields.numbers import short
 from gui.inspector import Inspector
+from gui.runs import Run, RunSettings
 from gui.units import DisplayUnits
+from gui.words import first_sentence
 from mbframe.forces.base import OnBody
 from mbframe.joints.coupled import Coupling
 
@@ -263,6 +266,49 @@ def test_elements_on_a_joint_show_the_joint_and_take_its_bodies(shown, qtbot):
     assert (motor.joint, motor.body_j) == (one, system["one"])
     type_into(qtbot, panel.rows["displacement"].field.edits[0].edit, "t")
     assert "either" in panel.rows["displacement"].problem.text()
+
+
+def test_a_driver_shows_what_its_joint_can_do(shown):
+    system = mb.System("driven", dimension=2)
+    document, inspector = shown(system)
+    bar = system.add(mb.PlanarBody("bar", mass=1.0, inertia=0.1, position=(0.5, 0.0)))
+    block = system.add(mb.PlanarBody("block", mass=1.0, inertia=0.1))
+    hinge = system.add(mb.RevoluteJoint("hinge", system.ground, bar, at=(0, 0)))
+    slide = system.add(mb.TranslationalJoint("slide", system.ground, block, at=(0, 0), axis=(1, 0)))
+    motor = system.add(mb.Driver("motor", hinge, angle="2*t"))
+    ram = system.add(mb.Driver("ram", slide, displacement="0.1*t"))
+    for driver, there, absent in ((motor, "angle", "displacement"), (ram, "displacement", "angle")):
+        document.select(driver)
+        assert not inspector.rows[there].isHidden()
+        assert inspector.rows[absent].isHidden()
+    numbers = {label: list(values) for label, values, _ in derived_numbers(system)}
+    assert (numbers["Joints"], numbers["Drivers"]) == ([2], [2])
+    assert "equations" not in first_sentence(mb.RevoluteJoint), "five in space, two in the plane"
+
+
+def test_values_at_the_instant_that_is_shown(shown, qtbot):
+    system = mb.System("pendulum", dimension=2)
+    bar = system.add(mb.PlanarBody("bar", mass=2.0, inertia=0.1, position=(0.5, 0.0)))
+    system.add(mb.RevoluteJoint("pin", system.ground, bar, at=(0, 0)))
+    document, inspector = shown(system)
+    assert not inspector.instant.isVisible(), "without a run there are none"
+    result = mb.simulate(system, 0.5, t_eval=np.linspace(0.0, 0.5, 51))
+    document.add_run(Run("Run 1", RunSettings(), document.model_text(), result))
+    document.select(bar)
+    document.set_time(0.3)
+    values = inspector.instant.values
+    x, y = result.position("bar")[30][:2]
+    expected = f"{short(float(x))}, {short(float(y))} m"
+    qtbot.waitUntil(lambda: values["position"].text() == expected, timeout=5000)
+    assert inspector.instant.title.text() == "At t = 0.3000 s"
+    document.select(system["pin"])
+    values = inspector.instant.values
+    force = result.quantity("pin.reaction.force.magnitude").values[30]
+    qtbot.waitUntil(lambda: values["reaction.force.magnitude"].text() == f"{short(float(force))} N", timeout=20_000)
+    document.set_time(0.0)
+    qtbot.waitUntil(lambda: values["reaction.force"].text().startswith("0, "), timeout=5000)
+    document.set(bar, mass=3.0)
+    assert not inspector.instant.isVisible(), "the run is of another model"
 
 
 def test_planar_systems_have_two_components(shown):

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtGui import QFontMetrics, QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
+from gui.banner import Banner
 from gui.labels import ElidedLabel, broken
 
 TEXT = "Small disturbances die out; the slowest halves in 2.15 s."
@@ -54,3 +55,15 @@ def test_more_lines_need_more_height(qtbot):
         label.setText(TEXT)
     assert two.sizeHint().height() == one.sizeHint().height() + one.fontMetrics().lineSpacing()
     assert two.minimumSizeHint().width() == 0
+
+
+def test_a_banner_leaves_room_for_what_is_below(qtbot):
+    banner = Banner("banner")
+    qtbot.addWidget(banner)
+    banner.say("No steady motion was found. " * 20, "warning", [("Do something", lambda: None)])
+    short = Banner("other")
+    qtbot.addWidget(short)
+    short.say("No.", "warning", [("Do something", lambda: None)])
+    line = banner.fontMetrics().lineSpacing()
+    assert banner.heightForWidth(700) <= short.heightForWidth(700) + 2 * line
+    assert banner.text.text().endswith("found. ")

@@ -32,7 +32,7 @@ def texts(panel):
 def test_messages_appear_in_order(panel):
     panel.document.post("second", "warning")
     panel.document.post("third", "error")
-    assert texts(panel) == ["before the panel was there", "second", "third"]
+    assert texts(panel) == ["before the panel was there.", "second.", "third."]
     assert [row.message.level for row in panel.rows] == ["info", "warning", "error"]
     assert not panel.empty.isVisible()
 
@@ -70,13 +70,13 @@ def test_problems_of_an_error_are_messages_with_their_elements(panel):
 
 def test_copy_and_clear(panel, qtbot):
     panel.document.post("second <b>message</b>", "error")
-    assert texts(panel)[-1] == "second <b>message</b>", "plain text, whatever it contains"
+    assert texts(panel)[-1] == "second <b>message</b>.", "plain text, whatever it contains"
     panel.rows[-1].findChild(QAction, "copy_message").trigger()
-    assert QGuiApplication.clipboard().text() == "second <b>message</b>"
+    assert QGuiApplication.clipboard().text() == "second <b>message</b>."
     qtbot.mouseClick(panel.copy_all, Qt.MouseButton.LeftButton)
     lines = QGuiApplication.clipboard().text().splitlines()
     assert len(lines) == 2
-    assert lines[1].endswith("error: second <b>message</b>")
+    assert lines[1].endswith("error: second <b>message</b>.")
     qtbot.mouseClick(panel.clear_all, Qt.MouseButton.LeftButton)
     assert panel.rows == []
     assert panel.document.messages == []
@@ -87,7 +87,7 @@ def test_there_are_never_too_many(panel):
     for k in range(MOST + 20):
         panel.document.post(str(k))
     assert len(panel.rows) == MOST
-    assert texts(panel)[-1] == str(MOST + 19)
+    assert texts(panel)[-1] == f"{MOST + 19}."
 
 
 def test_the_newest_is_in_view(panel, qtbot):

@@ -214,6 +214,37 @@ def test_runs_are_overlaid_and_stale_ones_dashed(panel, qtbot):
     assert [trace.run.name for trace in plot.traces] == ["Run 2"]
 
 
+def test_runs_of_several_quantities_differ_by_their_lines(panel):
+    """Colours tell the quantities apart there."""
+    shown = panel(runs=2)
+    shown.clear()
+    for name in ("bar.position.x", "bar.position.y"):
+        shown.add(name)
+    (plot,) = shown.plots
+    looks = {(trace.color, trace.item.opts["pen"].style()): (trace.name, trace.run.name) for trace in plot.traces}
+    assert len(looks) == len(plot.traces) == 4
+    assert "Run&nbsp;1" in plot.title.text()
+    assert "Run&nbsp;2" in plot.title.text()
+
+
+def test_values_at_the_cursor_are_never_cut(panel, qtbot):
+    shown = panel()
+    shown.clear()
+    for component in ("x", "y"):
+        shown.add(f"bar.position.{component}")
+    (plot,) = shown.plots
+    plot.traces[1].values = np.full_like(plot.traces[1].values, -1.3878e-17)
+    plot.set_time(0.1)
+    assert ", 0 m" in plot.readout.text()
+    plot.traces[1].__dict__.pop("largest", None)
+    plot.traces[1].values = np.full_like(plot.traces[1].values, -2.0283e-3)
+    for width in (400, 260, 220, 180):
+        plot.readout.setFixedWidth(width)
+        plot._show_values(0.1)
+        assert plot.readout.shown == [" ".join(plot.readout.text().split())], width  # nothing cut; spaces may be one
+        assert "-2" not in plot.readout.text() or "e-" in plot.readout.text() or "-0.002" in plot.readout.text()
+
+
 def test_display_units(panel):
     shown = panel()
     before = shown.plots[0].traces[0].values
@@ -256,6 +287,37 @@ def test_the_readout_has_the_values_at_the_cursor(panel):
     assert plot.readout.text() == f"t = 0.5 s:  {x:.5g}, {y:.5g} m"
 
 
+def test_a_button_finds_the_largest_value(panel, qtbot):
+    """Who looks for the largest bearing force reads it, without hunting for the peak with the cursor."""
+    shown = panel()
+    shown.clear()
+    shown.add("pin.reaction.force.magnitude")
+    shown.add("pin.reaction.force.x")
+    (plot,) = shown.plots
+    qtbot.waitUntil(lambda: len(plot.traces) == 2, timeout=60_000)
+    trace = plot.traces[0]
+    peak = int(np.argmax(trace.values))
+    plot.peak_button.click()
+    assert shown.document.time == trace.t[peak]
+    told = shown.document.messages[-1].text
+    assert told.startswith("Largest: pin reaction force magnitude = ")
+    assert f"= {trace.values[peak]:.5g} N at t = {trace.t[peak]:.5g} s." in told
+
+
+def test_long_legends_do_not_cut_plots(panel, qtbot):
+    """Their column scrolls instead: a legend of three lines left the graph 45 pixels, without its time axis."""
+    shown = panel()
+    shown.resize(620, 260)
+    for component in ("x", "y", "magnitude"):
+        shown.add(f"pin.reaction.force.{component}")
+    qtbot.waitUntil(lambda: not shown._redraw.isActive() and len(shown.plots[-1].traces) == 3, timeout=60_000)
+    qtbot.wait(50)
+    for plot in shown.plots:
+        assert plot.title.height() >= plot.title.heightForWidth(plot.title.width())
+        assert plot.graph.height() >= 90
+        assert plot.graph.geometry().bottom() <= plot.height()
+
+
 def test_a_logarithmic_axis_leaves_out_what_is_not_positive(panel, qtbot):
     shown = panel()
     plot = shown.plots[0]
@@ -279,16 +341,14 @@ def test_long_curves_are_thinned_when_drawn(panel, qtbot):
     assert len(drawn) < 20_000
 
 
-def test_an_empty_panel_says_what_it_is_for_and_has_one_button(qtbot):
+def test_an_empty_panel_says_what_it_is_for(qtbot):
     document = Document(pendulum())
     shown = PlotsPanel(document)
     qtbot.addWidget(shown)
     shown.show()
     shown.refresh()
-    button = shown.findChild(QPushButton, "plots_fill")
-    assert button.text() == "Run"
-    with qtbot.waitSignal(shown.run_requested):
-        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert "Run (F5)" in shown.empty.text()
+    assert not shown.findChild(QPushButton, "plots_fill").isVisible(), "there is one button that runs: the toolbar's"
 
 
 def test_the_button_plots_the_energy(panel, qtbot):

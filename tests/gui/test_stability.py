@@ -15,11 +15,11 @@ from gui.labels import broken
 from gui.stability.applying import changes_to
 from gui.stability.heading import CriticalValues
 from gui.stability.mode_motion import ModeMotion, joints_of
-from gui.stability.modes import DECAYS, GROWS, IGNORABLE, NEUTRAL, Roots, root_text, tooltip, what_moves
 from gui.stability.remedies import explained, what_moved
 from gui.stability.table import LETTERS, MOVING
-from gui.stability.tasks import ASSEMBLED, EQUILIBRIUM, STEADY, About
+from gui.stability.tasks import ASSEMBLED, EQUILIBRIUM, STEADY, About, idle
 from gui.stability.variation import ElementNumber, ExampleArgument, example_arguments, variations
+from mbframe.analysis.root_words import DECAYS, GROWS, IGNORABLE, NEUTRAL, Roots, root_text, tooltip, what_moves
 
 
 @pytest.fixture(scope="module")
@@ -580,6 +580,62 @@ def test_a_steady_turn_with_a_given_rate(qtbot, panel, document, monkeypatch):
     assert np.linalg.norm(yaw) == pytest.approx(0.2 * speed)  # a level circle
     lean = np.arcsin(lin.state.rotation("rear wheel").as_matrix()[2, 1])
     assert abs(lean) == pytest.approx(np.arctan(0.2 * speed / 9.81), rel=0.15)  # as for a point mass, about
+
+
+@pytest.mark.parametrize(
+    ("source", "t", "expected"),
+    [
+        ("if(t > 3, 100, 0)", 0.0, True),  # a push to come
+        ("if(t > 3, 100, 0)", 2.95, True),
+        ("if(t > 3, 100, 0)", 3.0, False),  # it begins right here
+        ("if(t > 3, 100, 0)", 3.5, False),
+        ("if(t > 3, if(t < 4, 100, 0), 0)", 5.0, True),  # one that has been
+        ("if(t < 0.2, 50*sin(5*pi*t), 0)", 0.0, False),  # begins with zero
+        ("100*sin(2*t)", 0.0, False),  # passes zero
+        ("100*sin(2*t)", np.pi, False),
+        ("t**3", 0.0, False),
+        ("5*t", 0.0, False),
+        (0.0, 0.0, True),
+        (2.0, 0.0, False),
+    ],
+)
+def test_a_load_is_idle_where_it_is_zero_all_around(source, t, expected):
+    assert idle(mb.Function(source), t) == expected
+
+
+def test_tables_and_callables_are_idle_where_they_are_zero_all_around():
+    pulse = mb.Function.table([0.0, 1.0, 1.1, 1.2, 5.0], [0.0, 0.0, 10.0, 0.0, 0.0])
+    assert idle(pulse, 0.5)
+    assert idle(pulse, 3.0)
+    assert not idle(pulse, 1.05)
+    assert not idle(mb.Function(lambda t: 3.0 * t), 0.0)
+    assert idle(mb.Function(lambda t: 3.0 if t > 1.0 else 0.0), 0.0)
+
+
+def test_loads_that_are_left_out_are_named_with_a_remedy(qtbot, panel, document):
+    system = mb.examples.four_bar()
+    body = system.bodies[0]
+    system.add(mb.PointForce("push", body, at=(0, 0), force=("if(t > 3, 100, 0)", 0)))
+    document.open_system(system)
+    roots = linearized(qtbot, panel, About(EQUILIBRIUM))
+    words = panel.banner.text.text()
+    assert panel.banner.isVisible()
+    assert "Without push, zero around t = 0 s" in words
+    assert "make it constant" in words
+    without = mb.examples.four_bar()
+    expected = mb.linearize(without, mb.equilibrium(without)).eigenvalues
+    assert np.allclose(roots.linearization.eigenvalues, expected, atol=1e-9)
+
+
+def test_a_load_that_passes_zero_takes_part(qtbot, panel, document):
+    """It is no equilibrium for long, and that is said."""
+    system = mb.examples.four_bar()
+    body = system.bodies[0]
+    system.add(mb.PointForce("shake", body, at=(0.1, 0), force=("100*sin(2*t)", 0)))
+    document.open_system(system)
+    panel.linearize(About(EQUILIBRIUM))
+    qtbot.waitUntil(panel.banner.isVisible, timeout=60_000)
+    assert "neither an equilibrium nor part of a steady motion" in panel.banner.text.text()
 
 
 def test_a_motion_that_is_not_steady_is_told():

@@ -249,6 +249,17 @@ def test_what_the_document_selects_is_highlighted(view, document):
     assert view.scene._selected == "bar 1"
 
 
+def test_the_top_of_the_cube_is_read_upright(view):
+    """What lies behind in the front view is above in the view from the top, as in the preset view."""
+    for zone, name in (((0, 0, 1), "top"), ((0, 0, -1), "bottom")):
+        view.camera.look(name)
+        preset = pose(view).frame
+        view.camera.look("front")
+        view.camera.look_from(zone)
+        view.camera._turning and view.camera._turning.setCurrentTime(10_000)
+        np.testing.assert_allclose(pose(view).frame, preset, atol=1e-9)
+
+
 # --- the camera -------------------------------------------------------------------------------------------------------
 
 
@@ -501,6 +512,22 @@ def test_slow_machines_get_fewer_pixels_while_it_moves(view, document):
     document.animation_owner = None
     view.drawing._best.draw()
     assert view.canvas.size[0] == 480
+
+
+def test_graphics_cards_draw_all_pixels_smoothly_while_it_moves(view, document, monkeypatch):
+    """However long a picture takes: what is drawn by software gets fewer pixels then, see above."""
+    monkeypatch.setattr(view.canvas, "_in_hardware", True)
+    view.drawing.frame_time = 0.0  # as before the first picture, after which the canvas is asked what draws
+    view.drawing.changed()
+    view.grab()
+    assert view.canvas.plotter.render_window.GetMultiSamples() == 8
+    view.drawing.frame_time = 1.0
+    for moving in (object(), None):
+        document.animation_owner = moving
+        view.drawing.changed()
+        view.grab()
+        assert view.canvas.size == view.drawing.pixel_size()
+        assert view.drawing.image.width() == 480
 
 
 def test_the_picture_becomes_smooth_piece_by_piece(view, qtbot, monkeypatch):

@@ -11,9 +11,11 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QApplication,
     QDialog,
     QFileDialog,
+    QLabel,
     QLineEdit,
     QMessageBox,
     QPushButton,
@@ -27,6 +29,8 @@ from gui.document import Document
 from gui.files import dropped_file
 from gui.hint import Hint
 from gui.window import MainWindow
+
+from .hands import type_into
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -54,7 +58,7 @@ def make_window(solver, settings, qtbot, shared_canvas, monkeypatch):
     def made(document: Document | None = None) -> MainWindow:
         documents.append(document or Document())
         window = MainWindow(documents[-1], solver, settings)
-        qtbot.addWidget(window, before_close_func=lambda w: w.document.undo_stack.setClean())
+        qtbot.addWidget(window, before_close_func=lambda w: w.document.abandon())
         with qtbot.waitSignal(window.panels_ready, timeout=60_000):
             window.show()
         return window
@@ -115,11 +119,12 @@ def test_a_card_opens_a_model_that_plays_at_once(window, qtbot):
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow, timeout=5000)
     assert window.focusWidget() is window.view
-    qtbot.keyClick(window.view, Qt.Key.Key_Space)
     assert window.player.playing
     qtbot.waitUntil(lambda: window.document.time > 0.0, timeout=5000)
     qtbot.keyClick(window.view, Qt.Key.Key_Space)
     assert not window.player.playing
+    qtbot.keyClick(window.view, Qt.Key.Key_Space)
+    assert window.player.playing
     window.show_gallery()
     assert not window.model_shown
 
@@ -141,11 +146,57 @@ def test_all_panels_are_there(window):
     results = {"plots", "stability", "constraints", "equations", "compare", "checks", "script", "messages"}
     assert set(window.panels) == {"tree", "run", "inspector"} | results
     titles = [window.docks.tabs.tabText(k) for k in range(window.docks.tabs.count())]
-    assert titles == ["Plots", "Stability", "Constraints", "Equations", "Compare", "Check", "Script", "Messages"]
+    assert titles == ["Plots", "Stability", "Check", "Equations", "Compare", "Script"]
     window.open_example("slider_crank")
-    for name in ("messages", "compare", "equations", "constraints", "stability", "plots"):
+    for name in ("messages", "compare", "equations", "constraints", "stability", "checks", "script", "plots"):
         window.actions_[name].trigger()
         assert window.docks.front_panel is window.panels[name]
+        assert window.panels[name].isVisible()
+
+
+def test_keys_have_the_order_of_the_tabs(window):
+    window.open_example("four_bar")
+    for number in range(window.docks.tabs.count()):
+        action = next(one for one in window.actions() if one.shortcut() == QKeySequence(f"Ctrl+{number + 1}"))
+        action.trigger()
+        assert window.docks.tabs.currentIndex() == number
+
+
+def test_there_is_one_button_that_runs(window):
+    window.open_example("four_bar")
+    words = [b for b in window.findChildren(QAbstractButton) if b.text() == "Run" and b.isVisible()]
+    assert words == [window.run_button]
+
+
+def test_messages_that_nobody_has_seen_are_counted(window):
+    window.open_example("four_bar")
+    button = window.findChild(QPushButton, "page_messages")
+    window.document.post("All is well.")
+    assert button.text() == "Messages"
+    window.document.post("Something is wrong.", "error")
+    assert button.text() == "Messages (1)"
+    window.actions_["messages"].trigger()
+    assert button.text() == "Messages"
+
+
+@pytest.mark.parametrize("example", ["slider_crank", "whipple_bicycle"])
+def test_nothing_is_clipped_in_a_window_of_1280_by_800(window, example):
+    """No panel needs more than it has, but for lists, tables and the inspector, which scroll."""
+    window.resize(1280, 800)
+    window.open_example(example)
+    for name in ("plots", "stability", "checks", "constraints", "messages", "equations", "compare", "script"):
+        window.show_tab(name)
+        if hasattr(window.panels[name], "banner"):
+            advice = [("Find equilibrium", lambda: None), ("Find steady motion", lambda: None)]
+            window.panels[name].banner.say("This is no equilibrium; it would accelerate. " * 8, "error", advice)
+        QApplication.processEvents()
+        tab = window.docks.tabs.currentWidget()
+        need, room = tab.widget().minimumSizeHint(), tab.viewport().size()
+        assert (need.width() <= room.width(), need.height() <= room.height()) == (True, True), (name, need, room)
+    for name in ("run", "model"):
+        panel = window.docks[name].widget()
+        assert panel.minimumSizeHint().width() <= panel.width(), name
+        assert panel.minimumSizeHint().height() <= panel.height(), name
 
 
 def test_a_message_does_not_make_the_status_bar_higher(window):
@@ -159,7 +210,46 @@ def test_a_message_does_not_make_the_status_bar_higher(window):
     assert window.status.sizeHint().height() == before
 
 
+def test_no_text_sets_the_width_of_the_window(window):
+    """Messages, names and files may be as long as they like; the window stays on its screen."""
+    window.open_example("four_bar")
+    document, width = window.document, window.width()
+    least = window.minimumSizeHint().width()
+    long = "an_extraordinarily_long_name_without_a_space_" * 12
+    bar, joint = document.system.bodies[0], document.system.joints[0]
+    document.rename(bar, long)
+    document.rename(joint, f"{long}2")
+    document.current_run.name = long
+    document.run_changed(document.current_run)
+    for element in (bar, joint):
+        document.select(element)
+        document.post(f"{long} did not work because of " + "reasons, " * 200, "error", element)
+        for name in window.panels:
+            if name not in ("tree", "run", "inspector"):
+                window.show_tab(name)
+                QApplication.processEvents()
+                assert window.minimumSizeHint().width() <= least, name
+    assert window.width() == width
+    assert window.status.text.shown[0].endswith("…")
+
+
 # --- actions ----------------------------------------------------------------------------------------------------------
+
+
+def test_facts_of_a_former_model_are_not_shown(window):
+    window.open_example("four_bar")
+    window.status.freedoms.setText("17 freedoms")
+    document = window.document
+    document.remove(document.system["bar 3"])
+    assert window.status.freedoms.text() == "Counting freedoms…"
+    mass = window.panels["inspector"].page.findChild(QLabel, "derived_total_mass")
+    fewer = mass.text()
+    document.undo()
+    assert mass.text() != fewer
+    window.status.freedoms.setText("17 freedoms")
+    window.open_example("slider_crank")
+    assert window.status.freedoms.text() == "Counting freedoms…"
+    assert window.panels["checks"].summary.text() == "Looking at the model…"
 
 
 def test_actions_are_complete(window):
@@ -199,6 +289,62 @@ def test_undo_says_what_it_takes_back(window):
     assert not window.actions_["undo"].isEnabled()
     assert window.actions_["redo"].text() == "&Redo Change mass of bar 1"
     assert not window.isWindowModified()
+
+
+def test_there_is_one_undo_wherever_the_focus_is(window, qtbot):
+    window.open_example("four_bar")
+    document, control = window.document, Qt.KeyboardModifier.ControlModifier
+    bar = document.system["bar 1"]
+    document.select(bar)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow, timeout=5000)
+    mass, field, end = bar.mass, window.findChild(QLineEdit, "mass_edit"), window.findChild(QLineEdit, "t_end_edit")
+    shown = field.text()
+    type_into(qtbot, field, "4")
+    assert bar.mass == 4.0
+    qtbot.keyClick(field, Qt.Key.Key_Z, control)
+    assert (bar.mass, field.text()) == (mass, shown), "Enter has made it a change of the model"
+    qtbot.keyClick(field, Qt.Key.Key_Y, control)
+    assert (bar.mass, field.text()) == (4.0, "4")
+    end.setFocus()
+    assert document.undo_stack.index() == 1, "leaving the field is no change"
+    before = document.run_settings.t_end
+    type_into(qtbot, end, "3.5")
+    assert document.run_settings.t_end == 3.5
+    qtbot.keyClick(end, Qt.Key.Key_Z, control)
+    assert (document.run_settings.t_end, bar.mass) == (before, 4.0)
+    field.setFocus()
+    qtbot.keyClicks(field, "77")
+    assert field.text() == "477"
+    window.actions_["undo"].trigger()
+    assert (field.text(), bar.mass) == ("4", 4.0), "letters that are being typed come first"
+    qtbot.keyClick(field, Qt.Key.Key_Z, control)
+    assert (field.text(), bar.mass) == (shown, mass)
+    name = window.panels["inspector"].name
+    type_into(qtbot, name, "lever")
+    assert bar.name == "lever"
+    qtbot.keyClick(name, Qt.Key.Key_Z, control)
+    assert (bar.name, name.text()) == ("bar 1", "bar 1")
+
+
+def test_a_click_on_a_button_leaves_the_space_bar_to_the_motion(window, qtbot):
+    window.open_example("four_bar")
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow, timeout=5000)
+    qtbot.mouseClick(window.findChild(QPushButton, "method"), Qt.MouseButton.LeftButton)
+    (dialog,) = [w for w in QApplication.topLevelWidgets() if w.objectName() == "method_dialog" and w.isVisible()]
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    qtbot.waitUntil(window.isActiveWindow, timeout=5000)
+    playing = window.player.playing
+    qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Space)
+    assert window.player.playing is not playing
+    assert not dialogs("method_dialog")
+
+
+def test_entries_that_are_switched_show_a_tick(window):
+    for name in ("labels", "trail", "follow", "loop", "arrows_velocity"):
+        assert window.actions_[name].isCheckable()
+        assert not window.actions_[name].isIconVisibleInMenu(), "an icon would stand where the tick does"
 
 
 def test_delete_and_duplicate_what_is_selected(window):
@@ -585,3 +731,19 @@ def test_opening_and_closing_again_and_again_never_crashes(tmp_path):
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.startswith("closed")
     assert "Traceback" not in done.stderr, done.stderr[-3000:]
+
+
+def test_an_example_of_the_start_page_plays_at_once(window, qtbot):
+    """With its speed, its view, its path and its followed body; the run settings are those of what is played."""
+    card = next(card for card in window.gallery.cards if card.exhibit.name == "heavy_top")
+    card.click()
+    assert window.player.playing
+    assert window.player.speed == card.exhibit.speed == 0.1
+    assert window.document.run_settings.t_end == card.exhibit.t_end == 1.2
+    window.player.pause()
+    next(card for card in window.gallery.cards if card.exhibit.name == "whipple_bicycle_slow").click()
+    assert window.view.followed == "frame"
+    assert window.document.example == "whipple_bicycle"
+    assert window.document.arguments == {"speed": 3.5}
+    assert "push" in window.document.system
+    window.player.pause()

@@ -197,6 +197,8 @@ class Tour:
         path = self.robot.find("export_path")
         self.robot.click(path)
         self.robot.write(str(target), path)
+        if kind == "mp4":
+            self.robot.until(lambda: bool(dialog.preview.pictures), 180.0, "a preview")
         self.look(f"export {target.suffix[1:]}")
         self.robot.click("export_button")
         self.robot.until(lambda: bool(dialog.written), 180.0, f"{target.name} to be written")
@@ -207,7 +209,8 @@ class Tour:
     # ---- Parts ----------------------------------------------------------------------------------------------------
 
     def _open_card(self, name: str, words: str) -> None:
-        """Search a card in the gallery and click it; wait for the picture of the model."""
+        """Search a card in the gallery and click it; wait for the picture of the model. Runs of before are dropped."""
+        self.document.abandon()
         search = self.robot.click("gallery_search")
         self.robot.write(words, search)
         self.robot.pause(0.2)

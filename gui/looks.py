@@ -1,0 +1,104 @@
+"""How a document is looked at, as JSON for a project: camera, what the view shows, the instant, plots, units.
+
+Whatever is missing or makes no sense in a file is left as it is: no look is worth refusing a project for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import Qt
+
+from .navigation import Pose
+from .units import SYSTEMS, DisplayUnits
+from .view_additions import KINDS
+
+if TYPE_CHECKING:
+    from .window import MainWindow
+
+
+def looks(window: MainWindow) -> dict[str, Any]:
+    """How a window shows its document."""
+    view, pose = window.view, window.view.camera.pose
+    camera = asdict(pose) if pose is not None and view.scene is not None and not view.camera.fitted else {}
+    return {
+        "units": window.document.units.name,
+        "time": window.document.time,
+        "view": {
+            "camera": {name: np.asarray(value).tolist() for name, value in camera.items()},
+            "labels": view.labels,
+            "shadows": view.shadows,
+            "hidden": sorted(view.hidden),
+            "transparent": sorted(view.transparent),
+            "trails": [
+                {"body": body, "point": None if point is None else np.asarray(point, float).tolist()}
+                for body, point in view.trails.items()
+            ],
+            "followed": view.followed,
+            "arrows": sorted(view.arrows.shown),
+        },
+        "plots": window.panels["plots"].layout_names() if "plots" in window.panels else [],
+    }
+
+
+def restore(window: MainWindow, found: dict[str, Any]) -> None:
+    """Show a document as it was shown when its project was saved."""
+    document = window.document
+    if found.get("units") in list(SYSTEMS):  # which may be asked for anything
+        document.units = DisplayUnits(found["units"])
+    view = found.get("view")
+    if isinstance(view, dict):
+        _restore_view(window, view)
+    if _is_number(found.get("time")):
+        window.player.seek(float(found["time"]))
+    plots = found.get("plots")
+    if isinstance(plots, list):
+        names = [[name for name in group if isinstance(name, str)] for group in plots if isinstance(group, list)]
+        if "plots" in window.panels:
+            window.panels["plots"].restore(names)
+        else:  # the window is just being made
+            once = Qt.ConnectionType.SingleShotConnection
+            window.panels_ready.connect(lambda: window.panels["plots"].restore(names), once)
+
+
+def _restore_view(window: MainWindow, found: dict[str, Any]) -> None:
+    view, bodies = window.view, [body.name for body in window.document.system.bodies]
+    view.set_labels(found.get("labels") is True)
+    window.actions_["shadows"].setChecked(found.get("shadows") is not False)
+    for kind, show in (("hidden", view.hide_elements), ("transparent", view.see_through)):
+        names = found.get(kind)
+        if isinstance(names, list) and names:
+            show({name for name in names if isinstance(name, str) and name in window.document.system})
+    for trail in found.get("trails") if isinstance(found.get("trails"), list) else ():
+        if isinstance(trail, dict) and trail.get("body") in bodies:
+            view.set_trail(trail["body"], True, _vector(trail.get("point")))
+    if found.get("followed") in bodies:
+        view.follow(found["followed"])
+    for kind in KINDS:
+        view.set_arrows(kind, isinstance(found.get("arrows"), list) and kind in found["arrows"])
+    camera = found.get("camera")
+    if isinstance(camera, dict):
+        view.camera.next_pose = _pose(camera)
+
+
+def _pose(found: dict[str, Any]) -> Pose | None:
+    """Where the camera was; None if that is not to be had."""
+    vectors = [_vector(found.get(name)) for name in ("position", "focus", "up")]
+    if any(vector is None for vector in vectors):
+        return None
+    pose = Pose(*(np.array(vector) for vector in vectors))
+    others = {field.name for field in fields(Pose)} - {"position", "focus", "up"}
+    pose = replace(pose, **{name: found[name] for name in others if _is_number(found.get(name)) and found[name] > 0.0})
+    parallel = np.linalg.norm(np.cross(pose.up, pose.position - pose.focus)) < 1e-9 * pose.distance
+    return None if pose.distance == 0.0 or parallel else pose
+
+
+def _vector(found: Any) -> list[float] | None:
+    given = isinstance(found, list) and 2 <= len(found) <= 3 and all(map(_is_number, found))
+    return [float(value) for value in found] if given else None
+
+
+def _is_number(found: Any) -> bool:
+    return isinstance(found, int | float) and not isinstance(found, bool)
