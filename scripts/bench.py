@@ -441,7 +441,7 @@ def windows(bench: Bench) -> Iterator[Row]:
 
 
 def flexible(bench: Bench) -> Iterator[Row]:
-    """RK4 step of a slider-crank with a flexible rod of 14 modes; and what the number of finite elements costs."""
+    """RK4 step of a slider-crank with a flexible rod of 14 modes; what finite elements and stiffening cost."""
     methods = {OURS: our_solid_rod, EXUDYN: exudyn_solid_rod, EXUDYN_FAST: exudyn_solid_rod}
     contenders = {name: partial(bench.processes[name], methods[name]) for name in methods if name in bench.processes}
     steps = 400
@@ -453,9 +453,15 @@ def flexible(bench: Bench) -> Iterator[Row]:
     yield from comparisons("flexible slider-crank, 14 modes, step", figures, {EXUDYN: 0.2, EXUDYN_FAST: 0.2}, note)
     ours = bench.processes[OURS]
     sizes = {str(n): partial(ours, partial(our_beam_rod, elements=n)) for n in (94, 3333)}
+    sizes["stiffened"] = partial(ours, partial(our_beam_rod, elements=94, stiffening=True))
     runs = interleaved(sizes, FLEXIBLE_DT, 2000 * FLEXIBLE_DT, bench.repeats)
-    small, large = (r.cpu / 1999 * 1e6 for r in runs.values())
+    small, large, stiffened = (r.cpu / 1999 * 1e6 for r in runs.values())
     yield Row("flexible slider-crank, 20,004 finite-element coordinates", large, "µs", "ours, 570", small, 1.3)
+    name, without = "flexible slider-crank with geometric stiffening", "ours, without"
+    yield Row(name, stiffened, "µs", without, small, 1.6)
+    for peer in (EXUDYN, EXUDYN_FAST):  # its floating frame has no stiffening
+        if peer in figures:
+            yield Row(name, stiffened, "µs", f"{peer}, without", figures[peer])
 
 
 def planar(bench: Bench, name: str, values: dict[str, Any]) -> dict[str, Simulation]:

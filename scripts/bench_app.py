@@ -98,7 +98,7 @@ class Session:
         self.robot.pause(0.05)
 
     def close(self) -> None:
-        self.app.document.undo_stack.setClean()
+        self.app.document.abandon()
         self.window.close()
         self.app.close()
 

@@ -33,8 +33,8 @@ def solid_rod() -> mb.System:
 
 
 @cache
-def beam_rod(elements: int) -> mb.System:
-    return mb.examples.flexible_slider_crank(n_modes=N_MODES, elements=elements)
+def beam_rod(elements: int, stiffening: bool) -> mb.System:
+    return mb.examples.flexible_slider_crank(n_modes=N_MODES, elements=elements, stiffening=stiffening)
 
 
 def _ours(system: mb.System, body: str, t_end: float) -> Run:
@@ -47,8 +47,8 @@ def our_solid_rod(t_end: float) -> Run:
     return _ours(solid_rod(), "piston", t_end)
 
 
-def our_beam_rod(t_end: float, elements: int) -> Run:
-    return _ours(beam_rod(elements), "slider", t_end)
+def our_beam_rod(t_end: float, elements: int, stiffening: bool = False) -> Run:
+    return _ours(beam_rod(elements, stiffening), "slider", t_end)
 
 
 def exudyn_solid_rod(t_end: float) -> Run:

@@ -1,9 +1,10 @@
-"""What must survive: files while their process is killed, and mechanics in thousands of random mechanisms.
+"""What must survive: files whatever happens meanwhile, stopped commands, mechanics in thousands of mechanisms.
 
-A model file that is being replaced is the old or the new one, whole. A result that is being written opens and holds the
-beginning of the run it comes from. The application loses no edit that is older than ten seconds. Random mechanisms keep
-energy and momenta (`tests/validation/random_mechanisms.py`). Random systems that spin and roll have the roots of a
-dense reference (`tests/validation/random_spinning.py`).
+Files and hazards are a table (`endure_writers.py`): whatever is written is the old or the new one, whole, when its
+process is killed, the disk is full, two write under one name, or the clock jumps. Commands end soon after Ctrl-C, and
+what they leave is whole (`endure_commands.py`). The application loses no edit that is older than ten seconds. Random
+mechanisms keep energy and momenta (`tests/validation/random_mechanisms.py`). Random systems that spin and roll have the
+roots of a dense reference (`tests/validation/random_spinning.py`).
 """
 
 from __future__ import annotations
@@ -13,88 +14,24 @@ import hashlib
 import multiprocessing
 import os
 import random
-import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import endure_commands
+import endure_writers
 
 import mbframe as mb
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # the application, which installs under another name
-DT = 2e-4
 SPAWN = multiprocessing.get_context("spawn")
 JOURNAL = "journal"
 MOST_LOST = 10.0  # s of edits that a killed application may lose
 USED = 16.0  # s for which it is used at most
-
-
-def save_forever(path: str, ready: Any) -> None:
-    """Replace a model by another one, again and again."""
-    models = [mb.examples.n_four_bar(n=20), mb.examples.spatial_slider_crank()]
-    while True:
-        for model in models:
-            mb.save(model, path)
-            ready.set()
-
-
-def stream(path: str, ready: Any) -> None:
-    """A long run that is written as it is computed."""
-    mb.simulate(mb.examples.spatial_slider_crank(), 1e6, dt=DT, output=path, progress=lambda t: ready.set())
-
-
-def killed(work: Callable[[str, Any], None], path: Path, longest: float, rng: random.Random) -> float:
-    """Let a process work on a file, and kill it at a random moment after it has begun; returns that moment."""
-    ready = SPAWN.Event()
-    process = SPAWN.Process(target=work, args=(str(path), ready))
-    process.start()
-    if not ready.wait(300.0):
-        raise SystemExit("the process that is to be killed does not begin")
-    time.sleep(rng.uniform(0.0, longest))
-    moment = time.time()
-    os.kill(process.pid or 0, signal.SIGKILL)
-    process.join()
-    return moment
-
-
-def kill_savers(count: int, seed: int) -> list[str]:
-    rng, wrong = random.Random(seed), []
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.json"
-        texts = []
-        for model in (mb.examples.n_four_bar(n=20), mb.examples.spatial_slider_crank()):
-            mb.save(model, path)
-            texts.append(path.read_bytes())
-        for k in range(count):
-            killed(save_forever, path, 0.1, rng)
-            if path.read_bytes() not in texts:
-                wrong.append(f"kill {k}: the model file is neither the old nor the new one")
-    return wrong
-
-
-def kill_streams(count: int, seed: int) -> list[str]:
-    rng, wrong, longest = random.Random(seed), [], 0
-    whole = mb.simulate(mb.examples.spatial_slider_crank(), 20.0, dt=DT)
-    for k in range(count):
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "run.h5"
-            killed(stream, path, 1.5, rng)
-            try:
-                part = mb.load_result(path)
-                rows = min(len(part.t), len(whole.t))
-                if not np.array_equal(part.q[:rows], whole.q[:rows]):
-                    wrong.append(f"kill {k}: the result is not the beginning of the run")
-                longest = max(longest, len(part.t))
-            except mb.MbframeError as error:
-                wrong.append(f"kill {k}: {error}")
-    print(f"    the longest of the killed runs kept {longest:,} instants")
-    return wrong
 
 
 def use_application(path: str, ready: Any) -> None:
@@ -143,7 +80,7 @@ def kill_applications(count: int, seed: int, most_lost: float = MOST_LOST) -> li
     rng, wrong, longest = random.Random(seed), [], 0.0
     for k in range(count):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            end = killed(use_application, Path(folder), USED, rng)
+            end = endure_writers.killed(use_application, (folder,), USED, rng)
             lines = [line.split() for line in (Path(folder) / JOURNAL).read_text().splitlines() if line.count(" ")]
             edits = [(float(moment), model) for moment, model in lines]
             found = [one for place in Path(folder).rglob(APPLICATION) for one in leftovers(place)]
@@ -198,38 +135,53 @@ def turn_shafts(count: int, seed: int) -> list[str]:
 
 
 PARTS = {
-    "saving": (kill_savers, 200),
-    "streaming": (kill_streams, 200),
     "application": (kill_applications, 50),
     "mechanisms": (simulate_mechanisms, 10_000),
     "spinning": (linearize_spinning, 500),
     "turning": (turn_shafts, 200),
 }
+OF_EACH = {"kills": 200, "disk": 100, "writers": 100, "clock": 50, "interrupts": 50}
+"""Parts that are done with every writer or every command, so many times."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (default: all)")
+    known = (*OF_EACH, *PARTS)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(known)} (default: all)")
+    parser.add_argument("--count", type=int, help="how many cases; of each writer or command where there are several")
+    parser.add_argument("--seed", type=int, default=0, help="of all that is random; number of the first mechanism")
     parser.add_argument(
-        "--count", type=int, help="how many (default: 200 or 50 kills, 10,000 mechanisms, 500 systems, 200 shafts)"
-    )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        help="of moments of kills, of spinning systems and shafts; number of the first mechanism",
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help=f"writers ({', '.join(endure_writers.WRITERS)}) or commands ({', '.join(endure_commands.COMMANDS)})",
     )
     parser.add_argument("--most-lost", type=float, default=MOST_LOST, help="s of edits an application may lose (10)")
+    parser.add_argument(
+        "--most-cpu", type=float, default=endure_commands.MOST_CPU, help="s of computing after Ctrl-C (1)"
+    )
     options = parser.parse_args()
-    if unknown := [part for part in options.parts if part not in PARTS]:
-        parser.error(f"{unknown[0]!r} is none of {', '.join(PARTS)}")
+    if unknown := [part for part in options.parts if part not in known]:
+        parser.error(f"{unknown[0]!r} is none of {', '.join(known)}")
     bad = 0
-    for part in options.parts or PARTS:
-        work, usual = PARTS[part]
-        count, began = options.count or usual, time.perf_counter()
-        limits = {"most_lost": options.most_lost} if part == "application" else {}
-        wrong = work(count, options.seed, **limits)
-        print(f"{part}: {count:,}, {len(wrong)} wrong ({time.perf_counter() - began:.0f} s)", flush=True)
+    for part in options.parts or known:
+        began = time.perf_counter()
+        if part in OF_EACH:
+            table = endure_commands.COMMANDS if part == "interrupts" else endure_writers.WRITERS
+            if unknown := [name for name in options.only if name not in table]:
+                parser.error(f"{unknown[0]!r} is none of {', '.join(table)}")
+            count = options.count or OF_EACH[part]
+            if part == "interrupts":
+                tried, wrong = endure_commands.endured(count, options.seed, options.only, options.most_cpu)
+            else:
+                tried, wrong = endure_writers.endured(part, count, options.seed, options.only)
+        else:
+            work, usual = PARTS[part]
+            tried = options.count or usual
+            limits = {"most_lost": options.most_lost} if part == "application" else {}
+            wrong = work(tried, options.seed, **limits)
+        print(f"{part}: {tried:,}, {len(wrong)} wrong ({time.perf_counter() - began:.0f} s)", flush=True)
         for line in wrong[:20]:
             print(f"    {line}")
         bad += len(wrong)

@@ -2,6 +2,7 @@
 # name, and `python` and every tool come from $ROOT/.venv. Repeating it costs a fraction of a second.
 #
 #   PYTHON=/path/to/python3.12 scripts/test     chooses the interpreter the environment is made from
+#   MBFRAME_EXTRA=gui,flexible                  the extras that a new environment gets; `test` if nothing is said
 
 set -euo pipefail
 
@@ -100,17 +101,21 @@ virtual_environment_is_good() {
         [[ -z "${PYTHON:-}" || "$(version_of .venv/bin/python)" == "$(version_of "$PYTHON")" ]]
 }
 
+# installed EXTRA: true if it was installed and its description has not changed since.
+installed() {
+    local stamp=".venv/installed-$1"
+    [[ -f "$stamp" && "$(<"$stamp")" == "$(cksum pyproject.toml)" ]]
+}
+
 # install_project EXTRA: an editable installation, repeated only when its description has changed.
 install_project() {
-    local extra=$1 stamp=".venv/installed-$1" description
-    description=$(cksum pyproject.toml)
-    [[ -f "$stamp" && "$(<"$stamp")" == "$description" ]] && return
-    say "Installing mbframe[$extra] into .venv"
-    .venv/bin/python -m pip install --quiet --editable ".[$extra]" </dev/null >&2
-    printf '%s\n' "$description" >"$stamp"
+    ! installed "$1" || return 0
+    say "Installing mbframe[$1] into .venv"
+    .venv/bin/python -m pip install --quiet --editable ".[$1]" </dev/null >&2
+    cksum pyproject.toml >".venv/installed-$1"
 }
 
 virtual_environment_is_good || make_virtual_environment
-install_project test
+installed test || install_project "${MBFRAME_EXTRA:-test}"
 install_packages "pictures" "${PACKAGES_DRAWING[@]}" || say "Going on without pictures; their tests will say so."
 export PATH="$ROOT/.venv/bin:$PATH"

@@ -2,7 +2,7 @@
 
 Every case is made from a seed, in a process of its own kind, so that a crash or a hang can be repeated:
 
-    python scripts/fuzz.py --only meshes --seed 1 --first 812 --cases 1
+    python scripts/fuzz.py --only meshes --seeds 1 --first 812 --cases 1 --keep found
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import copy
 import faulthandler
+import io
 import json
 import multiprocessing
 import os
@@ -19,18 +20,25 @@ import sys
 import tempfile
 import time
 import warnings
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+import zipfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import CodeType
 from typing import Any
 
+import fuzz_app
+import fuzz_guided
 import numpy as np
+from fuzz_results import damaged_result
 
 import mbframe as mb
+from mbframe.files import projects
 from mbframe.files.hdf5 import checksum
+from mbframe.files.model import document as model_document
 
 SECONDS = 1.0  # of processor time that one file may take
 SILENCE = 60.0  # s of waiting for one file before its process is given up
@@ -71,6 +79,7 @@ VALUES: list[Any] = [
     ),
     *({"type": "os.system"}, {"expression": "9**9**9"}, {"table": [[0, 1], [1e308, -1e308]]}, "__class__", "t" * 9999),
 ]
+NAMES = ["\x1b[31mred", "<b>bold</b>", "a" * 9000, "\u202egnp", "%s%n{0}", "../../x", "\x00", "a\nb", "\U0001f6b2"]
 WORDS = [
     *("t", "1", "2.5e3", "pi", "e", "+", "-", "*", "/", "**", "(", ")", ",", "<", "==", "!=", ".", "_", "__", "[", "'"),
     *("sin(", "if(", "max(", "step(", "atan2(", "sqrt(", "log(", "exp(", "1e308", "9e99", "0", "@", ":"),
@@ -127,68 +136,116 @@ def damaged_value(whole: Any, rng: random.Random) -> Any:
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of file: `prepare(folder)` makes whole ones, once; the reader it returns is given damage for each case."""
+class Specimens:
+    """Whole files of a kind as (suffix, content), how a damaged one is made of them, and how it is read."""
 
-    name: str
-    prepare: Callable[[Path], Callable[[random.Random], None]]
+    wholes: list[tuple[str, bytes]]
+    make: Callable[[random.Random], tuple[str, bytes]]
+    read: Callable[[Path], None]
 
 
-def models(folder: Path) -> Callable[[random.Random], None]:
+def models(folder: Path) -> Specimens:
     texts = []
     for name in ("spatial_slider_crank", "whipple_bicycle", "four_bar", "car_suspension", "flyball_governor"):
         mb.save(getattr(mb.examples, name)(), folder / "whole.json", simulation={"t_end": 1.0, "dt": 1e-3})
         texts.append((folder / "whole.json").read_bytes())
-    path = folder / "model.json"
 
-    def read(rng: random.Random) -> None:
+    def make(rng: random.Random) -> tuple[str, bytes]:
         whole = rng.choice(texts)
         if rng.random() < 0.5:
-            path.write_bytes(damaged_bytes(whole, rng))
-        else:
-            path.write_bytes(json.dumps(damaged_value(json.loads(whole), rng)).encode("utf-8", "surrogatepass"))
+            return ".json", damaged_bytes(whole, rng)
+        return ".json", json.dumps(damaged_value(json.loads(whole), rng)).encode("utf-8", "surrogatepass")
+
+    def read(path: Path) -> None:
         mb.load(path)
         mb.load_settings(path)
 
-    return read
+    return Specimens([(".json", text) for text in texts], make, read)
 
 
-def expressions(folder: Path) -> Callable[[random.Random], None]:
+def extremes(folder: Path) -> Specimens:
+    """Models that are sound but for some numbers, names and paths, so that most of them can be opened and drawn."""
+    wholes = []
+    for name in ("spatial_slider_crank", "four_bar", "car_suspension", "rolling_disk"):
+        mb.save(getattr(mb.examples, name)(), folder / "whole.json")
+        wholes.append((folder / "whole.json").read_bytes())
+    shapes: list[dict[str, Any]] = [
+        *({"type": "Box", "size": [1e-9, 1e9, 1]}, {"type": "Sphere", "radius": 1e30}),
+        *({"type": "Mesh", "path": path} for path in ("/dev/zero", "../../etc/passwd.stl", "case.json", "nowhere.stl")),
+        {"type": "Cylinder", "radius": 5e-324, "length": 1.0, "color": "#00ff00", "opacity": 0.0},
+    ]
+
+    def make(rng: random.Random) -> tuple[str, bytes]:
+        model = json.loads(rng.choice(wholes))
+        for _ in range(rng.choice((1, 1, 2, 4))):
+            element = rng.choice(model["elements"])
+            if rng.random() < 0.2:
+                model["name"] = rng.choice(NAMES)
+            elif rng.random() < 0.2 and "mass" in element:
+                element["shapes"] = rng.sample(shapes, 2)
+            else:
+                disturb_number(element, rng)
+        return ".json", json.dumps(model).encode()
+
+    return Specimens([(".json", text) for text in wholes], make, lambda path: mb.load(path) and None)
+
+
+def disturb_number(element: dict[str, Any], rng: random.Random) -> None:
+    """Multiply one of the numbers of an element, or exchange it."""
+    places: list[tuple[Any, Any]] = []
+    for key, value in element.items():
+        if isinstance(value, float | int):
+            places.append((element, key))
+        elif isinstance(value, list):
+            places += [(value, k) for k, entry in enumerate(value) if isinstance(entry, float | int)]
+    if places:
+        container, place = rng.choice(places)
+        factors = (10.0 ** rng.uniform(-6, 6), 10.0 ** rng.uniform(-150, 150), -1.0, 0.0)
+        container[place] = float(container[place]) * rng.choice(factors) or rng.choice((0.0, 5e-324, 1e300))
+
+
+def expressions(folder: Path) -> Specimens:
     good = ["sin(2*t)", "if(t < 1, t**2, exp(-t))", "step(t, 0, 0, 1, 5)", "max(1, t, 2)", "-t**-2", "atan2(t, 1 + t)"]
 
-    def read(rng: random.Random) -> None:
+    def make(rng: random.Random) -> tuple[str, bytes]:
         if rng.random() < 0.7:
-            text = "".join(rng.choice(WORDS) for _ in range(rng.choice((3, 10, 40, 2000))))
-        else:
-            text = damaged_bytes(rng.choice(good).encode(), rng).decode("utf-8", "surrogateescape")
-        function = mb.Function(text)
-        function(rng.choice((0.0, -1.0, 1e300)))
+            return ".txt", "".join(rng.choice(WORDS) for _ in range(rng.choice((3, 10, 40, 2000)))).encode()
+        return ".txt", damaged_bytes(rng.choice(good).encode(), rng)
 
-    return read
+    def read(path: Path) -> None:
+        function = mb.Function(path.read_bytes().decode("utf-8", "surrogateescape"))
+        for t in (0.5, 0.0, -1.0, 1e300):
+            with suppress(mb.MbframeError):
+                function(t)
+
+    return Specimens([(".txt", text.encode()) for text in good], make, read)
 
 
-def results(folder: Path) -> Callable[[random.Random], None]:
+def results(folder: Path) -> Specimens:
     wholes = []
     for name, t_end in (("simple_pendulum", 0.2), ("four_bar", 0.1)):
         mb.simulate(getattr(mb.examples, name)(), t_end, dt=1e-2).save(folder / "whole.h5")
         wholes.append((folder / "whole.h5").read_bytes())
     head = bytearray(wholes[0][:44])
     head[11] |= 0b101  # as a killed run leaves it
-    wholes.append(head + checksum(head).to_bytes(4, "little") + wholes[0][48:])
-    path = folder / "run.h5"
+    wholes.append(bytes(head) + checksum(head).to_bytes(4, "little") + wholes[0][48:])
 
-    def read(rng: random.Random) -> None:
-        path.write_bytes(damaged_bytes(rng.choice(wholes), rng))
+    def make(rng: random.Random) -> tuple[str, bytes]:
+        if rng.random() < 0.5:
+            return ".h5", damaged_result(rng.choice(wholes[:2]), rng)
+        return ".h5", damaged_bytes(rng.choice(wholes), rng)
+
+    def read(path: Path) -> None:
         result = mb.load_result(path)
         for name in list(result.quantities())[:3]:
             result.quantity(name)
         if len(result.t):
             result.state(-1)
 
-    return read
+    return Specimens([(".h5", whole) for whole in wholes], make, read)
 
 
-def meshes(folder: Path) -> Callable[[random.Random], None]:
+def meshes(folder: Path) -> Specimens:
     from mbframe.render import export
     from mbframe.render.mesh_files import read_surface
 
@@ -217,13 +274,11 @@ def meshes(folder: Path) -> Callable[[random.Random], None]:
     ]
     wholes += [(".off", off.encode()), (".glb", (folder / "whole.glb").read_bytes())]
 
-    def read(rng: random.Random) -> None:
+    def make(rng: random.Random) -> tuple[str, bytes]:
         suffix, whole = rng.choice(wholes)
-        path = folder / f"mesh{suffix}"
-        path.write_bytes(damaged_bytes(whole, rng))
-        read_surface(str(path))
+        return suffix, damaged_bytes(whole, rng)
 
-    return read
+    return Specimens(wholes, make, lambda path: read_surface(str(path)) and None)
 
 
 ROBOT = """<robot name="arm"><link name="world"/><link name="a"><inertial><origin xyz="0 0 -0.5"/><mass value="2"/>
@@ -236,27 +291,85 @@ ROBOT = """<robot name="arm"><link name="world"/><link name="a"><inertial><origi
 </robot>"""
 
 
-def robots(folder: Path) -> Callable[[random.Random], None]:
-    path = folder / "robot.urdf"
-
-    def read(rng: random.Random) -> None:
+def robots(folder: Path) -> Specimens:
+    def make(rng: random.Random) -> tuple[str, bytes]:
         text = ROBOT
         for _ in range(rng.choice((0, 1, 3))):  # attributes and tags exchanged: well-formed, but nonsense
             old, new = rng.choice(ROBOT.split('"')), rng.choice([*ROBOT.split('"'), "1e999", "-1", "", "&#0;", "é"])
             text = text.replace(f'"{old}"', f'"{new}"', 1)
-        path.write_bytes(damaged_bytes(text.encode(), rng) if rng.random() < 0.7 else text.encode())
-        mb.import_urdf(path, notices=[])
+        return ".urdf", damaged_bytes(text.encode(), rng) if rng.random() < 0.7 else text.encode()
 
-    return read
+    return Specimens([(".urdf", ROBOT.encode())], make, lambda path: mb.import_urdf(path, notices=[]) and None)
 
 
-KINDS = [Kind(k.__name__, k) for k in (models, expressions, results, meshes, robots)]
+def archives(folder: Path) -> Specimens:
+    """Projects."""
+    taken = folder / "taken"
+    taken.mkdir(exist_ok=True)
+    mb.simulate(mb.examples.simple_pendulum(), 0.1, dt=1e-2).save(folder / "whole.h5")
+    runs = [projects.StoredRun(folder / "whole.h5", {"name": f"Run {k}"}) for k in (1, 2)]
+    project = projects.Project(model_document(mb.examples.four_bar()), runs, LOOKS)
+    projects.save(project, folder / "whole.mbproject")
+    whole = (folder / "whole.mbproject").read_bytes()
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+
+    def make(rng: random.Random) -> tuple[str, bytes]:
+        if rng.random() < 0.4:
+            return projects.SUFFIX, rearranged(entries, rng)
+        ends = damaged_bytes(whole[-400:], rng)
+        return projects.SUFFIX, damaged_bytes(whole, rng) if rng.random() < 0.5 else whole[:-400] + ends
+
+    def read(path: Path) -> None:
+        for run in projects.read(path, taken).runs:
+            run.file.unlink()
+
+    return Specimens([(projects.SUFFIX, whole)], make, read)
+
+
+LOOKS = {
+    "units": "SI",
+    "time": 0.05,
+    "view": {
+        "camera": {"position": [1.0, 2.0, 3.0], "focus": [0.0, 0.0, 0.0], "up": [0.0, 0.0, 1.0], "angle": 25.0},
+        "labels": True,
+        "shadows": False,
+        "hidden": ["bar 1"],
+        "followed": "bar 2",
+        "arrows": ["velocity"],
+        "trails": [{"body": "bar 2", "point": [0.0, 0.0, 0.0]}, {"body": "bar 1", "point": None}],
+    },
+    "plots": [["bar 2.position.x", "bar 2.position.y"], ["energy"]],
+}
+
+
+def rearranged(entries: dict[str, bytes], rng: random.Random) -> bytes:
+    """A sound archive whose texts say something else, and whose entries may be missing, exchanged or renamed."""
+    found = dict(entries)
+    for name in rng.sample(["project.json", "model.json", "project.json"], rng.choice((1, 2))):
+        value = damaged_value(json.loads(entries[name]), rng)
+        found[name] = json.dumps(value).encode("utf-8", "surrogatepass")
+    if rng.random() < 0.2:
+        names = ("runs/1.h5", "runs/3.h5", "../x", "/etc/x", "runs/1.h5 ", "model.json/", "a\x1b")
+        found[rng.choice(names)] = found.pop(rng.choice(list(found)))
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", rng.choice((0, 0, 0, zipfile.ZIP_DEFLATED))) as archive:
+        for name, data in found.items():
+            entry = zipfile.ZipInfo(name)
+            entry.external_attr = rng.choice((0, 0, 0, 0o120777 << 16))  # the last is a link
+            archive.writestr(entry, data)
+    return content.getvalue()
+
+
+KINDS: dict[str, Callable[[Path], Specimens]] = {
+    kind.__name__: kind for kind in (models, extremes, expressions, results, meshes, robots, archives)
+}
 
 # --- one process per kind ---------------------------------------------------------------------------------------------
 
 
-def work(kind: str, first: int, seed: int, most_seconds: float, pipe: Connection) -> None:
-    """Read one damaged file after another; say before each that it begins, and afterwards how it ended."""
+def work(kind: str, cases: Sequence[tuple[int, int]], most_seconds: float, pipe: Connection) -> None:
+    """Read one damaged file after another, of a seed and a number; say of each that it begins, and how it ended."""
     faulthandler.enable()
     warnings.simplefilter("ignore")
     silence = os.open(os.devnull, os.O_WRONLY)
@@ -268,17 +381,17 @@ def work(kind: str, first: int, seed: int, most_seconds: float, pipe: Connection
             watched["seen"] = f"{event} {str(arguments)[:200]}"
 
     with tempfile.TemporaryDirectory() as folder:
-        read = next(k for k in KINDS if k.name == kind).prepare(Path(folder))
+        specimens = KINDS[kind](Path(folder))
         for warm in range(40):  # what is imported or compiled once is not the fault of a file
-            ending(read, random.Random(f"{kind} warm {warm}"))
+            ending(specimens.read, written(Path(folder), *specimens.make(random.Random(f"{kind} warm {warm}"))))
         os.dup2(silence, 2)  # libraries complain there about every damaged file
         sys.addaudithook(watch)
-        number = first
-        while True:
-            pipe.send(("begin", number))
+        for seed, number in cases:
+            path = written(Path(folder), *specimens.make(random.Random(f"{kind} {seed} {number}")))
+            pipe.send(path.suffix)
             watched["active"] = True
             began, memory = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            outcome = ending(read, random.Random(f"{kind} {seed} {number}"))
+            outcome = ending(specimens.read, path)
             watched["active"] = False
             seconds = time.process_time() - began
             grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 1024.0
@@ -289,89 +402,152 @@ def work(kind: str, first: int, seed: int, most_seconds: float, pipe: Connection
             elif watched["seen"]:
                 outcome = f"executed something: {watched['seen']}"
             watched["seen"] = ""
-            pipe.send(("end", outcome, seconds, grown))
-            if pipe.recv() is None:
-                return
-            number += 1
+            content = path.read_bytes() if outcome not in ("read", "refused") else b""
+            pipe.send((outcome, seconds, grown, time.process_time(), content))
+
+
+def written(folder: Path, suffix: str, content: bytes) -> Path:
+    """A file of this content."""
+    path = folder / f"case{suffix}"
+    path.write_bytes(content)
+    return path
 
 
 def installed(code: CodeType) -> bool:
     """Whether code is that of an installed module, imported when it is first needed, such as one of an encoding."""
-    return any(code.co_filename.startswith(place) for place in (sys.base_prefix, sys.prefix, "<frozen"))
+    places = (sys.base_prefix, sys.prefix, "<frozen")
+    return code.co_filename.startswith(places) or "site-packages" in Path(code.co_filename).parts
 
 
-def ending(read: Callable[[random.Random], None], rng: random.Random) -> str:
+def ending(read: Callable[[Path], None], path: Path) -> str:
+    """How reading a file ended."""
     try:
-        read(rng)
+        read(path)
     except mb.MbframeError as error:
-        return (
-            "refused" if str(error) and len(str(error)) < 2_000_000 else "an error without a message, or an endless one"
-        )
+        sensible = 0 < len(str(error)) < 2_000_000
+        return "refused" if sensible else "an error without a message, or an endless one"
     except BaseException as error:
         return f"{type(error).__name__}: {str(error)[:200]}"
     return "read"
 
 
-def fuzz(
-    kind: str, first: int, cases: int, seed: int, most_seconds: float
-) -> tuple[Counter[str], list[tuple[int, str]], float, float]:
-    """How the cases of a kind ended; those that must not have ended so; the longest time and the largest growth."""
+@dataclass
+class Tally:
+    """How the cases of a kind and a seed ended; `failures` have (number, what happened, suffix, content)."""
+
+    endings: Counter[str] = field(default_factory=Counter)
+    failures: list[tuple[int, str, str, bytes]] = field(default_factory=list)
+    processor: float = 0.0
+    slowest: float = 0.0
+    largest: float = 0.0
+
+
+def fuzz(kind: str, cases: list[tuple[int, int]], most_seconds: float) -> dict[int, Tally]:
+    """How the cases (seed, number) of a kind ended, by seed."""
     context = multiprocessing.get_context("spawn")
-    endings: Counter[str] = Counter()
-    failures: list[tuple[int, str]] = []
-    slowest = largest = 0.0
-    number = first
-    while number < first + cases:
-        ours, theirs = context.Pipe()
-        process = context.Process(target=work, args=(kind, number, seed, most_seconds, theirs), daemon=True)
+    tallies: dict[int, Tally] = defaultdict(Tally)
+    done = 0
+    while done < len(cases):
+        ours, theirs = context.Pipe(duplex=False)
+        process = context.Process(target=work, args=(kind, cases[done:], most_seconds, theirs), daemon=True)
         process.start()
         theirs.close()
+        used, suffix, started = 0.0, "", False
         try:
-            while number < first + cases:
-                if not ours.poll(300.0):  # preparing compiles what a result needs
+            while done < len(cases):
+                seed, number = cases[done]
+                tally = tallies[seed]
+                if not ours.poll(1800.0):  # preparing compiles what a result needs
                     raise TimeoutError
-                ours.recv()
+                suffix, started = ours.recv(), True
                 if not ours.poll(SILENCE):
                     raise TimeoutError
-                _, outcome, seconds, grown = ours.recv()
-                slowest, largest = max(slowest, seconds), max(largest, grown)
-                endings[outcome if outcome in ("read", "refused") else "failed"] += 1
+                outcome, seconds, grown, processor, content = ours.recv()
+                tally.slowest, tally.largest = max(tally.slowest, seconds), max(tally.largest, grown)
+                tally.processor, used = tally.processor + processor - used, processor
+                tally.endings[outcome if outcome in ("read", "refused") else "failed"] += 1
                 if outcome not in ("read", "refused"):
-                    failures.append((number, outcome))
-                number += 1
-                ours.send(None if number == first + cases else number)
+                    tally.failures.append((number, outcome, suffix, content))
+                done += 1
         except (EOFError, TimeoutError) as error:
             process.join(5.0 if isinstance(error, EOFError) else 0.0)
+            if not started:
+                raise RuntimeError(f"no {kind} could be prepared; its process says why") from None
             told = "hung" if isinstance(error, TimeoutError) else f"the process died (exit code {process.exitcode})"
-            endings["failed"] += 1
-            failures.append((number, told))
-            number += 1
+            tally.endings["failed"] += 1
+            tally.failures.append((number, told, suffix, b""))
+            done += 1
         process.kill()
         process.join()
-    return endings, failures, slowest, largest
+    return tallies
+
+
+def open_in_application(options: argparse.Namespace) -> int:
+    """Open the cases in the real window; returns the exit code."""
+    bad = 0
+    print(f"{'kind':12s}{'seed':>6s}{'cases':>8s}{'read':>8s}{'refused':>9s}{'failed':>8s}")
+    for kind in [kind for kind in fuzz_app.KINDS if kind in options.only]:
+        numbers = range(options.first, options.first + options.cases)
+        found = fuzz_app.in_display(kind, [(seed, number) for seed in options.seeds for number in numbers])
+        for seed in options.seeds:
+            mine = {number: found[seed, number] for number in numbers}
+            failed = {number: told for number, told in mine.items() if told not in ("read", "refused")}
+            counts = [sum(told == name for told in mine.values()) for name in ("read", "refused")]
+            print(f"{kind:12s}{seed:6d}{len(mine):8d}{counts[0]:8d}{counts[1]:9d}{len(failed):8d}", flush=True)
+            for number, told in failed.items():
+                print(f"  case {number}: {told}", flush=True)
+            bad += len(failed)
+    return 1 if bad else 0
+
+
+def guide(options: argparse.Namespace) -> int:
+    """Let atheris find files along the code that they reach; returns the exit code."""
+    bad = 0
+    print(f"{'kind':12s}{'seed':>6s}{'cases':>8s}{'read':>8s}{'refused':>9s}{'failed':>8s}{'places':>8s}")
+    for kind in options.only:
+        for seed in options.seeds[:1]:
+            one = fuzz_guided.guided(kind, seed, options.guided, options.keep)
+            counts = f"{one.read:8d}{one.refused:9d}{len(one.failures):8d}{one.places:8d}"
+            print(f"{kind:12s}{seed:6d}{one.read + one.refused + len(one.failures):8d}{counts}", flush=True)
+            for told in one.failures:
+                print(f"  {told}", flush=True)
+            bad += len(one.failures)
+    return 1 if bad else 0
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cases", type=int, default=4000, help="damaged files of each kind (default: 4000)")
-    parser.add_argument("--only", nargs="+", choices=[k.name for k in KINDS], default=[k.name for k in KINDS])
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cases", type=int, default=1000, help="damaged files of each kind and seed (default: 1000)")
+    parser.add_argument("--only", nargs="+", choices=list(KINDS), default=list(KINDS))
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(1, 11)), help="(default: 1 to 10)")
     parser.add_argument("--first", type=int, default=0, help="number of the first case, to repeat a failure")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of processor time that one file may take (1)")
+    parser.add_argument("--keep", type=Path, help="folder for the files that failed")
+    parser.add_argument("--app", action="store_true", help="open them in the application, in a virtual display")
+    parser.add_argument("--guided", type=int, metavar="N", help="make N files of each kind along the code they reach")
     options = parser.parse_args()
+    if options.app:
+        return open_in_application(options)
+    if options.guided:
+        return guide(options)
     bad = 0
+    print(
+        f"{'kind':12s}{'seed':>6s}{'cases':>8s}{'read':>8s}{'refused':>9s}{'failed':>8s}{'CPU s':>8s}{'longest s':>11s}"
+    )
+    numbers = range(options.first, options.first + options.cases)
     for kind in options.only:
-        began = time.perf_counter()
-        endings, failures, slowest, largest = fuzz(kind, options.first, options.cases, options.seed, options.seconds)
-        print(
-            f"{kind:12} {options.cases:6} files: {endings['read']} read, {endings['refused']} refused, "
-            f"{endings['failed']} failed; slowest {slowest:.2f} s, largest growth {largest:.0f} MB "
-            f"({time.perf_counter() - began:.0f} s)",
-            flush=True,
-        )
-        for number, told in failures[:20]:
-            print(f"    --only {kind} --seed {options.seed} --first {number} --cases 1: {told}")
-        bad += len(failures)
+        found = fuzz(kind, [(seed, number) for seed in options.seeds for number in numbers], options.seconds)
+        for seed, one in found.items():
+            counts = "".join(
+                f"{one.endings[name]:{width}d}" for name, width in (("read", 8), ("refused", 9), ("failed", 8))
+            )
+            print(f"{kind:12s}{seed:6d}{len(numbers):8d}{counts}{one.processor:8.1f}{one.slowest:11.2f}", flush=True)
+            for number, told, suffix, content in one.failures:
+                print(f"  case {number}: {told}", flush=True)
+                if options.keep is not None:
+                    options.keep.mkdir(parents=True, exist_ok=True)
+                    (options.keep / f"{kind}_{seed}_{number}{suffix}").write_bytes(content)
+            bad += len(one.failures)
     return 1 if bad else 0
 
 

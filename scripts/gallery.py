@@ -17,7 +17,7 @@ from gui.runs import RunSettings
 from gui.showcase import FOLDER, Exhibit, exhibits
 from gui.track import Track
 
-INSTANTS = 251
+INSTANTS = 221
 """Of a stored result: between them playback interpolates with the velocities."""
 SIZE = (560, 350)
 """Of a picture, pixels: twice the size of a card, for displays with a high resolution."""
@@ -41,10 +41,8 @@ def main() -> None:
 
 def simulated(one: Exhibit) -> mb.Result:
     """The motion, as the preset Fast computes it."""
-    t_end = mb.examples.DURATIONS.get(one.name, 5.0)
-    return mb.simulate(
-        one.system(), t_end, t_eval=np.linspace(0.0, t_end, INSTANTS), **RunSettings("fast", t_end).strategies()
-    )
+    instants = np.linspace(0.0, one.t_end, INSTANTS)
+    return mb.simulate(one.system(), one.t_end, t_eval=instants, **RunSettings("fast", one.t_end).strategies())
 
 
 def draw(one: Exhibit) -> None:
@@ -54,9 +52,9 @@ def draw(one: Exhibit) -> None:
     system, state = one.system(), track.state(t)
     motion = [track.state(s) for s in np.linspace(track.t[0], t, 60)] if one.picture_at > 0.0 else None
     for theme in ("light", "dark"):
-        with mb.render.Scene(system, motion=motion, theme=theme, size=(2 * SIZE[0], 2 * SIZE[1]), axes=False) as scene:
-            if one.follow:
-                scene.follow(one.follow)
+        options = {"theme": theme, "size": (2 * SIZE[0], 2 * SIZE[1]), "axes": False, "follow": one.follow or None}
+        with mb.render.Scene(system, motion=motion, **options) as scene:
+            scene.view(one.view)
             scene.show(state)
             if one.trail and one.picture_at > 0.0:
                 scene.trail(one.trail, track.path(one.trail, t, local_point=one.trail_point))

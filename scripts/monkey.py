@@ -76,7 +76,7 @@ def inside(actions: int, seed: int) -> int:
         print(error)
     if errors:
         print("last actions:", ", ".join(monkey.log[-20:]))
-    window.document.undo_stack.setClean()
+    window.document.abandon()
     window.close()
     application.close()
     return int(bool(errors) or longest > LONGEST_PAUSE or grown > MOST_GROWTH)

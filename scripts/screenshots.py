@@ -47,13 +47,15 @@ def take(output: Path, theme: str, folder: Path, building: bool = False) -> None
 
     def look(name: str) -> None:
         if building or name in KEPT:
+            window.view.drawing.draw_at_its_best()  # which a busy machine would not do
+            window.view.update()
             robot.pause(0.5)
             path = robot.shot(output / f"{name.replace(' ', '_')}.png")
             shrink(path)
             print(f"{path} ({path.stat().st_size / 1000:.0f} kB)", flush=True)
 
     (BuildingTour if building else Tour)(application, robot, folder, look).all()
-    application.document.undo_stack.setClean()
+    application.document.abandon()
     window.close()
     application.close()
     print("The whole way went well.")
