@@ -41,7 +41,7 @@
     const scene = new THREE.Scene();
     const up = new THREE.Vector3(...settings.up);
     const [low, high] = settings.bounds.map((corner) => new THREE.Vector3(...corner));
-    const size = Math.max(high.distanceTo(low), 1e-6);
+    const size = settings.grid.room || Math.max(high.distanceTo(low), 1e-6);
 
     const camera = new THREE.PerspectiveCamera(settings.camera.angle, 1, size / 100, size * 20);
     const lamp = new THREE.DirectionalLight(0xffffff, 2.2);
@@ -50,13 +50,34 @@
     lamp.target.position.set(0, 0, -1);
     const sky = new THREE.HemisphereLight(0xffffff, 0x9aa5b1, 1.5);
     sky.position.copy(up);
-    scene.add(camera, sky, makeGrid(low, high));
+    const grid = makeGrid(low, high);
+    scene.add(camera, sky, grid);
 
     const controls = new THREE.OrbitControls(prepared(camera, up), canvas);
+    // Where the camera is meant to look at the present time, and from how far: it goes along with what moves.
+    const chosen = () => {
+      const { times, focus, distance } = settings.camera;
+      const at = (k) => valueAt(times, focus.map((point) => point[k]), time);
+      return { focus: new THREE.Vector3(at(0), at(1), at(2)), distance: valueAt(times, distance, time) };
+    };
+    let last = chosen();
     const lookAgain = () => {
-      camera.position.set(...settings.camera.position);
-      controls.target.set(...settings.camera.focus);
+      last = chosen();
+      controls.target.copy(last.focus);
+      camera.position.set(...settings.camera.towards).multiplyScalar(last.distance).add(last.focus);
       controls.update();
+      bringGrid(grid, last.focus);
+    };
+    // A view that was turned by hand stays turned: what it looks at moves, and it comes nearer in the same measure.
+    const goAlong = () => {
+      if (settings.camera.times.length < 2) return;
+      const now = chosen();
+      const arm = camera.position.clone().sub(controls.target).multiplyScalar(now.distance / last.distance);
+      controls.target.add(now.focus.clone().sub(last.focus));
+      camera.position.copy(controls.target).add(arm);
+      last = now;
+      controls.update();
+      bringGrid(grid, controls.target);
     };
 
     const bytes = Uint8Array.from(atob(element("motion").textContent), (c) => c.charCodeAt(0));
@@ -72,6 +93,7 @@
     followers.push(() => {
       if (action) action.time = time;
       mixer.update(0);
+      goAlong();
       touch();
     });
     new ResizeObserver(() => {
@@ -100,7 +122,8 @@
   }
 
   function makeGrid(low, high) {
-    const cells = 2 * Math.ceil((0.9 * Math.max(high.distanceTo(low), 1e-6)) / settings.grid.spacing);
+    const size = settings.grid.room || Math.max(high.distanceTo(low), 1e-6);
+    const cells = 2 * Math.ceil((0.9 * size) / settings.grid.spacing);
     const line = new THREE.Color(color("--line"));
     const grid = new THREE.GridHelper(cells * settings.grid.spacing, cells, line, line);
     const normal = new THREE.Vector3(...settings.grid.normal);
@@ -108,7 +131,16 @@
     const height = new THREE.Vector3(...settings.grid.point).sub(middle).dot(normal);
     grid.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), normal);
     grid.position.copy(middle).addScaledVector(normal, height);
+    grid.userData.origin = grid.position.clone();
     return grid;
+  }
+
+  // A grid that goes along does so by whole cells, as if it had no end.
+  function bringGrid(grid, focus) {
+    if (!settings.grid.room) return;
+    const local = focus.clone().sub(grid.userData.origin).applyQuaternion(grid.quaternion.clone().invert());
+    const step = (x) => Math.round(x / settings.grid.spacing) * settings.grid.spacing;
+    grid.position.set(step(local.x), 0, step(local.z)).applyQuaternion(grid.quaternion).add(grid.userData.origin);
   }
 
   // --- plots -------------------------------------------------------------------------------------------------------
