@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -139,12 +141,17 @@ def _mesh(source: Any) -> Any:
 
 def _read(path: Path, meshio: Any) -> Any:
     _check_files(path, path.parent, INCLUDES)
+    # meshio tries the formats of an extension one after the other, and prints what the refused ones said: standard
+    # output is not its to write to. It ends the interpreter where no reader succeeds.
+    said = io.StringIO()
     try:
-        return within_time(f"file {str(path)!r}", lambda: meshio.read(path))
+        with redirect_stdout(said):
+            return within_time(f"file {str(path)!r}", lambda: meshio.read(path))
     except ModelError:
         raise
-    except (Exception, SystemExit) as error:  # meshio ends the interpreter where no reader succeeds
-        raise wrong("solid", "mesh", f"{str(path)!r} cannot be read by meshio: {error}") from error
+    except (Exception, SystemExit) as error:
+        reason = " ".join(said.getvalue().split()) or error
+        raise wrong("solid", "mesh", f"{str(path)!r} cannot be read by meshio: {reason}") from error
 
 
 def _check_files(path: Path, home: Path, depth: int) -> None:

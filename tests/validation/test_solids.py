@@ -173,7 +173,7 @@ def test_frame_at_a_node_of_a_solid():
 
 @pytest.mark.parametrize("suffix", ["msh", "vtu"])
 @pytest.mark.parametrize("kind", ["tetrahedra", "hexahedra"])
-def test_mesh_files_in_millimetres(tmp_path, suffix, kind):
+def test_mesh_files_in_millimetres(tmp_path, suffix, kind, capsys):
     from skfem.io.meshio import to_meshio
 
     mesh = block(kind).scaled(1000.0)
@@ -184,6 +184,7 @@ def test_mesh_files_in_millimetres(tmp_path, suffix, kind):
     assert part.mass == pytest.approx(direct.mass, rel=1e-12)
     expected = flexible.free_modes(direct, n_modes=4).frequencies
     assert flexible.free_modes(part, n_modes=4).frequencies == pytest.approx(expected, rel=1e-8)
+    assert capsys.readouterr().out == "", "formats that meshio tried in vain are not the user's affair"
 
 
 def test_mesh_as_arrays_without_unused_points():
