@@ -20,7 +20,12 @@ NORMAL: Final = (0.0, 0.0, 1.0)
 def lifted(vector: ArrayLike) -> Array:
     """A vector of the plane as one of space; vectors of space are left alone."""
     array = np.asarray(vector, float)
-    return array if array.shape == (3,) else np.append(array, 0.0)
+    if array.shape == (3,):
+        return array
+    if array.shape == (2,):  # what np.append does, in a tenth of its time: this is called for every point and axis
+        x, y = array
+        return np.array([x, y, 0.0])
+    return np.append(array, 0.0)
 
 
 def about_normal(value: Any) -> Array:

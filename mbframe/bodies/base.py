@@ -57,7 +57,8 @@ class Body(Element):
 
     def localized(self, at: Array, axes: Array) -> tuple[Array, Array]:
         """A global point and axes (columns) of the described configuration in the axes of the undeformed body."""
-        return self.rotation.T @ (at - lifted(self.position)), self.rotation.T @ axes
+        inverse = self.rotation.T
+        return inverse @ (at - lifted(self.position)), inverse @ axes
 
     def axis_along(self, at: Array, axes: Array) -> SlidingAxis:
         """The axis through a global point along axes[:, 2] of the described configuration, on which bodies slide."""

@@ -41,7 +41,8 @@ def extent(tables: Tables) -> float:
     points = [np.asarray(tables.markers["point"][np.array(tables.marker_bodies(), int) < 0])]
     for b in tables.bodies:
         local = tables.markers["point"][b.first_marker : b.first_marker + len(b.markers)]
-        points.append(b.body.motion.position + np.vstack([np.zeros(3), local]) @ b.body.motion.rotation.T)
+        motion = b.body.motion
+        points += [motion.position[None], motion.position + local @ motion.rotation.T]
     return float(np.max(np.ptp(np.concatenate(points), axis=0), initial=0.0)) or 1.0
 
 
