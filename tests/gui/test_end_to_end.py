@@ -21,7 +21,7 @@ def application(qtbot):
     ready = []
     application.open()
     application.window.panels_ready.connect(lambda: ready.append(True))
-    qtbot.waitUntil(lambda: bool(ready), timeout=60_000)
+    qtbot.waitUntil(lambda: bool(ready))
     yield application
     application.document.abandon()
     if application.window is not None:
