@@ -50,6 +50,7 @@ def motion(system: mb.System, t_end: float = 2 * STEP, dt: float = STEP) -> Any:
     return result.t.tobytes(), result.q.tobytes(), result.v.tobytes(), result.z.tobytes()
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", mb.examples.names())
 def test_examples_survive_file_and_script_and_move_the_same(name: str) -> None:
     system = getattr(mb.examples, name)()
@@ -61,11 +62,13 @@ def test_examples_survive_file_and_script_and_move_the_same(name: str) -> None:
         assert motion(twin, 50 * step, step) == moved
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("number", range(10))
 def test_random_models_survive_file_and_script_and_move_the_same(number: int) -> None:
     survive(systems(), number)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("number", range(4))
 def test_random_planar_models_survive_file_and_script_and_move_the_same(number: int) -> None:
     survive(systems(dimension=2), number)
