@@ -38,6 +38,7 @@ def robot(application):
     return robot
 
 
+@pytest.mark.full
 @pytest.mark.timeout(300)
 def test_the_first_hour_of_a_new_user(application, robot, tmp_path):
     Tour(application, robot, tmp_path).all()

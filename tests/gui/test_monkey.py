@@ -9,6 +9,7 @@ from .modelling_window import opened, window  # noqa: F401
 from .monkey import Monkey
 
 
+@pytest.mark.full
 @pytest.mark.timeout(240)
 def test_a_monkey(window, qtbot):  # noqa: F811
     opened(window, "four_bar", qtbot)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.full
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -254,7 +254,6 @@ def weakest(system: mb.System, formulation: mb.Formulation) -> float:
     return float(np.linalg.eigvalsh(weight[:, None] * gram * weight)[0])
 
 
-@pytest.mark.sample(20)
 @pytest.mark.parametrize("choice", pairs(), ids=lambda c: " ".join(str(part) for part in c))
 def test_combinations_give_one_motion(choice: Choice) -> None:
     """Up to what the integrator leaves, and a penalty.
