@@ -33,7 +33,7 @@ from gui.document import Document
 from gui.settings import Settings
 from gui.solver import Solver
 
-PATIENCE = 150_000  # ms; a busy machine needs minutes for what takes a second, and a test may take three of them
+PATIENCE = 150_000  # ms; a busy machine needs a minute for what takes a second
 
 for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitExposed, QtBot.waitActive):
     wait.__kwdefaults__["timeout"] = PATIENCE  # pytest-qt has no setting for it

@@ -39,7 +39,7 @@ def robot(application):
 
 
 @pytest.mark.full
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_the_first_hour_of_a_new_user(application, robot, tmp_path):
     Tour(application, robot, tmp_path).all()
     assert (tmp_path / "bicycle.mp4").read_bytes()[4:8] == b"ftyp"
@@ -47,7 +47,7 @@ def test_the_first_hour_of_a_new_user(application, robot, tmp_path):
     assert not [message for message in application.document.messages if message.level == "error"]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_a_model_is_built_broken_mended_compared_and_undone(application, robot, tmp_path):
     BuildingTour(application, robot, tmp_path).all()
 

@@ -63,7 +63,7 @@ def test_paths_of_long_tracks_come_later(path, large, qtbot, monkeypatch):
     gate, read_path = threading.Event(), LongTrack._read_path
 
     def gated(self, body, local_point):
-        gate.wait(20)
+        gate.wait(100)
         read_path(self, body, local_point)
 
     monkeypatch.setattr(LongTrack, "_read_path", gated)

@@ -180,7 +180,6 @@ def new_model(window, qtbot, dimension: int) -> Builder:  # noqa: F811
     return Builder(window)
 
 
-@pytest.mark.timeout(300)
 def test_bodies_are_placed_where_one_looks(window, qtbot):  # noqa: F811
     builder = new_model(window, qtbot, 2)
     window.view.rebuild_now()
@@ -192,7 +191,6 @@ def test_bodies_are_placed_where_one_looks(window, qtbot):  # noqa: F811
     assert np.allclose(window.view.camera.pose.focus, before.focus)
 
 
-@pytest.mark.timeout(300)
 def test_quick_clicks_in_one_place_are_all_taken(window, qtbot):  # noqa: F811
     """The end of a link and the begin of the next: the second click comes as that of a double click."""
     builder = new_model(window, qtbot, 2)
@@ -210,7 +208,6 @@ def test_quick_clicks_in_one_place_are_all_taken(window, qtbot):  # noqa: F811
     assert np.allclose(window.view.camera.pose.focus, pose.focus)
 
 
-@pytest.mark.timeout(300)
 def test_a_slider_crank_from_nothing_and_back(window, qtbot):  # noqa: F811
     builder = new_model(window, qtbot, 2)
     document = window.document

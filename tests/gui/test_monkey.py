@@ -10,7 +10,6 @@ from .monkey import Monkey
 
 
 @pytest.mark.full
-@pytest.mark.timeout(240)
 def test_a_monkey(window, qtbot):  # noqa: F811
     opened(window, "four_bar", qtbot)
     monkey = Monkey(window, seed=7)
