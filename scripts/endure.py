@@ -4,7 +4,8 @@ Files and hazards are a table (`endure_writers.py`): whatever is written is the 
 process is killed, the disk is full, two write under one name, or the clock jumps. Commands end soon after Ctrl-C, and
 what they leave is whole (`endure_commands.py`). The application loses no edit that is older than ten seconds. Random
 mechanisms keep energy and momenta (`tests/validation/random_mechanisms.py`). Random systems that spin and roll have the
-roots of a dense reference (`tests/validation/random_spinning.py`).
+roots of a dense reference (`tests/validation/random_spinning.py`). Random models go through files and scripts and move
+as before (`tests/validation/round_trips.py`).
 """
 
 from __future__ import annotations
@@ -134,11 +135,26 @@ def turn_shafts(count: int, seed: int) -> list[str]:
     return [f"shafts {seed}, {k}: {problem}" for k in range(count) for problem in problems_of(seed, k)]
 
 
+def read_models_back(count: int, seed: int) -> list[str]:
+    """Blocks of fifty models in space and fifty in the plane."""
+    from tests.validation.round_trips import survive
+
+    wrong = []
+    for number in range(seed, seed + count):
+        for dimension in (3, 2):
+            try:
+                survive(number, dimension)
+            except (AssertionError, mb.MbframeError) as error:
+                wrong.append(f"models {number} with {dimension} dimensions: {error!r}")
+    return wrong
+
+
 PARTS = {
     "application": (kill_applications, 50),
     "mechanisms": (simulate_mechanisms, 10_000),
     "spinning": (linearize_spinning, 500),
     "turning": (turn_shafts, 200),
+    "models": (read_models_back, 20),
 }
 OF_EACH = {"kills": 200, "disk": 100, "writers": 100, "clock": 50, "interrupts": 50}
 """Parts that are done with every writer or every command, so many times."""

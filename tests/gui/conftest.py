@@ -3,6 +3,8 @@
 They run in a virtual display (`scripts/test` sees to it) or, without any, on Qt's off-screen platform; workers of
 pytest-xdist have a display each, since windows in one display take the keyboard from each other. Settings and files of
 the application lie in a folder of the test. pytest-qt fails a test on an exception in a slot.
+
+Whatever a test waits for, it goes on as soon as that has happened. How long it waits at most is said once, here.
 """
 
 from __future__ import annotations
@@ -25,10 +27,16 @@ pytest.importorskip("PySide6.QtWidgets", reason="the application's packages are 
 
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QMessageBox
+from pytestqt.qtbot import QtBot
 
 from gui.document import Document
 from gui.settings import Settings
 from gui.solver import Solver
+
+PATIENCE = 150_000  # ms; a busy machine needs a minute for what takes a second
+
+for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitExposed, QtBot.waitActive):
+    wait.__kwdefaults__["timeout"] = PATIENCE  # pytest-qt has no setting for it
 
 
 @pytest.fixture(scope="session")

@@ -15,14 +15,14 @@ def window(qtbot, document, solver, settings):
     made.panels_ready.connect(lambda: ready.append(True))
     made.resize(1300, 850)
     made.show()
-    qtbot.waitUntil(lambda: bool(ready), timeout=60_000)
-    qtbot.waitUntil(lambda: made.view.canvas is not None or "not available" in made.view.message, timeout=60_000)
+    qtbot.waitUntil(lambda: bool(ready))
+    qtbot.waitUntil(lambda: made.view.canvas is not None or "not available" in made.view.message)
     if made.view.canvas is None:
         pytest.skip(made.view.message)
     yield made
     made.modelling.cancel()
     solver.cancel_all()
-    qtbot.waitUntil(lambda: not solver.jobs, timeout=30_000)
+    qtbot.waitUntil(lambda: not solver.jobs)
     document.abandon()
     made.close()
     made.deleteLater()
@@ -32,6 +32,6 @@ def opened(window: MainWindow, example: str, qtbot) -> None:
     """Show an example."""
     window.open_example(example)
     window.hint.hide()
-    qtbot.waitUntil(lambda: window.view.scene is not None and window.view.drawing.image is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: window.view.scene is not None and window.view.drawing.image is not None)
     window.player.pause()
     window.view.rebuild_now()

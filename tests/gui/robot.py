@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-SECONDS = 30.0
+SECONDS = 120.0
 KEYS = {"Return": Qt.Key.Key_Return, "Escape": Qt.Key.Key_Escape, "space": Qt.Key.Key_Space, "Tab": Qt.Key.Key_Tab}
 
 
@@ -211,5 +211,5 @@ class Robot:
         return path
 
     def _x(self, *arguments: str) -> None:
-        subprocess.run(["xdotool", *arguments], check=True, timeout=20)
+        subprocess.run(["xdotool", *arguments], check=True, timeout=120)
         self.pause(0.02)

@@ -25,7 +25,7 @@ def started(*arguments, **environment):
         cwd=CHECKOUT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
 
 

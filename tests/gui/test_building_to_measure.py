@@ -280,7 +280,7 @@ def test_in_space_a_length_counts_out_of_the_plane_too(qtbot):
 def test_numbers_that_make_no_sense_place_nothing(window, qtbot):  # noqa: F811
     """Enter took the last point that did: a link of no length."""
     window.files.new(2)
-    qtbot.waitUntil(lambda: window.view.scene is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: window.view.scene is not None)
     assert window.view.camera.first_view == "front"
     Builder(window).start("link")
     placing = window.modelling.placing
@@ -305,7 +305,7 @@ def test_two_ends_in_one_place_make_no_link():
 def test_a_crank_is_built_with_the_keyboard(window, qtbot):  # noqa: F811
     """Typed into the view: digits are no shortcuts meanwhile, and the link is exact."""
     window.files.new(2)
-    qtbot.waitUntil(lambda: window.view.scene is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: window.view.scene is not None)
     build = Builder(window)
     build.start("link")
     view, bar = window.view, window.modelling.placing.measuring

@@ -105,7 +105,7 @@ def test_assemble_is_one_step(document, solver, qtbot):
     document.open_system(system)
     before = document.model_text()
     assembling = Assembling(document, solver)
-    with qtbot.waitSignal(assembling.done, timeout=60_000):
+    with qtbot.waitSignal(assembling.done):
         assembling.start()
     assert system["block"].position == pytest.approx([0.0, 0.0, 1.25])
     assert system["slide"].at == pytest.approx([0.0, 0.0, 1.25])
@@ -122,7 +122,7 @@ def test_what_cannot_be_closed_is_named(document, solver, qtbot):
     system.add(mb.Prescribed("ram", length, value=9.0))
     document.open_system(system)
     assembling = Assembling(document, solver)
-    with qtbot.waitSignal(assembling.done, timeout=60_000):
+    with qtbot.waitSignal(assembling.done):
         assembling.start()
     assert document.messages[-1].level == "error"
     assert "cannot be closed" in document.messages[-1].text
@@ -132,16 +132,16 @@ def test_break_it_and_follow_the_fix(window, qtbot):  # noqa: F811
     opened(window, "slider_crank", qtbot)
     document = window.document
     panel: ChecksPanel = window.panels["checks"]
-    qtbot.waitUntil(lambda: panel.findings is not None and panel._job is None, timeout=60_000)
+    qtbot.waitUntil(lambda: panel.findings is not None and panel._job is None)
     joint = next(joint for joint in document.system.joints if isinstance(joint, mb.RevoluteJoint))
     document.add(mb.Driver("motor", joint, angle="0.2 + t"))
     window.show_tab("checks")
-    qtbot.waitUntil(lambda: any(check.fix == "start at zero" for check in panel.checks), timeout=60_000)
+    qtbot.waitUntil(lambda: any(check.fix == "start at zero" for check in panel.checks))
     assert panel.gaps.gaps
     row = next(row for row in panel.rows if row.check.fix == "start at zero")
     row.select.click()
     assert document.selection is document.system["motor"]
     row.fix.click()
-    qtbot.waitUntil(lambda: not any(check.level == "error" for check in panel.checks), timeout=60_000)
+    qtbot.waitUntil(lambda: not any(check.level == "error" for check in panel.checks))
     assert not panel.gaps.gaps
     assert document.system["motor"].angle(0.0) == pytest.approx(0.0)

@@ -35,7 +35,7 @@ def tick(panel, *names: str) -> None:
 
 
 def compared(qtbot, panel):
-    with qtbot.waitSignal(panel.compared, timeout=120_000):
+    with qtbot.waitSignal(panel.compared):
         qtbot.mouseClick(panel.findChild(QPushButton, "compare_start"), Qt.MouseButton.LeftButton)
     return panel.comparison
 
@@ -116,7 +116,7 @@ def test_methods_are_compared_sorted_drawn_and_reported(qtbot, panel, tmp_path, 
     path = tmp_path / "lab"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
     qtbot.mouseClick(panel.export, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "lab.html" in panel.banner.text.text(), timeout=120_000)
+    qtbot.waitUntil(lambda: "lab.html" in panel.banner.text.text())
     assert "<html" in path.with_suffix(".html").read_text(encoding="utf-8")[:2000]
 
     body = panel.document.system.bodies[0]
@@ -132,7 +132,7 @@ def test_a_comparison_can_be_cancelled(qtbot, panel):
     qtbot.mouseClick(panel.choices.button, Qt.MouseButton.LeftButton)
     assert panel.pages.currentWidget() is panel.waiting
     qtbot.mouseClick(panel.stop, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: panel.pages.currentWidget() is panel.choosing, timeout=10_000)
+    qtbot.waitUntil(lambda: panel.pages.currentWidget() is panel.choosing)
     assert panel.comparison is None
     assert not panel.banner.isVisible()
 

@@ -48,7 +48,7 @@ def panel(qtbot, document, solver):
 
 def opened(qtbot, panel, name: str) -> ConstraintsFound:
     panel.document.open_example(name)
-    with qtbot.waitSignal(panel.counted, timeout=60_000):
+    with qtbot.waitSignal(panel.counted):
         panel.show()
     return panel.found
 
@@ -149,7 +149,7 @@ def test_the_tab_counts_when_it_is_looked_at(qtbot, panel):
     assert not panel.level_row.isVisible()
     panel.details.linkActivated.emit("hinge 2")
     assert panel.document.selection is panel.document.system["hinge 2"]
-    with qtbot.waitSignal(panel.counted, timeout=60_000):
+    with qtbot.waitSignal(panel.counted):
         panel.document.remove([panel.document.system["hinge 2"]])
     assert panel.found.freedom.count == 5
     assert panel.list.count() == 5
@@ -169,10 +169,10 @@ def test_a_motion_swings_until_it_is_stopped(qtbot, panel):
     document = panel.document
     shown: list[mb.State] = []
     document.state_shown.connect(shown.append)
-    with qtbot.waitSignal(panel.player.playing_changed, timeout=60_000):
+    with qtbot.waitSignal(panel.player.playing_changed):
         qtbot.mouseClick(panel.play, Qt.MouseButton.LeftButton)
     assert document.animation_owner is panel.player
-    qtbot.waitUntil(lambda: len(shown) > 12, timeout=20_000)
+    qtbot.waitUntil(lambda: len(shown) > 12)
     angles = {round(float(s.motions["crank"].rotation[0, 1]), 6) for s in shown}
     assert len(angles) > 3
     assert panel.play.text() == "Stop"
@@ -200,14 +200,14 @@ def test_the_swing_goes_there_and_back(document):
 def test_violation_and_energy_of_the_run_are_drawn(qtbot, panel):
     opened(qtbot, panel, "four_bar")  # with its stored result
     result = panel.document.current_run.result
-    qtbot.waitUntil(lambda: panel.violation.curve is not None and panel.energy.curve is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: panel.violation.curve is not None and panel.energy.curve is not None)
     assert len(panel.violation.curve.t) == len(result)
     assert panel.energy.curve.values == pytest.approx(result.quantity("energy.total").values)
     for name in ("dark", "light"):
         theme.apply(name)
     panel.document.new()
     assert panel.violation.curve is None
-    qtbot.waitUntil(lambda: panel.verdict.text().startswith("There are no bodies yet."), timeout=5_000)
+    qtbot.waitUntil(lambda: panel.verdict.text().startswith("There are no bodies yet."))
 
 
 @pytest.mark.parametrize("logarithmic", [False, True])

@@ -102,7 +102,7 @@ def test_a_native_crash_is_known_at_the_next_start(tmp_path, qapp):
         "from PySide6.QtCore import QCoreApplication; app = QCoreApplication([]); "
         "CrashReporter(Path(sys.argv[1])).install(); ctypes.string_at(0)"
     )
-    ended = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, timeout=60)
+    ended = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, timeout=300)
     assert ended.returncode != 0
     reporter = CrashReporter(tmp_path)
     assert "Segmentation fault" in reporter.last_native_crash()

@@ -21,7 +21,7 @@ def application(qtbot):
     ready = []
     application.open()
     application.window.panels_ready.connect(lambda: ready.append(True))
-    qtbot.waitUntil(lambda: bool(ready), timeout=60_000)
+    qtbot.waitUntil(lambda: bool(ready))
     yield application
     application.document.abandon()
     if application.window is not None:
@@ -38,7 +38,8 @@ def robot(application):
     return robot
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.full
+@pytest.mark.timeout(900)
 def test_the_first_hour_of_a_new_user(application, robot, tmp_path):
     Tour(application, robot, tmp_path).all()
     assert (tmp_path / "bicycle.mp4").read_bytes()[4:8] == b"ftyp"
@@ -46,7 +47,7 @@ def test_the_first_hour_of_a_new_user(application, robot, tmp_path):
     assert not [message for message in application.document.messages if message.level == "error"]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_a_model_is_built_broken_mended_compared_and_undone(application, robot, tmp_path):
     BuildingTour(application, robot, tmp_path).all()
 

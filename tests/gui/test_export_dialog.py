@@ -65,7 +65,7 @@ def small(dialog: ExportDialog) -> None:
 
 def write(qtbot, dialog: ExportDialog) -> list[Path]:
     qtbot.mouseClick(dialog.button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: dialog.job is None, timeout=90_000)
+    qtbot.waitUntil(lambda: dialog.job is None)
     assert dialog.written, dialog.note.text()
     return dialog.written
 
@@ -238,7 +238,7 @@ def test_a_failure_in_the_other_process_is_a_sentence_here(qtbot, dialog, tmp_pa
     task = dialog._task(dialog.format, dialog.target)
     folder.rmdir()  # between the look and the writing
     dialog._begin(task)
-    qtbot.waitUntil(lambda: dialog.job is None, timeout=60_000)
+    qtbot.waitUntil(lambda: dialog.job is None)
     assert "there is no folder" in dialog.note.text()
     assert dialog.note.property("role") == "bad"
 
@@ -249,11 +249,11 @@ def test_an_export_is_cancelled(qtbot, dialog, tmp_path):
     dialog.options.speed.setCurrentIndex(0)
     dialog.options.fps.setValue(120)  # 481 frames
     qtbot.mouseClick(dialog.button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "drawn" in dialog.note.text(), timeout=60_000)
+    qtbot.waitUntil(lambda: "drawn" in dialog.note.text())
     assert dialog.button.text() == "Cancel"
     assert not dialog.path.isEnabled()
     qtbot.mouseClick(dialog.button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: dialog.job is None, timeout=5_000)
+    qtbot.waitUntil(lambda: dialog.job is None)
     assert "Cancelled" in dialog.note.text()
     assert list(tmp_path.glob("*.png")) == []
     assert dialog.button.text() == "Export"
@@ -268,7 +268,7 @@ def test_closing_cancels(qtbot, dialog):
     dialog.export()
     job = dialog.job
     dialog.reject()
-    qtbot.waitUntil(lambda: job.state == "cancelled", timeout=10_000)
+    qtbot.waitUntil(lambda: job.state == "cancelled")
     assert not dialog.isVisible()
 
 
@@ -282,10 +282,10 @@ def test_films_follow_as_the_view_does(dialog):
 
 def test_the_first_the_middle_and_the_last_picture_are_shown(qtbot, dialog):
     choose(dialog, "mp4")
-    qtbot.waitUntil(lambda: len(dialog.preview.pictures) == 3, timeout=90_000)
+    qtbot.waitUntil(lambda: len(dialog.preview.pictures) == 3)
     first = dialog.preview.pictures[0].copy()
     assert first != dialog.preview.pictures[2]
     dialog.options.look.setCurrentText("dark" if dialog.options.look.currentText() == "light" else "light")
-    qtbot.waitUntil(lambda: not dialog.preview.busy and dialog.preview.pictures[0] != first, timeout=90_000)
+    qtbot.waitUntil(lambda: not dialog.preview.busy and dialog.preview.pictures[0] != first)
     choose(dialog, "csv")
     assert not dialog.preview.isVisible()

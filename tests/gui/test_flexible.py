@@ -162,7 +162,7 @@ def dialog(qtbot, document, solver):
     made = FlexibleDialog(document, solver, data, flexible_pose([np.zeros(3), np.array([0.0, 0, 1])], np.eye(3)[1]))
     qtbot.addWidget(made)
     made.show()
-    qtbot.waitUntil(lambda: made.modes is not None, timeout=120_000)
+    qtbot.waitUntil(lambda: made.modes is not None)
     return made
 
 
@@ -180,7 +180,7 @@ def test_the_dialog_adds_a_beam(dialog, qtbot):
     assert "11 nodes" in dialog.facts.text()
     first = dialog.modes.frequencies[0]
     typed(dialog.fields["width"], "0.1")
-    qtbot.waitUntil(lambda: dialog.modes is not None, timeout=120_000)
+    qtbot.waitUntil(lambda: dialog.modes is not None)
     assert dialog.modes.component.mass == pytest.approx(2700.0 * 0.1 * 0.05)
     assert dialog.modes.frequencies[0] == pytest.approx(first, rel=1e-9)  # it bends across its width as before
     QTest.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
@@ -197,7 +197,7 @@ def test_the_dialog_says_what_is_wrong(dialog, qtbot):
     assert dialog.fields["width"].problem
     assert not dialog.add.isEnabled()
     typed(dialog.fields["width"], "0.05")
-    qtbot.waitUntil(dialog.add.isEnabled, timeout=120_000)
+    qtbot.waitUntil(dialog.add.isEnabled)
     combo = dialog.fields["section"].combo
     combo.setCurrentIndex(combo.findData("tube"))
     combo.activated.emit(combo.currentIndex())
@@ -219,13 +219,13 @@ def test_a_file_that_is_no_component(qtbot, document, solver, tmp_path):
     (tmp_path / "bad.npz").write_bytes(b"nothing")
     made.paths["component"].setText(str(tmp_path / "bad.npz"))
     made.paths["component"].editingFinished.emit()
-    qtbot.waitUntil(made.problem.isVisible, timeout=120_000)
+    qtbot.waitUntil(made.problem.isVisible)
     assert "bad.npz" in made.problem.text()
     part = aluminium_beam(elements=3)
     part.save(tmp_path / "good.npz")
     made.paths["component"].setText(str(tmp_path / "good.npz"))
     made.paths["component"].editingFinished.emit()
-    qtbot.waitUntil(made.add.isEnabled, timeout=120_000)
+    qtbot.waitUntil(made.add.isEnabled)
     assert not made.problem.isVisible()
     made.accept()
     assert document.system.bodies[0].name == "good"
@@ -238,7 +238,7 @@ def test_a_cantilever_by_hand(window, qtbot):  # noqa: F811
     """Two clicks, the dialog, a joint at its end; one step each, and it can be simulated and written as a script."""
     document = window.document
     window.files.new(3)
-    qtbot.waitUntil(lambda: window.view.scene is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: window.view.scene is not None)
     builder = Builder(window)
     preset = next(p for p in PRESETS if p.name == "flexible beam")
     assert window.actions_[f"add_{preset.name}"].isEnabled()
@@ -246,7 +246,7 @@ def test_a_cantilever_by_hand(window, qtbot):  # noqa: F811
     builder.click((0.0, 0.0, 0.0))
     builder.click((0.5, 0.0, 0.0))
     dialog = next(w for w in QApplication.topLevelWidgets() if isinstance(w, FlexibleDialog))
-    qtbot.waitUntil(lambda: dialog.modes is not None, timeout=120_000)
+    qtbot.waitUntil(lambda: dialog.modes is not None)
     dialog.accept()
     (beam,) = document.system.bodies
     assert beam.modes.component.extent == pytest.approx(np.linalg.norm(beam.deformed(np.zeros(beam.modes.count))[-1]))

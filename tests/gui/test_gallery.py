@@ -32,7 +32,7 @@ def gallery(settings, qtbot) -> Gallery:
 
 def test_keys_go_from_card_to_card_and_open_them(gallery, qtbot):
     gallery.activateWindow()
-    qtbot.waitUntil(gallery.isActiveWindow, timeout=5000)
+    qtbot.waitUntil(gallery.isActiveWindow)
     first, columns = gallery.cards[0], sum(card.y() == gallery.cards[0].y() for card in gallery.cards)
     first.setFocus()
     for key, number in (("Down", columns), ("Right", columns + 1), ("Up", 1), ("Left", 0)):
@@ -174,16 +174,16 @@ def test_a_card_plays_its_motion_while_the_mouse_is_there(gallery, qtbot):
     gallery.draw_motions()
     card = next(card for card in gallery.cards if card.exhibit.name == "simple_pendulum")
     card.entered.emit()
-    qtbot.waitUntil(lambda: card.motion is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: card.motion is not None)
     first = card.motion.copy()
-    qtbot.waitUntil(lambda: card.motion is not None and card.motion != first, timeout=30_000)
+    qtbot.waitUntil(lambda: card.motion is not None and card.motion != first)
     width, height = card.picture_size()
     assert (card.motion.width(), card.motion.height()) == (2 * width, 2 * height)
     other = gallery.cards[0]
     card.left.emit()
     assert card.motion is None
     other.entered.emit()
-    qtbot.waitUntil(lambda: other.motion is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: other.motion is not None)
     assert card.motion is None
     gallery.hide()
     assert other.motion is None

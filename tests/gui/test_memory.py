@@ -16,16 +16,16 @@ def test_cycles_are_collected_again_when_the_last_thread_has_ended() -> None:
     def work(k: int) -> None:
         began[k].set()
         if k == 1:
-            go_on.wait(10)
+            go_on.wait(100)
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(2)]
     threads[1].start()
-    assert began[1].wait(10)
+    assert began[1].wait(100)
     assert not gc.isenabled()
     threads[0].start()
-    threads[0].join(10)
+    threads[0].join(100)
     assert began[0].is_set()
     assert not gc.isenabled()
     go_on.set()
-    threads[1].join(10)
+    threads[1].join(100)
     assert gc.isenabled()

@@ -9,7 +9,7 @@ from .modelling_window import opened, window  # noqa: F401
 from .monkey import Monkey
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.full
 def test_a_monkey(window, qtbot):  # noqa: F811
     opened(window, "four_bar", qtbot)
     monkey = Monkey(window, seed=7)

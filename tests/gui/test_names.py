@@ -58,7 +58,7 @@ def test_the_window_shows_names_escaped(qtbot: Any, window: Any, system: mb.Syst
         fields = window.findChildren(QWidget, "inspector_name")
         return next((one for one in fields if one.text() == one_line(name)), None)
 
-    qtbot.waitUntil(lambda: found() is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: found() is not None)
     page = found()
     page.confirmed.emit()
     assert document.system.bodies[0].name == name == NASTY  # what is only shown otherwise is not renamed

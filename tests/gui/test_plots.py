@@ -63,7 +63,7 @@ def panel(qtbot, results):
 
 
 def settled(qtbot, shown):
-    qtbot.waitUntil(lambda: not shown.curves.busy and not shown._redraw.isActive(), timeout=30_000)
+    qtbot.waitUntil(lambda: not shown.curves.busy and not shown._redraw.isActive())
     shown.refresh()
 
 
@@ -118,9 +118,7 @@ def test_what_must_be_computed_comes_later(panel, qtbot, where, request):
     shown = panel(solver)
     run = shown.document.runs[0]
     assert shown.curves.get(run, "pin.reaction.force.y") is None
-    qtbot.waitUntil(
-        lambda: not shown.curves.busy and shown.curves.get(run, "pin.reaction.force.y") is not None, timeout=60_000
-    )
+    qtbot.waitUntil(lambda: not shown.curves.busy and shown.curves.get(run, "pin.reaction.force.y") is not None)
     expected = mb.load_result(run.path).reaction("pin").force[:, 1]
     assert np.allclose(shown.curves.get(run, "pin.reaction.force.y").values, expected, rtol=1e-12)
 
@@ -294,7 +292,7 @@ def test_a_button_finds_the_largest_value(panel, qtbot):
     shown.add("pin.reaction.force.magnitude")
     shown.add("pin.reaction.force.x")
     (plot,) = shown.plots
-    qtbot.waitUntil(lambda: len(plot.traces) == 2, timeout=60_000)
+    qtbot.waitUntil(lambda: len(plot.traces) == 2)
     trace = plot.traces[0]
     peak = int(np.argmax(trace.values))
     plot.peak_button.click()
@@ -310,7 +308,7 @@ def test_long_legends_do_not_cut_plots(panel, qtbot):
     shown.resize(620, 260)
     for component in ("x", "y", "magnitude"):
         shown.add(f"pin.reaction.force.{component}")
-    qtbot.waitUntil(lambda: not shown._redraw.isActive() and len(shown.plots[-1].traces) == 3, timeout=60_000)
+    qtbot.waitUntil(lambda: not shown._redraw.isActive() and len(shown.plots[-1].traces) == 3)
     qtbot.wait(50)
     for plot in shown.plots:
         assert plot.title.height() >= plot.title.heightForWidth(plot.title.width())

@@ -31,7 +31,7 @@ def with_run(document):
 @pytest.fixture
 def window(qtbot, document, solver, settings):
     window = MainWindow(document, solver, settings)
-    with qtbot.waitSignal(window.panels_ready, timeout=60_000):
+    with qtbot.waitSignal(window.panels_ready):
         window.show()
     yield window
     document.abandon()

@@ -133,7 +133,7 @@ def test_a_drag_moves_the_mechanism_and_is_one_step(window, qtbot):  # noqa: F81
     updates = []
     pull.updated.connect(updates.append)
     drag(window, grab(window, "bar 2"), QPoint(-60, 40))
-    qtbot.waitUntil(lambda: pull.body is None, timeout=60_000)
+    qtbot.waitUntil(lambda: pull.body is None)
     assert updates
     assert document.model_text() != before
     assert document.undo_stack.count() == count + 1
@@ -153,7 +153,7 @@ def test_escape_returns_and_leaves_no_step(window, qtbot):  # noqa: F811
     updates = []
     pull.updated.connect(updates.append)
     drag(window, grab(window, "bar 2"), QPoint(-50, 30), release=False, modifier=Qt.KeyboardModifier.AltModifier)
-    qtbot.waitUntil(lambda: bool(updates), timeout=60_000)
+    qtbot.waitUntil(lambda: bool(updates))
     assert pull.body == "bar 2"
     window.actions_["deselect"].trigger()
     assert pull.body is None
@@ -196,7 +196,7 @@ def test_the_window_answers_while_it_is_pulled(window, qtbot):  # noqa: F811
     for k in range(4):
         pull.pull_to(body.motion.position + np.array([0.01 * k, 0.005 * k, 0.0]))
         assert len(updates) == k
-        qtbot.waitUntil(lambda expected=k + 1: len(updates) == expected, timeout=180_000)
+        qtbot.waitUntil(lambda expected=k + 1: len(updates) == expected)
     heart.stop()
     pull.cancel()
     assert np.all(np.diff([0, *updates]) > 0)

@@ -87,7 +87,7 @@ def concluded(panel):
 
 
 def let_go_on(until):
-    end = time.monotonic() + 60.0
+    end = time.monotonic() + 300.0
     while not until():
         assert time.monotonic() < end
         QTest.qWait(1)
@@ -329,7 +329,7 @@ def test_a_real_run_to_its_motion(qtbot, solver):
     qtbot.addWidget(controls)
     controls.show()
     document.run_settings = RunSettings("accurate", 1.0)
-    with qtbot.waitSignal(controls.runner.ended, timeout=60_000):
+    with qtbot.waitSignal(controls.runner.ended):
         controls.runner.start()
     (run,) = document.runs
     assert run.complete
@@ -344,9 +344,9 @@ def test_a_real_run_is_cancelled_long_before_its_end_and_keeps_its_motion(qtbot,
     qtbot.addWidget(controls)
     controls.show()
     document.run_settings = RunSettings("custom", 1e5, dt=1e-4, integrator=mb.RungeKutta4())
-    with qtbot.waitSignal(controls.runner.playable, timeout=60_000):
+    with qtbot.waitSignal(controls.runner.playable):
         controls.runner.start()
-    with qtbot.waitSignal(controls.runner.ended, timeout=60_000):
+    with qtbot.waitSignal(controls.runner.ended):
         controls.runner.cancel()
     (run,) = document.runs
     assert run.reason.startswith("cancelled")
@@ -359,7 +359,7 @@ def test_a_run_whose_energy_does_not_balance_says_so(qtbot, solver):
     controls = RunControls(document, solver)
     qtbot.addWidget(controls)
     document.run_settings = RunSettings("custom", 10.0, dt=0.7, integrator=mb.RungeKutta4())
-    with qtbot.waitSignal(controls.runner.ended, timeout=60_000):
+    with qtbot.waitSignal(controls.runner.ended):
         controls.runner.start()
     said = [m.text for m in document.messages if m.level == "warning"]
     assert any("energy does not balance from t =" in text for text in said), said

@@ -71,7 +71,7 @@ def test_buttons_play_step_and_rewind(timeline, document, qtbot):
     assert document.time == 0.0
     qtbot.mouseClick(timeline.play_button, Qt.MouseButton.LeftButton)
     assert timeline.player.playing
-    qtbot.waitUntil(lambda: document.time > 0.01, timeout=5000)
+    qtbot.waitUntil(lambda: document.time > 0.01)
     qtbot.mouseClick(timeline.play_button, Qt.MouseButton.LeftButton)
     assert not timeline.player.playing
     qtbot.mouseClick(timeline.rewind_button, Qt.MouseButton.LeftButton)

@@ -81,7 +81,7 @@ def test_the_first_picture_is_painted(document, qtbot):
     view.resize(300, 200)
     view.show()
     assert view.message == "Preparing the view…"
-    with qtbot.waitSignal(view.first_shown, timeout=10_000):
+    with qtbot.waitSignal(view.first_shown):
         view.prepare()
     assert view.message == ""
     assert view.cube.isVisible()
@@ -354,10 +354,10 @@ def test_preset_views_turn_smoothly(view, qtbot, monkeypatch):
     monkeypatch.setattr(ViewCamera, "_go", SLOWLY)
     monkeypatch.setattr(view_drawing, "SLOW", 1e9)
     view.camera.look("front")
-    qtbot.waitUntil(lambda: pose(view).towards @ np.array([0.0, 0.0, 1.0]) > 0.999999, timeout=5000)
+    qtbot.waitUntil(lambda: pose(view).towards @ np.array([0.0, 0.0, 1.0]) > 0.999999)
     view.camera.look("right")
     assert pose(view).towards @ np.array([0.0, 0.0, 1.0]) > 0.9  # it has only begun
-    qtbot.waitUntil(lambda: pose(view).towards @ np.array([1.0, 0.0, 0.0]) > 0.999999, timeout=5000)
+    qtbot.waitUntil(lambda: pose(view).towards @ np.array([1.0, 0.0, 0.0]) > 0.999999)
 
 
 def test_moving_by_hand_ends_a_turn(view, qtbot, monkeypatch):
@@ -427,7 +427,7 @@ def test_reactions_come_from_the_solver_process(document, solver, qtbot):
     view.prepare()
     view.player.seek(1.0)
     view.set_arrows("reaction", True)
-    qtbot.waitUntil(lambda: "reaction" in view.arrows._vectors, timeout=60_000)
+    qtbot.waitUntil(lambda: "reaction" in view.arrows._vectors)
     vectors = view.arrows._vectors["reaction"]
     assert vectors.names == ["A", "B", "C", "D"]
     shown = [actor for actor in view.scene._arrows["reaction"] if actor.actor.GetVisibility()]

@@ -59,7 +59,7 @@ def make_window(solver, settings, qtbot, shared_canvas, monkeypatch):
         documents.append(document or Document())
         window = MainWindow(documents[-1], solver, settings)
         qtbot.addWidget(window, before_close_func=lambda w: w.document.abandon())
-        with qtbot.waitSignal(window.panels_ready, timeout=60_000):
+        with qtbot.waitSignal(window.panels_ready):
             window.show()
         return window
 
@@ -117,10 +117,10 @@ def test_a_card_opens_a_model_that_plays_at_once(window, qtbot):
     assert window.actions_["play"].isEnabled()
     assert "Space" in window.hint.label.text()
     window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow, timeout=5000)
+    qtbot.waitUntil(window.isActiveWindow)
     assert window.focusWidget() is window.view
     assert window.player.playing
-    qtbot.waitUntil(lambda: window.document.time > 0.0, timeout=5000)
+    qtbot.waitUntil(lambda: window.document.time > 0.0)
     qtbot.keyClick(window.view, Qt.Key.Key_Space)
     assert not window.player.playing
     qtbot.keyClick(window.view, Qt.Key.Key_Space)
@@ -297,7 +297,7 @@ def test_there_is_one_undo_wherever_the_focus_is(window, qtbot):
     bar = document.system["bar 1"]
     document.select(bar)
     window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow, timeout=5000)
+    qtbot.waitUntil(window.isActiveWindow)
     mass, field, end = bar.mass, window.findChild(QLineEdit, "mass_edit"), window.findChild(QLineEdit, "t_end_edit")
     shown = field.text()
     type_into(qtbot, field, "4")
@@ -330,11 +330,11 @@ def test_there_is_one_undo_wherever_the_focus_is(window, qtbot):
 def test_a_click_on_a_button_leaves_the_space_bar_to_the_motion(window, qtbot):
     window.open_example("four_bar")
     window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow, timeout=5000)
+    qtbot.waitUntil(window.isActiveWindow)
     qtbot.mouseClick(window.findChild(QPushButton, "method"), Qt.MouseButton.LeftButton)
     (dialog,) = [w for w in QApplication.topLevelWidgets() if w.objectName() == "method_dialog" and w.isVisible()]
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
-    qtbot.waitUntil(window.isActiveWindow, timeout=5000)
+    qtbot.waitUntil(window.isActiveWindow)
     playing = window.player.playing
     qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Space)
     assert window.player.playing is not playing
@@ -403,7 +403,7 @@ def test_the_view_is_switched_by_actions(window):
 def test_run_computes_and_offers_to_keep_it(window, qtbot):
     window.open_example("four_bar")
     window.document.run_settings = window.document.run_settings.changed(t_end=0.2)
-    with qtbot.waitSignal(window.runner.ended, timeout=120_000):
+    with qtbot.waitSignal(window.runner.ended):
         window.run_button.click()
         assert window.run_button.text() == "Cancel"
         assert window.actions_["cancel"].isEnabled()
@@ -446,11 +446,11 @@ def test_a_hint_is_placed_and_then_at_rest(settings, qtbot, monkeypatch, width):
 
 def test_freedoms_are_counted_in_the_background(window, qtbot):
     window.open_example("bricard")
-    qtbot.waitUntil(lambda: "freedom " in window.status.freedoms.text(), timeout=120_000)
+    qtbot.waitUntil(lambda: "freedom " in window.status.freedoms.text())
     assert window.status.freedoms.text() == "1 freedom · 1 redundant equation"
     assert "hinge 1" in window.status.freedoms.toolTip()
     window.document.new()
-    qtbot.waitUntil(lambda: window.status.freedoms.text() == "No bodies", timeout=10_000)
+    qtbot.waitUntil(lambda: window.status.freedoms.text() == "No bodies")
 
 
 def test_the_status_bar_tells_of_the_solver_time_and_messages(window):
@@ -614,7 +614,7 @@ def test_files_are_dropped_onto_the_window(window, tmp_path, qtbot):
     window.dragEnterEvent(enter)
     assert enter.isAccepted()
     window.dropEvent(QDropEvent(QPointF(50, 50), Qt.DropAction.CopyAction, data, buttons, keys))
-    qtbot.waitUntil(lambda: window.document.path == target, timeout=5000)
+    qtbot.waitUntil(lambda: window.document.path == target)
     other = QMimeData()
     other.setUrls([QUrl.fromLocalFile("/somewhere/picture.png")])
     assert dropped_file(other) is None
@@ -663,7 +663,7 @@ def run_python(program: str, folder: Path) -> subprocess.CompletedProcess:
         [sys.executable, "-X", "faulthandler", "-c", program, str(folder)],
         capture_output=True,
         text=True,
-        timeout=150,
+        timeout=300,
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": path},
         check=False,
@@ -705,7 +705,6 @@ def test_the_window_is_visible_before_anything_heavy_is_imported(tmp_path):
     assert done.stdout.strip() == "[]", done.stderr[-2000:]
 
 
-@pytest.mark.timeout(300)
 def test_opening_and_closing_again_and_again_never_crashes(tmp_path):
     """Whatever it is doing: on the start page, with a model, while it plays, before the view is ready."""
     program = BEGIN + (

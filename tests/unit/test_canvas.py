@@ -227,7 +227,7 @@ def test_what_a_canvas_needs_is_imported_beforehand():
         "canvas.image()\n"
         "print(*(name for name in set(sys.modules) - before if name.startswith(('vtk', 'pyvista', 'matplotlib'))))\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True)
     assert set(done.stdout.split()) <= {"vtkmodules.vtkViewsCore"}
 
 

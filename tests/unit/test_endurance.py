@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.full
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(*arguments: str) -> str:
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=170
+        [sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=550
     )
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
     return done.stdout

@@ -58,6 +58,7 @@ def test_a_model_with_a_large_solid_comes_back(solid: mb.System, tmp_path: Path)
     assert same_component(names["system"], solid)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_result_with_a_large_solid_comes_back(solid: mb.System, tmp_path: Path, streamed: bool) -> None:
     path = tmp_path / "run.h5"

@@ -114,12 +114,14 @@ def outside(installed: Path, *command: str, folder: Path, **environment: str) ->
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("package", FOLDERS.values())
 def test_the_wheel_is_what_is_imported(installed: Path, tmp_path: Path, package: str) -> None:
     done = outside(installed, "python", "-c", f"import {package}; print({package}.__file__)", folder=tmp_path)
     assert Path(done.stdout.strip()).is_relative_to(installed.parent), done.stderr
 
 
+@pytest.mark.full
 def test_the_command_line_runs_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     assert outside(installed, "mbframe", "--version", folder=tmp_path).stdout == "mbframe 9.8.7\n"
     run = ("mbframe", "run", "simple_pendulum", "--t-end", "0.1", "--output", "run.h5")
@@ -129,6 +131,7 @@ def test_the_command_line_runs_from_the_wheel(installed: Path, tmp_path: Path) -
     assert outside(installed, "mbframe", "examples", "flexible_pendulum", folder=tmp_path).returncode == 0
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a display")
 def test_the_application_says_that_there_is_no_display(installed: Path, tmp_path: Path) -> None:
     done = outside(installed, "mbframe", "gui", folder=tmp_path)
@@ -151,6 +154,7 @@ sys.exit(code)
 """
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Qt's off-screen platform")
 def test_the_application_opens_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     if not mb.render.can_draw():
@@ -162,6 +166,7 @@ def test_the_application_opens_from_the_wheel(installed: Path, tmp_path: Path) -
     assert done.stdout == "shown: four-bar linkage\n"
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="has no desktop entries")
 def test_the_desktop_entry_starts_this_installation(installed: Path, tmp_path: Path) -> None:
     data = tmp_path / "data $HOME"

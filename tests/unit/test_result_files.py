@@ -302,7 +302,7 @@ def test_a_killed_run_keeps_what_it_had(tmp_path, blocks):
     process = child(code, path)
     try:
         seen = 0
-        deadline = time.monotonic() + 100.0
+        deadline = time.monotonic() + 300.0
         while seen < max(blocks * result_files.MOST_ROWS, 100):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < deadline
@@ -543,7 +543,6 @@ def left_by_a_killed_run(path: Path) -> None:
         file.write(head + checksum(head).to_bytes(4, "little"))
 
 
-@pytest.mark.timeout(120)
 def test_damage_in_a_file_that_is_being_written_is_told(tmp_path):
     """HDF5 itself would take the damage for a write under way, and wait for it forever."""
     path = tmp_path / "run.h5"

@@ -424,14 +424,14 @@ def test_geometry_needs_no_pyvista():
         "import sys; sys.modules['pyvista'] = None; import mbframe as mb; "
         "print(len(mb.render.drawing(mb.examples.triple_pendulum())))"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
     assert run.returncode == 0, run.stderr
     assert int(run.stdout) >= 3
 
 
 def test_without_pyvista_the_remedy_is_named():
     code = "import sys; sys.modules['pyvista'] = None; import mbframe as mb; mb.render.Scene(mb.System('s'))"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
     assert run.returncode == 1
     assert "pip install 'mbframe[render]'" in run.stderr
 

@@ -311,6 +311,7 @@ class NotANumberInPython(mb.ForceElement):
         return np.array([values["x"], 0.0, 0.0]), np.zeros(3)
 
 
+@pytest.mark.sample
 @every_integrator
 @pytest.mark.parametrize("cls", [NotANumber, NotANumberInPython])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -549,6 +549,7 @@ def test_rest_and_steady_motion_are_balanced():
         assert not warned(mb.simulate(spinning, 20.0, **settings))
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", mb.examples.names())
 def test_no_example_is_warned_of(name):
     t_end = mb.examples.DURATIONS.get(name, 5.0)

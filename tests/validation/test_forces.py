@@ -350,6 +350,7 @@ def rebound(result: mb.Result, speed: float) -> float:
     return float(np.sqrt(velocity**2 + 2.0 * 9.81 * height) / speed)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("restitution", [0.2, 0.35, 0.5, 0.65, 0.8, 0.9])
 @pytest.mark.parametrize("height", [0.1, 2.0])
 @pytest.mark.parametrize("exponent", [1.5, 1.0])

@@ -68,6 +68,7 @@ def null_space_solution(e: Any) -> tuple[np.ndarray, float]:
 
 
 # Friction depends on the reactions, so its loads are not among those of `evaluate`; sliding_block has tests of its own.
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", sorted(set(mb.examples.names()) - {"sliding_block"}))
 def test_exact_methods_agree_on_random_states(name: str) -> None:
     """Of every example in every formulation, to 1e-9; where loads balance, rounding of these loads is left."""
@@ -139,6 +140,7 @@ def test_doubled_joints_share_their_load_equally(method: mb.Acceleration) -> Non
     assert np.allclose(multipliers[n:], 0.5 * load, atol=1e-9 * np.abs(load).max())
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("stabilization", CORRECTING, ids=str)
 def test_corrections_keep_their_tolerance(name: str, stabilization: mb.Stabilization) -> None:

@@ -30,12 +30,14 @@ def resting(force: Any) -> tuple[mb.System, mb.RigidBody]:
     return system, body
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("case", cases(SEED, 24), ids=str)
 def test_random_pulses(case: Any) -> None:
     error, warnings = case.error()
     assert allowed(case, error, warnings), (error, warnings)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("integrator", ADAPTIVE, ids=repr)
 @pytest.mark.parametrize("t_eval", [None, np.linspace(0.0, 10.0, 11)], ids=["steps", "instants"])
 def test_a_push_of_half_a_second_in_a_run_of_ten(integrator: mb.Integrator, t_eval: Any) -> None:

@@ -81,6 +81,7 @@ CASES = {
 }
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("kind", ["craig_bampton", "free", "clamped"])
 @pytest.mark.parametrize("frame", ["node", "mean"])
@@ -96,6 +97,7 @@ def test_whirl_is_that_of_a_rotor_model(case: str, kind: str, frame: str) -> Non
         assert_whirls(roots(rotor(modes, frame, speed, pinned), speed), model.whirl(speed)[:4], speed, 1e-4)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(8))
 def test_random_rotors_do_not_depend_on_the_frame_and_equal_rigid_disks(seed: int) -> None:
     assert max(disagreements(seed)) < 1e-6

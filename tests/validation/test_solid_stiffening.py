@@ -211,6 +211,7 @@ def blade(modes: Any, spin: float, hub: float, frame: str) -> mb.System:
     return system
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("spin", "hub", "frame"), [(0, 0, "node"), (12, 0, "node"), (12, 1, "mean")])
 def test_rotating_bars(modes: Any, spin: float, hub: float, frame: str) -> None:
     """First two frequencies in the plane of rotation and across it, against the mesh without any reduction."""
@@ -247,6 +248,7 @@ def test_a_column_buckles_as_euler_says(modes: Any) -> None:
     assert found == pytest.approx(1.0, abs=3e-3)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("frame", ["node", "mean"])
 @pytest.mark.parametrize(
     ("load", "inwards", "down", "tolerance"),

@@ -8,6 +8,7 @@ import mbframe as mb
 from .random_spinning import X, Y, Z, problems_of
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("number", range(30))
 def test_all_roots_are_those_of_the_reference_and_of_the_state_matrix(number: int) -> None:
     assert problems_of(2026, number) == []

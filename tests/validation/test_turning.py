@@ -32,6 +32,7 @@ def wound(spin: float = 20.0, stiffness: float = 8.0) -> mb.System:
     return system
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("number", range(10))
 def test_random_shafts_turn_as_the_reference(number: int) -> None:
     assert problems_of(2026, number) == []

@@ -45,6 +45,7 @@ def chain(rng: np.random.Generator, bodies: int, *, masses: float, stiffnesses: 
     return system
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("masses", "stiffnesses"), [(0, 0), (0, 4), (3, 2), (6, 4), (0, 8)])
 def test_signs_of_pivots_count_as_all_roots_do(
