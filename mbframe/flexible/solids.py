@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ..disk.inputs import contents
 from ..errors import MbframeError, ModelError, Problem
-from ..limits import allowed, within_time
 from .component import Component
+from .mesh_files import read_mesh
 from .problems import positive, wrong
 from .solid_elements import SolidElements
 
 _CELLS = {"tetra": 4, "tetra10": 10, "hexahedron": 8, "hexahedron27": 27}
 _CELLS_AT_ONCE = 256
-INCLUDES = 10  # files that include each other, one below the other
-ELSEWHERE = (".xdmf", ".xmf", ".med", ".cgns", ".h5m", ".pvtu")  # formats that name other files, or are HDF5
 
 
 def solid(mesh: Any, *, young: float, poisson: float, density: float, order: int = 2, scale: float = 1.0) -> Component:
@@ -120,7 +116,7 @@ def _mesh(source: Any) -> Any:
         mesh = source
     else:
         if isinstance(source, str | os.PathLike):
-            source = _read(Path(source), meshio)
+            source = read_mesh(Path(source), meshio)
         elif not isinstance(source, meshio.Mesh):
             source = _from_arrays(source, meshio)
         mesh = _volume(source, skfem, meshio)
@@ -135,28 +131,6 @@ def _mesh(source: Any) -> Any:
     if not volumes.min() > 1e-12 * volumes.max():
         raise wrong("solid", "mesh", f"cell {int(volumes.argmin())} has no volume; repair the mesh")
     return mesh
-
-
-def _read(path: Path, meshio: Any) -> Any:
-    _check_files(path, path.parent, INCLUDES)
-    try:
-        return within_time(f"file {str(path)!r}", lambda: meshio.read(path))
-    except ModelError:
-        raise
-    except (Exception, SystemExit) as error:  # meshio ends the interpreter where no reader succeeds
-        raise wrong("solid", "mesh", f"{str(path)!r} cannot be read by meshio: {error}") from error
-
-
-def _check_files(path: Path, home: Path, depth: int) -> None:
-    """Only regular files of a sensible size, and none out of the folder of the mesh that names it."""
-    if path.suffix.lower() in ELSEWHERE:
-        raise wrong("solid", "mesh", f"{str(path)!r} has its numbers in other files, which are not read; give a .msh")
-    content = contents(path, int(allowed().memory) // 10)
-    for name in re.findall(rb"(?im)^\*INCLUDE\b[^\n]*?INPUT\s*=\s*([^,\r\n]+)", content):
-        other = Path(os.path.realpath(home / name.strip().decode(errors="replace")))
-        if not other.is_relative_to(os.path.realpath(home)) or depth == 0:
-            raise wrong("solid", "mesh", f"{str(path)!r} includes {str(other)!r}, outside of its folder; move it there")
-        _check_files(other, home, depth - 1)
 
 
 def _from_arrays(source: Any, meshio: Any) -> Any:
