@@ -53,7 +53,9 @@ def read_mesh(path: Path, meshio: Any) -> Any:
     except ModelError:
         raise
     except SystemExit:  # meshio ends the interpreter where no reader succeeds
-        raise wrong("solid", "mesh", f"{str(path)!r} is not what its suffix says; check the file") from None
+        raise wrong(
+            "solid", "mesh", f"{str(path)!r} cannot be read by meshio: it is not what its suffix says"
+        ) from None
     except Exception as error:
         raise wrong("solid", "mesh", f"{str(path)!r} cannot be read by meshio: {error}") from error
 

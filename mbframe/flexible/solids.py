@@ -163,9 +163,17 @@ def _volume(source: Any, skfem: Any, meshio: Any) -> Any:
         raise wrong("solid", "mesh", f"has {found}; needed is one kind of {', '.join(_CELLS)}")
     kind = usable[0]
     points = np.asarray(source.points, dtype=float)
-    if points.shape[1] != 3 or not np.all(np.isfinite(points)):
+    if points.ndim != 2 or points.shape[1] != 3 or not np.all(np.isfinite(points)):
         raise ModelError([Problem("solid", "mesh", "has points that are not three finite coordinates")])
-    used, cells = np.unique(np.concatenate(blocks[kind]), return_inverse=True)
+    if any(block.ndim != 2 or block.shape[1] != _CELLS[kind] for block in map(np.asarray, blocks[kind])):
+        raise wrong(
+            "solid", "mesh", f"has cells of the kind {kind} without their {_CELLS[kind]} points; check the file"
+        )
+    numbers = np.concatenate(blocks[kind])
+    whole = np.issubdtype(numbers.dtype, np.integer) and numbers.size
+    if not whole or numbers.min() < 0 or numbers.max() >= len(points):
+        raise wrong("solid", "mesh", f"has cells with points that are not among its {len(points)}; check the file")
+    used, cells = np.unique(numbers, return_inverse=True)
     cells = cells.reshape(-1, _CELLS[kind])
     return skfem.io.meshio.from_meshio(meshio.Mesh(points[used], [(kind, cells)]))
 

@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.io
+from scipy import sparse
 
 import mbframe as mb
 from mbframe import limits
@@ -283,6 +285,82 @@ def test_an_archive_of_very_many_arrays_is_given_up(tmp_path: Path) -> None:
     path = npz(tmp_path / "many.npz", **{str(k): npy((3,), 3) for k in range(20_000)})
     with mb.import_limits(seconds=0.05), pytest.raises(mb.ModelError, match=r"takes longer than the 0\.05 s"):
         mb.flexible.Component.load(path)
+
+
+MARKET = "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1.0\n2 2 1.0\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MARKET.replace("2 2 2\n", "2 2 1\n"),
+        MARKET.replace("2 2 2\n", "2 2 3\n"),
+        MARKET.replace("2 2 2\n", "2 3 2\n"),
+        MARKET.replace("2 2 1.0", "2 3 1.0"),
+        MARKET.replace("2 2 1.0", "0 2 1.0"),
+        MARKET.replace("2 2 1.0", "-9999999999 2 1.0"),
+        MARKET.replace("2 2 1.0", "2 2 x"),
+        MARKET.replace("1.0", "1.0 1.0"),
+        MARKET.replace("real", "complex"),
+        MARKET.replace("2 2 2\n", "2000000000000 2000000000000 2\n"),
+    ],
+)
+def test_damaged_matrices_are_refused(text: str, tmp_path: Path) -> None:
+    """SciPy's reader ended the process for some of them."""
+    (tmp_path / "mass.mtx").write_text(text)
+    with pytest.raises(mb.ModelError, match=r"cannot be read|of memory"):
+        mb.flexible.Component.from_files(np.zeros((1, 3)), tmp_path / "mass.mtx", np.eye(6))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr"])
+def test_sparse_matrices_with_indices_out_of_them_are_refused(form: str, tmp_path: Path) -> None:
+    matrix = sparse.csr_array(np.eye(6)).asformat(form)
+    matrix.indices[3] = 10**6
+    sparse.save_npz(tmp_path / "mass.npz", matrix)
+    with pytest.raises(mb.ModelError, match="cannot be read"):
+        mb.flexible.Component.from_files(np.zeros((1, 3)), tmp_path / "mass.npz", np.eye(6))
+
+
+@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric"])
+@pytest.mark.parametrize("form", ["coordinate", "array"])
+def test_matrices_come_back_as_other_programs_write_them(form: str, symmetry: str, tmp_path: Path) -> None:
+    from mbframe.flexible.storage import read_matrix
+
+    whole = np.random.default_rng(1).random((5, 5))
+    whole = {"general": whole, "symmetric": whole + whole.T, "skew-symmetric": whole - whole.T}[symmetry]
+    scipy.io.mmwrite(
+        tmp_path / "a.mtx", sparse.coo_array(whole) if form == "coordinate" else whole, symmetry=symmetry, precision=17
+    )
+    found = read_matrix("mass_matrix", tmp_path / "a.mtx")
+    assert sparse.issparse(found) == (form == "coordinate")
+    np.testing.assert_array_equal(found.toarray() if form == "coordinate" else found, whole)
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [("1, 1, 2, 3, 9\n", "cannot be read"), ("1, 1, 2, 3\n", "without their 4 points|cannot be read")],
+)
+def test_cells_have_points_that_are_there(cells: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "mesh.inp").write_text(TETRAHEDRON.replace("1, 1, 2, 3, 4\n", cells))
+    with pytest.raises(mb.ModelError, match=told):
+        solid(tmp_path / "mesh.inp")
+    (tmp_path / "mesh.mesh").write_text(
+        "MeshVersionFormatted 1\nDimension 3\nVertices\n4\n0 0 0 1\n1 0 0 1\n0 1 0 1\n0 0 1 1\n"
+        "Tetrahedra\n1\n1 2 3 7 1\nEnd\n"
+    )
+    with pytest.raises(mb.ModelError, match="not among its 4"):
+        solid(tmp_path / "mesh.mesh")
+
+
+def test_modes_whose_frame_is_an_array(tmp_path: Path) -> None:
+    from mbframe.flexible.storage import write_npz
+
+    material = {"young": 2e11, "shear": 8e10, "density": 7800.0}
+    part = mb.flexible.beam(length=1.0, elements=2, area=1e-4, second_moments=(1e-9, 1e-9), torsion=2e-9, **material)
+    tree = mb.flexible.free_modes(part, 2).tree()
+    write_npz(tmp_path / "modes.npz", {**tree, "reference": np.zeros(0)})
+    with pytest.raises(mb.ModelError):
+        mb.flexible.Modes.load(tmp_path / "modes.npz")
 
 
 def test_meshes_have_what_they_claim(tmp_path: Path) -> None:
