@@ -27,7 +27,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import fuzz_app
@@ -497,7 +497,7 @@ def harmless(code: CodeType) -> bool:
     """
     if installed(code.co_filename):
         return True
-    frame = sys._getframe(2)  # of what executes it
+    frame: FrameType | None = sys._getframe(2)  # of what executes it
     while frame is not None and installed(frame.f_code.co_filename):
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import io
 import lzma
+import math
 import os
 import re
+import sys
 import tempfile
 import zlib
 from contextvars import ContextVar
@@ -19,9 +21,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+import numpy as np
+
 from ..disk.inputs import contents
 from ..errors import ModelError
-from ..limits import allowed, within_time
+from ..limits import allowed, check_memory, within_time
 from .problems import wrong
 
 INCLUDES: Final = 10  # files that include each other, one below the other
@@ -40,7 +44,7 @@ def read_mesh(path: Path, meshio: Any) -> Any:
     source = f"file {str(path)!r}"
 
     def read() -> Any:
-        _watch_unpacking()
+        _watch_sizes(meshio)
         token = _left.set(int(allowed().memory) // 4)
         try:
             with tempfile.TemporaryDirectory() as folder:
@@ -121,19 +125,23 @@ class Copies:
         return "".join(lines).encode()
 
 
-# ---- unpacking
+# ---- meshio believes what a file says about its sizes
 
 _left: ContextVar[int | None] = ContextVar("bytes that may be unpacked", default=None)
 
 
-class Unpacking:
-    """The functions of `zlib` or `lzma`, of which unpacking stops where a mesh is read and no more is allowed."""
+class Watched:
+    """A module of which some functions are others."""
 
     def __init__(self, module: ModuleType) -> None:
         self._module = module
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._module, name)
+
+
+class Unpacking(Watched):
+    """`zlib` or `lzma`, of which unpacking stops where a mesh is read and no more is allowed."""
 
     def decompress(self, data: bytes) -> bytes:
         left = _left.get()
@@ -148,9 +156,44 @@ class Unpacking:
         return found
 
 
-@cache
-def _watch_unpacking() -> None:
-    """Let meshio unpack through `Unpacking`: it takes whatever comes, and has no other way to be told."""
-    from meshio.vtu import _vtu
+class Allocating(Watched):
+    """NumPy, which makes no arrays that would fill the memory where a mesh is read."""
 
-    _vtu.zlib, _vtu.lzma = Unpacking(zlib), Unpacking(lzma)
+    def __getattr__(self, name: str) -> Any:
+        found = super().__getattr__(name)
+        if name == "mgrid":
+            return Grids()
+        if name not in ("full", "ones", "zeros", "empty"):
+            return found
+        return lambda shape, *given, **named: found(_allowed(shape), *given, **named)
+
+    def arange(self, *given: Any, **named: Any) -> Any:
+        start, stop, step = [*given, 1][:3] if len(given) > 1 else (0, *given, 1)
+        _allowed((float(stop) - float(start)) / float(step))
+        return np.arange(*given, **named)
+
+
+class Grids:
+    """NumPy's `mgrid`, with the same limit."""
+
+    def __getitem__(self, axes: tuple[slice, ...]) -> Any:
+        _allowed([len(axes), *(axis.stop - axis.start for axis in axes)])
+        return np.mgrid[axes]
+
+
+def _allowed(shape: Any) -> Any:
+    """A shape whose numbers fit."""
+    if _left.get() is not None:
+        check_memory("an array of it", 8.0 * math.prod(map(float, np.atleast_1d(shape))))
+    return shape
+
+
+@cache
+def _watch_sizes(meshio: Any) -> None:
+    """Let the readers of meshio unpack and make arrays through these classes: they cannot be told otherwise."""
+    others = {np: Allocating(np), zlib: Unpacking(zlib), lzma: Unpacking(lzma)}
+    for name, module in list(sys.modules.items()):
+        if name.startswith(f"{meshio.__name__}."):
+            for used in ("np", "zlib", "lzma"):
+                if (known := getattr(module, used, None)) in others:
+                    setattr(module, used, others[known])

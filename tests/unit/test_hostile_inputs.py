@@ -266,6 +266,22 @@ def test_packed_meshes_unpack_to_what_is_allowed(packing: Any, tmp_path: Path) -
         solid(path)
 
 
+CLAIMS = {
+    "tags.msh": "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 4 1 4\n3 1 0 4\n1\n2\n3\n4000000000\n0 0 0\n1 0 0\n"
+    "0 1 0\n0 0 1\n$EndNodes\n$Elements\n1 1 1 1\n3 1 4 1\n1 1 2 3 4\n$EndElements\n",
+    "sets.inp": TETRAHEDRON + "*NSET, NSET=all, GENERATE\n1, 2000000000, 1\n",
+    "grid.vtk": "# vtk DataFile Version 5.1\nx\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 3000 3000 3000\n"
+    "ORIGIN 0 0 0\nSPACING 1 1 1\n",
+}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_meshes_do_not_claim_more_than_is_allowed(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(CLAIMS[name])
+    with pytest.raises(mb.ModelError, match="of memory"):
+        solid(tmp_path / name)
+
+
 def test_meshes_in_xml_have_no_entities(tmp_path: Path) -> None:
     for encoding in ("utf-8", "utf-16"):
         text = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaa">]><VTKFile>&a;</VTKFile>'
