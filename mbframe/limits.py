@@ -24,6 +24,7 @@ T = TypeVar("T")
 SECONDS: Final = 10.0
 MEMORY: Final = 1e9
 WAITING: Final = 4.0
+AGAIN: Final = 0.05  # s, at least, until a reader that goes on is told again to end
 REMEDY: Final = "if you trust it, raise the limit: with mb.import_limits({}): ..."
 
 
@@ -141,6 +142,7 @@ def within_time(source: str, read: Callable[[], T]) -> T:
 
     It ends between two instructions of Python, so readers that are written in Python end at once, and compiled ones
     when they return. On a busy machine time counts while the reader computes, and waiting at most `WAITING` times that.
+    A reader that goes on, because it caught what was to end it or was in a destructor, is told again.
     """
     seconds, thread = allowed().seconds, threading.get_ident()
     state = {"over": False, "late": False}
@@ -162,21 +164,30 @@ def within_time(source: str, read: Callable[[], T]) -> T:
             elif not state["over"]:
                 state["late"] = True
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_LateError))
+                watch(max(0.1 * seconds, AGAIN))
+
+    def settle() -> None:
+        """Wait until nothing more comes; what was sent comes now. Taking it back would stop Python 3.11."""
+        with lock:
+            timers[0].cancel()
+        for _ in range(1000 * state["late"]):
+            time.sleep(0.0)
 
     try:  # no `with`: its own instructions would be outside of this block
         watch(seconds)
         try:
             found = read()
         finally:
-            with lock:
-                state["over"] = True
-                timers[0].cancel()
-            for _ in range(1000 * state["late"]):  # it comes now, or came before; taking it back would stop Python 3.11
-                time.sleep(0.0)
+            state["over"] = True  # first, and one instruction: afterwards at most one more is sent
+            settle()
         if not state["late"]:
             return found
-    except _LateError:  # it comes once, wherever that is
-        pass
+    except _LateError:
+        state["over"] = True
+        try:  # noqa: SIM105 (the same: `suppress` has instructions of its own)
+            settle()
+        except _LateError:
+            pass
     remedy = REMEDY.format(f"seconds={6 * seconds:g}")
     raise ModelError([Problem(source, "", f"takes longer than the {seconds:g} s that are allowed; {remedy}")])
 

@@ -27,12 +27,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import fuzz_app
 import fuzz_guided
 import numpy as np
+import scipy.io
+import scipy.sparse
 from fuzz_results import damaged_result
 
 import mbframe as mb
@@ -302,6 +304,81 @@ def robots(folder: Path) -> Specimens:
     return Specimens([(".urdf", ROBOT.encode())], make, lambda path: mb.import_urdf(path, notices=[]) and None)
 
 
+def components(folder: Path) -> Specimens:
+    """Parts of flexible bodies, their matrices and nodes, and meshes of solids."""
+    import meshio
+
+    material = {"young": 2e11, "shear": 8e10, "density": 7800.0}
+    part = mb.flexible.beam(length=1.0, elements=2, area=1e-4, second_moments=(1e-9, 1e-9), torsion=2e-9, **material)
+    part.save(folder / "whole.npz")
+    mb.flexible.free_modes(part, 2).save(folder / "modes.npz")
+    scipy.io.mmwrite(folder / "whole.mtx", part.mass_matrix)
+    np.save(folder / "whole.npy", part.nodes)
+    for form in ("csr", "csc", "coo", "dia", "bsr"):
+        scipy.sparse.save_npz(folder / f"{form}.npz", part.mass_matrix.asformat(form))
+    forms = ("whole", "modes", "csr", "csc", "coo", "dia", "bsr")
+    wholes = [(f".{form}.npz", (folder / f"{form}.npz").read_bytes()) for form in forms]
+    wholes += [(".mtx", (folder / "whole.mtx").read_bytes()), (".npy", (folder / "whole.npy").read_bytes())]
+    wholes += [(".csv", b"0, 0, 0\n0.5, 0, 0\n1, 0, 0\n")]
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]], float)
+    mesh = meshio.Mesh(corners, [("tetra", np.array([[0, 1, 2, 3], [1, 2, 3, 4]]))])
+    formats: list[tuple[str, dict[str, Any]]] = [
+        *((".msh", {"file_format": name, "binary": binary}) for name in ("gmsh22", "gmsh") for binary in (False, True)),
+        *((".vtk", {"binary": binary}) for binary in (False, True)),
+        *((".vtu", {"binary": True, "compression": packing}) for packing in ("zlib", "lzma", None)),
+        *((suffix, {}) for suffix in (".inp", ".bdf", ".mesh", ".meshb", ".su2", ".ugrid", ".vol", ".avs", ".xml")),
+    ]
+    for suffix, options in formats:
+        mesh.write(folder / f"whole{suffix}", **options)
+        wholes.append((suffix, (folder / f"whole{suffix}").read_bytes()))
+
+    def make(rng: random.Random) -> tuple[str, bytes]:
+        suffix, whole = rng.choice(wholes)
+        if suffix.endswith(".npz") and rng.random() < 0.7:
+            with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+                return suffix, rearchived({name: archive.read(name) for name in archive.namelist()}, rng)
+        if suffix == ".inp" and rng.random() < 0.2:
+            include = rng.choice(("case.inp", "../case.inp", "/dev/zero", "nowhere.inp", "case.vtu"))
+            whole = f"*INCLUDE, INPUT={include}\n".encode() + whole
+        return suffix, damaged_bytes(whole, rng)
+
+    def read(path: Path) -> None:
+        name = path.name
+        if name.endswith(".modes.npz"):
+            mb.flexible.Modes.load(path)
+        elif name.endswith(".whole.npz"):
+            mb.flexible.Component.load(path)
+        elif name.endswith((".npy", ".csv")):
+            mb.flexible.Component.from_files(path, part.mass_matrix, part.stiffness_matrix)
+        elif name.endswith((".npz", ".mtx")):
+            mb.flexible.Component.from_files(part.nodes, path, part.stiffness_matrix)
+        else:
+            mb.flexible.solid(path, young=1e9, poisson=0.3, density=1000.0)
+
+    return Specimens(wholes, make, read)
+
+
+def rearchived(entries: dict[str, bytes], rng: random.Random) -> bytes:
+    """A sound archive of arrays of which some are damaged, renamed or missing."""
+    found = dict(entries)
+    name = rng.choice(list(found))
+    action = rng.randrange(3)
+    if action == 0:
+        found[name] = damaged_bytes(found[name], rng)
+    elif action == 1:
+        found[rng.choice(("x", f"{name}/x", "0.npy", f"{name.removesuffix('.npy')}/0.npy", *found))] = found.pop(name)
+    else:
+        arrays = (np.zeros(0), np.array("text"), np.full((3, 3), np.nan), np.arange(-3, 3), np.array(1e300))
+        content = io.BytesIO()
+        np.save(content, rng.choice(arrays))
+        found[name] = content.getvalue()
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for entry, data in found.items():
+            file.writestr(entry, data)
+    return archive.getvalue()
+
+
 def archives(folder: Path) -> Specimens:
     """Projects."""
     taken = folder / "taken"
@@ -362,7 +439,7 @@ def rearranged(entries: dict[str, bytes], rng: random.Random) -> bytes:
 
 
 KINDS: dict[str, Callable[[Path], Specimens]] = {
-    kind.__name__: kind for kind in (models, extremes, expressions, results, meshes, robots, archives)
+    kind.__name__: kind for kind in (models, extremes, expressions, results, meshes, robots, components, archives)
 }
 
 # --- one process per kind ---------------------------------------------------------------------------------------------
@@ -377,7 +454,7 @@ def work(kind: str, cases: Sequence[tuple[int, int]], most_seconds: float, pipe:
     watched = {"active": False, "seen": ""}
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
-        if watched["active"] and event in FORBIDDEN and not (event == "exec" and installed(arguments[0])):
+        if watched["active"] and event in FORBIDDEN and not (event == "exec" and harmless(arguments[0])):
             watched["seen"] = f"{event} {str(arguments)[:200]}"
 
     with tempfile.TemporaryDirectory() as folder:
@@ -413,10 +490,24 @@ def written(folder: Path, suffix: str, content: bytes) -> Path:
     return path
 
 
-def installed(code: CodeType) -> bool:
-    """Whether code is that of an installed module, imported when it is first needed, such as one of an encoding."""
-    places = (sys.base_prefix, sys.prefix, "<frozen")
-    return code.co_filename.startswith(places) or "site-packages" in Path(code.co_filename).parts
+def harmless(code: CodeType) -> bool:
+    """Whether code is that of an installed module, imported when it is first needed, or executed while that happens.
+
+    Named tuples, for example, are made of text. What is imported is judged itself, before anything in it is executed.
+    """
+    if installed(code.co_filename):
+        return True
+    frame: FrameType | None = sys._getframe(2)  # of what executes it
+    while frame is not None and installed(frame.f_code.co_filename):
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def installed(filename: str) -> bool:
+    """Whether code of this file belongs to Python or to an installed package."""
+    return filename.startswith((sys.base_prefix, sys.prefix, "<frozen")) or "site-packages" in Path(filename).parts
 
 
 def ending(read: Callable[[Path], None], path: Path) -> str:

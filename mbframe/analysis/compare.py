@@ -30,6 +30,7 @@ from .methods import Method, product_of, selection
 Array = NDArray[np.float64]
 
 SAMPLES = 201  # instants of a run at which it is compared with the reference
+MOST_REPEATS = 1000
 REFINEMENTS = (4.0, 2.0, 1.0)  # default steps, in units of dt
 REFERENCE: dict[str, Any] = {
     "integrator": DormandPrince(order=8, rtol=1e-12, atol=1e-13),
@@ -235,8 +236,8 @@ def _check(
         refuse("dt", dt, "a positive step (s); give one such as 1e-3")
     elif not isinstance(steps, Sequence | np.ndarray) or not len(steps) or not all(map(_is_step, steps)):
         refuse("steps", steps, "a list of positive steps (s); give one such as [2e-3, 1e-3]")
-    if not isinstance(repeats, int) or isinstance(repeats, bool) or repeats < 1:
-        refuse("repeats", repeats, "a whole number from 1 on; give one such as 3")
+    if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
+        refuse("repeats", repeats, f"a whole number from 1 to {MOST_REPEATS}; give one such as 3")
     if not _is_step(time_limit):
         refuse("time_limit", time_limit, "a positive time (s); give one such as 60.0")
     kinds = (Formulation, Acceleration, Stabilization, Integrator)

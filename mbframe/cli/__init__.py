@@ -47,7 +47,7 @@ def _run(arguments: list[str], as_json: bool) -> int:
     try:
         options = parser().parse_args(arguments)
         return int(options.command(options))
-    except (MbframeError, NotAvailableError, UsageError) as error:
+    except (MbframeError, NotAvailableError, UsageError, Interrupted) as error:
         return report(error, as_json)
     except OSError as error:
         if isinstance(error, BrokenPipeError) or error.filename is None:

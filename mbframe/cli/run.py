@@ -11,12 +11,13 @@ from ..disk.atomic import writable
 from ..errors import ModelError, Problem, SimulationError
 from ..files.reader import STRATEGY_SETTINGS
 from .models import add_method_options, add_model_argument, model
-from .outcome import INTERRUPTED, OK, add_output_options, shows_progress, tell
+from .outcome import INTERRUPTED, OK, Interrupted, add_output_options, shows_progress, tell
 
 RESULT_SUFFIXES: Final = (".h5", ".hdf5")
 TABLE_SUFFIXES: Final = (".csv", ".parquet")
 UNFINISHED: Final = ".partial.h5"
 """How the result of a run is called as long as it is not the table that was asked for."""
+MOST_INSTANTS: Final = 1e8
 FEW: Final = 100_000
 """Violations are looked for in results with at most so many instants."""
 
@@ -64,6 +65,8 @@ def run(options: Namespace) -> int:
     if result.info.completed and rows != file:
         try:
             result.export(file)
+        except KeyboardInterrupt:
+            raise Interrupted(f"stopped; the rows of the run are in {rows}") from None
         except BaseException:
             print(f"mbframe: the rows of the run are in {rows}", file=sys.stderr)
             raise
@@ -78,8 +81,9 @@ def instants(t_end: float, interval: float) -> Any:
     """0, interval, 2 interval, ... and the end."""
     import numpy as np
 
-    if not 0.0 < interval <= t_end or t_end / interval > 1e8:
-        raise _wrong("--every", f"found {interval:g}; allowed is an interval up to t_end = {t_end:g} s")
+    if not 0.0 < interval <= t_end or t_end / interval > MOST_INSTANTS:
+        shortest = t_end / MOST_INSTANTS
+        raise _wrong("--every", f"found {interval:g}; allowed is an interval from {shortest:g} to t_end = {t_end:g} s")
     count = int(np.floor(t_end / interval * (1.0 + 1e-12)))
     times = interval * np.arange(count + 1)
     times[-1] = min(times[-1], t_end)

@@ -85,7 +85,9 @@ def _size(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     width, _, height = text.lower().partition("x")
-    if not (width.isdecimal() and height.isdecimal() and len(text) < 12 and int(width) and int(height)):
+    if not (
+        width.isdecimal() and height.isdecimal() and max(len(width), len(height)) < 10 and int(width) and int(height)
+    ):
         raise _wrong("--size", f"found {text!r}; allowed is width and height, such as 1280x720")
     return int(width), int(height)
 

@@ -74,7 +74,8 @@ def parse(content: bytes | str, source: str) -> Any:
     except RecursionError:
         raise _bad(source, f"is nested too deeply; allowed are {MAX_DEPTH} levels") from None
     except ValueError as error:  # NaN, Infinity, a whole number of thousands of digits
-        raise _bad(source, str(error)) from None
+        absurd = "int_max_str_digits" in str(error)
+        raise _bad(source, "has a whole number of thousands of digits" if absurd else str(error)) from None
     if found is None:
         raise ModelError(list(faults(value)))
     check_memory(source, found.claimed)

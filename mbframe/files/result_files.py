@@ -88,7 +88,10 @@ def load_result(path: FilePath, *, classes: Iterable[type[Any]] = (), system: Sy
     system
         The simulated system, for a file that cannot hold it (Python functions as parameters).
     """
-    return ResultFile(path, classes=classes, system=system).result()
+    found = ResultFile(path, classes=classes, system=system)
+    if len(found):
+        found.span()  # which refuses instants that are none
+    return found.result()
 
 
 def save(result: Result, path: FilePath, quantities: Sequence[str] = ()) -> None:
@@ -494,11 +497,18 @@ class ResultFile(NamedColumns):
 
     @cached_property
     def t(self) -> Array:
-        return self._rows("t", slice(0, len(self)), slice(0, 1))[:, 0]
+        return self._ordered(self._rows("t", slice(0, len(self)), slice(0, 1))[:, 0])
 
     def span(self) -> tuple[float, float]:
-        first, last = (self._rows("t", slice(k, k + 1), slice(0, 1)) for k in (0, len(self) - 1))
-        return first.item(), last.item()
+        ends = [self._rows("t", slice(k, k + 1), slice(0, 1)).item() for k in (0, len(self) - 1)]
+        first, last = map(float, self._ordered(np.array(ends)))
+        return first, last
+
+    def _ordered(self, instants: Array) -> Array:
+        """Instants that follow each other; others are a `ModelError`."""
+        if not (np.all(np.isfinite(instants)) and np.all(np.diff(instants) >= 0.0)):
+            raise refused(self.path, "is damaged: its instants t are not finite, or do not follow each other")
+        return instants
 
     def part(self, name: str, columns: slice = slice(None)) -> Array:
         if name == "z" and len(self.added):
@@ -683,7 +693,9 @@ def _sound(path: FilePath) -> Iterator[None]:
         yield
     except MemoryError as error:
         raise refused(path, "needs more memory than there is; it may be damaged") from error
-    except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError, AttributeError) as error:
+    except (TypeError, IndexError, AttributeError) as error:
+        raise refused(path, "is damaged: something in it has another kind or shape than in a result") from error
+    except (OSError, KeyError, ValueError, RuntimeError) as error:
         raise refused(path, f"is damaged: {error}") from error
 
 

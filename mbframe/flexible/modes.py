@@ -276,7 +276,7 @@ class Modes:
                 f"({component.n_freedoms}, m) and m frequencies",
             )
         reference = tree.get("reference")
-        if not (reference is None or reference == "mean"):
+        if not (reference is None or (isinstance(reference, str) and reference == "mean")):
             reference = component.number_of(reference)
         numbers = array_of("Modes", "interfaces", tree["interfaces"], int).ravel().tolist()
         participation = None

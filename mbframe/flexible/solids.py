@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import os
-import re
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ..disk.inputs import contents
 from ..errors import MbframeError, ModelError, Problem
-from ..limits import allowed, within_time
 from .component import Component
+from .mesh_files import read_mesh
 from .problems import positive, wrong
 from .solid_elements import SolidElements
 
 _CELLS = {"tetra": 4, "tetra10": 10, "hexahedron": 8, "hexahedron27": 27}
 _CELLS_AT_ONCE = 256
-INCLUDES = 10  # files that include each other, one below the other
-ELSEWHERE = (".xdmf", ".xmf", ".med", ".cgns", ".h5m", ".pvtu")  # formats that name other files, or are HDF5
 
 
 def solid(mesh: Any, *, young: float, poisson: float, density: float, order: int = 2, scale: float = 1.0) -> Component:
@@ -122,7 +116,7 @@ def _mesh(source: Any) -> Any:
         mesh = source
     else:
         if isinstance(source, str | os.PathLike):
-            source = _read(Path(source), meshio)
+            source = read_mesh(Path(source), meshio)
         elif not isinstance(source, meshio.Mesh):
             source = _from_arrays(source, meshio)
         mesh = _volume(source, skfem, meshio)
@@ -137,33 +131,6 @@ def _mesh(source: Any) -> Any:
     if not volumes.min() > 1e-12 * volumes.max():
         raise wrong("solid", "mesh", f"cell {int(volumes.argmin())} has no volume; repair the mesh")
     return mesh
-
-
-def _read(path: Path, meshio: Any) -> Any:
-    _check_files(path, path.parent, INCLUDES)
-    # meshio tries the formats of an extension one after the other, and prints what the refused ones said: standard
-    # output is not its to write to. It ends the interpreter where no reader succeeds.
-    said = io.StringIO()
-    try:
-        with redirect_stdout(said):
-            return within_time(f"file {str(path)!r}", lambda: meshio.read(path))
-    except ModelError:
-        raise
-    except (Exception, SystemExit) as error:
-        reason = " ".join(said.getvalue().split()) or error
-        raise wrong("solid", "mesh", f"{str(path)!r} cannot be read by meshio: {reason}") from error
-
-
-def _check_files(path: Path, home: Path, depth: int) -> None:
-    """Only regular files of a sensible size, and none out of the folder of the mesh that names it."""
-    if path.suffix.lower() in ELSEWHERE:
-        raise wrong("solid", "mesh", f"{str(path)!r} has its numbers in other files, which are not read; give a .msh")
-    content = contents(path, int(allowed().memory) // 10)
-    for name in re.findall(rb"(?im)^\*INCLUDE\b[^\n]*?INPUT\s*=\s*([^,\r\n]+)", content):
-        other = Path(os.path.realpath(home / name.strip().decode(errors="replace")))
-        if not other.is_relative_to(os.path.realpath(home)) or depth == 0:
-            raise wrong("solid", "mesh", f"{str(path)!r} includes {str(other)!r}, outside of its folder; move it there")
-        _check_files(other, home, depth - 1)
 
 
 def _from_arrays(source: Any, meshio: Any) -> Any:
@@ -196,9 +163,17 @@ def _volume(source: Any, skfem: Any, meshio: Any) -> Any:
         raise wrong("solid", "mesh", f"has {found}; needed is one kind of {', '.join(_CELLS)}")
     kind = usable[0]
     points = np.asarray(source.points, dtype=float)
-    if points.shape[1] != 3 or not np.all(np.isfinite(points)):
+    if points.ndim != 2 or points.shape[1] != 3 or not np.all(np.isfinite(points)):
         raise ModelError([Problem("solid", "mesh", "has points that are not three finite coordinates")])
-    used, cells = np.unique(np.concatenate(blocks[kind]), return_inverse=True)
+    if any(block.ndim != 2 or block.shape[1] != _CELLS[kind] for block in map(np.asarray, blocks[kind])):
+        raise wrong(
+            "solid", "mesh", f"has cells of the kind {kind} without their {_CELLS[kind]} points; check the file"
+        )
+    numbers = np.concatenate(blocks[kind])
+    whole = np.issubdtype(numbers.dtype, np.integer) and numbers.size
+    if not whole or numbers.min() < 0 or numbers.max() >= len(points):
+        raise wrong("solid", "mesh", f"has cells with points that are not among its {len(points)}; check the file")
+    used, cells = np.unique(numbers, return_inverse=True)
     cells = cells.reshape(-1, _CELLS[kind])
     return skfem.io.meshio.from_meshio(meshio.Mesh(points[used], [(kind, cells)]))
 

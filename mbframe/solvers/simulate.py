@@ -40,6 +40,7 @@ from .starting import (
 
 Array = NDArray[np.float64]
 
+LATEST = 1e18  # s: the universe is younger, and a time like 1e300 is a mistake that would be computed for ever
 SLACK = 1e-12  # part of a time by which rounding may carry an instant beyond it
 
 
@@ -177,6 +178,8 @@ def _checked(start: float, t_end: Any, dt: Any, integrator: Integrator, t_eval: 
 
     if not number(t_end) or not t_end > start:
         refuse("t_end", f"found {t_end!r}; allowed is a number after the start at t = {start:g} s; give a later time")
+    elif abs(t_end) > LATEST:
+        refuse("t_end", f"found {t_end!r}; allowed are times up to {LATEST:g} s; give an earlier one")
     if dt is not None and (not number(dt) or not dt > 0.0):
         refuse("dt", f"found {dt!r}; allowed is a positive step (s); give one such as 1e-3")
     elif dt is not None and number(t_end) and max(abs(start), abs(t_end)) + 0.5 * dt == max(abs(start), abs(t_end)):

@@ -166,6 +166,9 @@ def test_a_broken_model_shows_all_its_problems(command: str, broken: str, capsys
         (["run", "nothing.json"], "there is no such file"),
         (["run", "bricard", "--output", "run.xyz"], ".parquet"),
         (["run", "bricard", "--every", "0"], "--every"),
+        (["run", "bricard", "--t-end", "1", "--every", "1e-300"], "from 1e-08 to t_end = 1 s"),
+        (["run", "bricard", "--t-end", "1e300"], "allowed are times up to 1e+18 s"),
+        (["compare", "bricard", "--repeats", "1000000000000"], "a whole number from 1 to 1000"),
         (["run", "bricard", "--t-end", "-1"], "t_end"),
         (["run", "bricard", "--integrator", "DormandPrice"], "did you mean 'DormandPrince'?"),
         (["run", "bricard", "--integrator", "DormandPrince(rtoll=1)"], "did you mean 'rtol'?"),
@@ -478,6 +481,9 @@ def test_a_table_that_is_stopped_while_it_is_written_keeps_its_rows(
     assert main(["run", "heavy_top", "--t-end", "0.1", "--output", str(tmp_path / "run.csv")]) == 130
     assert "the rows of the run are in" in capsys.readouterr().err
     assert mb.load_result(tmp_path / "run.partial.h5").t[-1] == 0.1
+    assert main(["run", "heavy_top", "--t-end", "0.1", "--output", str(tmp_path / "run.csv"), "--json"]) == 130
+    told = json.loads(capsys.readouterr().out)
+    assert (told["error"], "run.partial.h5" in told["message"]) == ("Interrupted", True)
     monkeypatch.undo()
     assert main(["run", "heavy_top", "--t-end", "0.1", "--output", str(tmp_path / "run.csv"), "--quiet"]) == 0
     assert [file.name for file in tmp_path.iterdir()] == ["run.csv"]
@@ -565,6 +571,20 @@ def test_headers_of_tables_are_no_formulas(tmp_path: Path) -> None:
     assert [name for name in header if name.startswith(("=", "+", "-", "@"))] == []
     assert {"'=cmd.position.x [m]", "'+1.position.x [m]", "'-1.position.x [m]", "'@a.position.x [m]"} <= set(header)
     assert {"fine.position.x [m]", r"x\x1by.position.x [m]"} <= set(header)
+
+
+def test_absurd_sizes_are_refused_with_those_that_are_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyvista")
+    mb.simulate(mb.examples.heavy_top(), 0.1).save(tmp_path / "run.h5")
+    film = str(tmp_path / "film.mp4")
+    assert main(["export", str(tmp_path / "run.h5"), film, "--size", "100000x100000"]) == 2
+    assert re.search(r"a height of \d+ to \d+ pixels", capsys.readouterr().err)
+
+
+def test_whole_numbers_of_thousands_of_digits(tmp_path: Path) -> None:
+    (tmp_path / "model.json").write_text('{"format": ' + "1" * 5001 + "}")
+    with pytest.raises(mb.ModelError, match="a whole number of thousands of digits"):
+        mb.load(tmp_path / "model.json")
 
 
 @pytest.mark.parametrize("fps", ["1e9", "1e300", "1001"])

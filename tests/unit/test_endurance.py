@@ -24,7 +24,7 @@ def run(*arguments: str) -> str:
 def test_damaged_files_of_every_kind() -> None:
     found = run("scripts/fuzz.py", "--cases", "40", "--seeds", "3", "--seconds", "inf")
     rows = [line.split() for line in found.splitlines()[1:]]  # kind, seed, cases, read, refused, failed, times
-    kinds = ("models", "extremes", "expressions", "results", "meshes", "robots", "archives")
+    kinds = ("models", "extremes", "expressions", "results", "meshes", "robots", "components", "archives")
     assert [row[:3] for row in rows] == [[kind, "3", "40"] for kind in kinds]
     assert {row[5] for row in rows} == {"0"}
     assert all(int(row[3]) + int(row[4]) == 40 for row in rows)

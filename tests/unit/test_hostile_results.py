@@ -155,6 +155,30 @@ def test_files_that_do_harm_are_refused_before_they_are_read(
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # kB
 
 
+@pytest.mark.parametrize("instants", [np.full(11, np.nan), np.linspace(1.0, 0.0, 11), [0.0] * 5 + [np.inf] + [1.0] * 5])
+def test_instants_that_do_not_follow_each_other_are_damage(instants: Any, whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    shutil.copyfile(whole, path)
+    with h5py.File(path, "r+", libver="v110") as file:
+        file["t"][...] = instants
+    with pytest.raises(mb.ModelError, match=r"is damaged: its instants t"):
+        used(mb.load_result(path))
+    if not np.isfinite(instants[-1]) or instants[-1] == 0.0:
+        with pytest.raises(mb.ModelError, match=r"is damaged: its instants t"):
+            mb.load_result(path)
+
+
+def test_damage_is_told_in_words_of_ours(whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    for harm in (lambda file: file.create_dataset("q", data=h5py.Empty("f8")), lambda file: file.create_group("q")):
+        shutil.copyfile(whole, path)
+        with h5py.File(path, "r+", libver="v110") as file:
+            del file["q"]
+            harm(file)
+        with pytest.raises(mb.ModelError, match=r"is damaged: .*(kind or shape|neither numbers|no real numbers)"):
+            mb.load_result(path)
+
+
 def test_what_is_whole_is_read(whole: Path) -> None:
     assert len(used(mb.load_result(whole))) == 3
 
