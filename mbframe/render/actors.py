@@ -173,6 +173,15 @@ def add_lines(plotter: Any, points: Array, lines: Any, colors: Array, opacity: A
     return actor
 
 
+def move_points(actor: Any, places: ArrayLike) -> None:
+    """Bring the points of an actor's data elsewhere."""
+    from vtkmodules.util.numpy_support import numpy_to_vtk
+
+    data = actor.GetMapper().GetInput()
+    data.GetPoints().SetData(numpy_to_vtk(np.ascontiguousarray(places, np.float32), deep=True))
+    data.GetPoints().Modified()
+
+
 def camera_light(position: Sequence[float], intensity: float) -> Any:
     """A light that moves with the camera; its position is seen from there."""
     from vtkmodules.vtkRenderingCore import vtkLight

@@ -209,6 +209,12 @@ class Sketch:
             found[body.name] = min(self.bar, 0.14 * apart) if apart > 1e-3 * self.bar else self.bar
         return found
 
+    def fineness(self, element: str) -> float:
+        """How thin the bars of an element are, or of the bodies that it holds, as a share of those usual here."""
+        ports = self.ports.get(element)
+        bodies = [element] if ports is None else [port.body for port in ports if port.body is not None]
+        return min((self.bar_of(body) for body in bodies if body in self._bars), default=self.bar) / self.bar
+
     @cached_property
     def layers(self) -> Mapping[str, float]:
         """Heights over the plane at which the bodies of a planar system are drawn, m: bodies that meet have others.
@@ -223,7 +229,8 @@ class Sketch:
             taken = {chosen[name] for name in near if name is not None and name in chosen}
             chosen[body.name] = next(k for k in range(len(taken) + 1) if k not in taken)
         top = max([1, *chosen.values()])
-        return {name: (k / top - 0.5) * self.bar for name, k in chosen.items()}
+        bar = max(self._bars.values(), default=self.bar)
+        return {name: (k / top - 0.5) * bar for name, k in chosen.items()}
 
     @cached_property
     def back(self) -> float:
@@ -250,6 +257,11 @@ class Sketch:
         bodies = [port.body for port in self.ports[element.name] if port.body is not None]
         least = 0.7 * min(map(self.bar_of, bodies), default=self.bar)
         return 0.5 * max([*map(self.thickness, bodies), least])
+
+    def cover(self, element: Connection) -> float:
+        """How far from the plane the bodies that an element holds reach, m: their pin shows beyond; 0 in space."""
+        bodies = [port.body for port in self.ports[element.name] if port.body is not None]
+        return max((abs(self.layers[b]) + 0.5 * self.thickness(b) for b in bodies if b in self.layers), default=0.0)
 
     def reach(self, i: Port, j: Port, axis: int = 2) -> tuple[float, float]:
         """The lowest and highest displacement of the second port along an axis of the first, by default z, m."""

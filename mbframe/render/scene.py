@@ -29,6 +29,7 @@ from .actors import (
     surface_data,
 )
 from .availability import check_drawing
+from .backbones import Backbones
 from .framing import Framing
 from .geometry import parts_of
 from .merging import MergedPart, merged
@@ -148,6 +149,7 @@ class Scene:
         """Between the lines of the grid, m; 0 without one."""
         self.floor: Floor = floor_of(self.sketch, self._corners)
         self._actors = self._add_parts()
+        self._backbones = Backbones(self.plotter, self.sketch, hidden)
         self._shadows: list[SurfaceActor] = []
         self._lit = True
         self._outlines: list[tuple[Any, SurfaceActor]] = []
@@ -188,6 +190,7 @@ class Scene:
         self._poses = poses
         matrices = self._placements.matrices(poses)
         place_all(self._actors, matrices)
+        self._backbones.place(poses)
         if self._shadows:
             place_all(self._shadows, self._projection @ matrices[self._casting])
         self._place_outlines()
@@ -266,7 +269,7 @@ class Scene:
 
     def _skin(self, part: Part) -> Any:
         """The surface of a part, larger all around; corners at edges are moved along the mean of their normals."""
-        width = OUTLINE * self.sketch.extent
+        width = OUTLINE * self.sketch.extent * self.sketch.fineness(part.element)
         surface = part.surface
         places, which = np.unique(np.round(surface.vertices, 9), axis=0, return_inverse=True)
         total = np.zeros(places.shape)
