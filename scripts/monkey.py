@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-LONGEST_PAUSE = 1.0  # s
+LONGEST_PAUSE = 0.25  # s in which the window itself computes; others may have the processor for longer
 MOST_GROWTH = 50.0  # MB, after the first tenth of the actions
 
 
@@ -72,6 +72,8 @@ def inside(actions: int, seed: int) -> int:
         f"longest pause {longest:.2f} s, of which the window computed {own:.2f} s (at most {max(monkey.busy):.2f} s); "
         f"memory grew by {grown:.0f} MB to {memory():.0f} MB; {len(errors)} exceptions"
     )
+    if max(monkey.busy) > LONGEST_PAUSE:
+        print("before its longest computation:", ", ".join(monkey.before_longest()))
     for error in errors[:3]:
         print(error)
     if errors:
@@ -79,7 +81,7 @@ def inside(actions: int, seed: int) -> int:
     window.document.abandon()
     window.close()
     application.close()
-    return int(bool(errors) or longest > LONGEST_PAUSE or grown > MOST_GROWTH)
+    return int(bool(errors) or max(monkey.busy) > LONGEST_PAUSE or grown > MOST_GROWTH)
 
 
 if __name__ == "__main__":
