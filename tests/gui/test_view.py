@@ -127,6 +127,18 @@ def test_an_edit_shows_the_model_as_described(view, document):
     assert not np.allclose(view.scene._poses.of("bar 1")[0][:2], (0.5, 0.5))
 
 
+def test_an_edit_that_is_undone_shows_the_instant_again(view, document):
+    """The run belonged to the model again, and numbers told of its instant, but the picture was the described one."""
+    view.player.seek(2.0)
+    seen = view.scene._poses.of("bar 1")[0].copy()
+    document.set(document.system["bar 1"], mass=7.0)
+    view.rebuild_now()
+    assert not np.allclose(view.scene._poses.of("bar 1")[0], seen)
+    document.undo()
+    view.rebuild_now()
+    np.testing.assert_allclose(view.scene._poses.of("bar 1")[0], seen)
+
+
 def test_a_run_of_other_bodies_is_shown_as_far_as_it_goes(view, document):
     document.add(mb.PlanarBody("weight", mass=1.0, inertia=1.0, position=(2.0, -6.0)))
     view.rebuild_now()
