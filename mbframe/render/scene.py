@@ -135,6 +135,8 @@ class Scene:
         self._followed: str | None = None if follow is None else self._named(follow)
         self._room = room
         self.parallel = self.sketch.planar if parallel is None else parallel
+        self.covered = (0.0, 0.0)
+        """Shares of the picture's height, above and below, over which something else lies: `fit` leaves them free."""
         self._trails: dict[str, Any] = {}
         self._arrows: dict[str, list[SurfaceActor]] = {}
         self._arrow_scales: dict[str, float] = {}
@@ -218,7 +220,9 @@ class Scene:
         """
         width, height = self.plotter.window_size
         aspect = width / max(height, 1)
-        center, distance = cam.fitted(self._in_view(), self._towards, self._up, aspect, margin)
+        center, distance = cam.fitted_beside(
+            self._in_view(), self._towards, self._up, aspect, margin, above=self.covered[0], below=self.covered[1]
+        )
         if self._followed is not None:
             center = center + self.shift(self._followed)
         cam.place(self.plotter.camera, center, self._towards, self._up, distance, self.parallel)

@@ -317,6 +317,29 @@ def test_pins_of_the_plane_show_in_front_of_their_links():
         assert top(pin) > max(top(part) for part in parts if part.role == "body" and part.body in held), joint
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_pin_shows_on_both_sides_of_the_block_that_it_holds(dimension: int):
+    """It was inside: neither seen nor to be clicked."""
+    system = mb.System("block", dimension=dimension)
+    cls: Any = mb.PlanarBody if dimension == 2 else mb.RigidBody
+    solid = {"mass": 1.0, "inertia": 0.1 if dimension == 2 else (0.1, 0.1, 0.1)}
+    rod = system.add(cls("rod", **solid, shapes=[mb.Box(size=(1.0, 0.02, 0.02))]))
+    place = (0.5, 0.0, 0.0)[:dimension]
+    block = system.add(cls("block", **solid, position=place, shapes=[mb.Box(size=(0.1, 0.1, 0.1))]))
+    system.add(mb.RevoluteJoint("pin", rod, block, at=place, axis=(0.0, 0.0, 1.0)))
+    sketch = Sketch(system)
+    parts = parts_of(sketch)
+
+    def heights(part: Part) -> np.ndarray:
+        matrix = part.transform(sketch.described).matrix
+        return part.surface.vertices @ matrix[2, :3] + matrix[2, 3]
+
+    pin = heights(next(part for part in parts if part.name == "pin/pin"))
+    solid_block = heights(next(part for part in parts if part.role == "body" and part.body == block.name))
+    assert pin.max() > solid_block.max()
+    assert pin.min() < solid_block.min()
+
+
 def test_links_have_round_ends_about_their_pins():
     """A bar of 4 m by 0.4 m with a pin at each end reaches 0.2 m beyond, but not at its corners."""
     sketch = Sketch(mb.examples.four_bar())
