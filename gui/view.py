@@ -21,7 +21,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 import mbframe as mb
 
@@ -49,6 +49,8 @@ MANY: Final = 60
 MOMENTS: Final = 12
 """Instants at which is looked whether a motion leaves the picture."""
 MARGIN: Final = 10
+MOST_COVERED: Final = 0.25
+"""Share of the height that bars at an edge may take from what is brought into view."""
 
 
 class View(QWidget):
@@ -70,7 +72,7 @@ class View(QWidget):
         self.setAccessibleName("3D view")
         self.document, self.player = document, player
         self.drawing = Drawing(self, self._is_moving, solver)
-        self.camera = ViewCamera(self.drawing, player)
+        self.camera = ViewCamera(self.drawing, player, self.covered)
         self.message = "Preparing the view…"
         """Shown in the place of the picture; empty if there is one."""
         self.labels = False
@@ -110,6 +112,17 @@ class View(QWidget):
         self.cube.chosen.connect(self.camera.look_from)
         self.cube.dragged.connect(self.camera.orbit)
         self.camera.moved.connect(self._camera_moved)
+
+    def covered(self) -> tuple[float, float]:
+        """Shares of the height over which bars lie, at the upper and at the lower edge."""
+        above = below = 0
+        for bar in self.findChildren(QFrame, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            if bar.isVisible() and bar.geometry().center().y() < self.height() / 2:
+                above = max(above, bar.geometry().bottom())
+            elif bar.isVisible():
+                below = max(below, self.height() - bar.y())
+        most = MOST_COVERED * max(self.height(), 1)
+        return min(above, most) / max(self.height(), 1), min(below, most) / max(self.height(), 1)
 
     # --- beginning and end --------------------------------------------------------------------------------------------
 
@@ -248,9 +261,9 @@ class View(QWidget):
     def _show_state(self, state: mb.State | None) -> None:
         """Move everything to a state, or to where the model is described."""
         scene = self.scene
+        self._described = state is None
         if scene is None or self._rebuilding.isActive():  # the new scene will show it
             return
-        self._described = state is None
         shown: Any = mb.render.Poses.described(self.document.system)
         if state is not None:
             missing = [body for body in self.document.system.bodies if body.name not in state.motions]

@@ -86,6 +86,7 @@ class MainWindow(QMainWindow):
         self.modelling = Modelling(document, solver, self.view)
         self.timeline = Timeline(document, self.player, self)
         self.hint = Hint(self.view, settings)
+        self.hint.came_or_went.connect(self.view.camera.resized)
         self.pages = self._pages()
         self.setCentralWidget(self.pages)
         self.status = StatusBar(document, solver, self)
