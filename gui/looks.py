@@ -29,6 +29,7 @@ def looks(window: MainWindow) -> dict[str, Any]:
         "view": {
             "camera": {name: np.asarray(value).tolist() for name, value in camera.items()},
             "labels": view.labels,
+            "parallel": view.parallel,
             "shadows": view.shadows,
             "hidden": sorted(view.hidden),
             "transparent": sorted(view.transparent),
@@ -66,6 +67,8 @@ def restore(window: MainWindow, found: dict[str, Any]) -> None:
 def _restore_view(window: MainWindow, found: dict[str, Any]) -> None:
     view, bodies = window.view, [body.name for body in window.document.system.bodies]
     view.set_labels(found.get("labels") is True)
+    if isinstance(found.get("parallel"), bool):
+        view.set_parallel(found["parallel"])
     window.actions_["shadows"].setChecked(found.get("shadows") is not False)
     for kind, show in (("hidden", view.hide_elements), ("transparent", view.see_through)):
         names = found.get(kind)

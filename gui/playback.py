@@ -179,6 +179,7 @@ class Player(QObject):
 
     def _replaced(self) -> None:
         self.pause()
+        self.set_speed(1.0)
         self._announce_span()
 
     def _announce_span(self) -> tuple[float, float]:

@@ -79,6 +79,8 @@ class View(QWidget):
         self.shadows = True
         self.hidden: set[str] = set()
         """Names of elements that are not drawn."""
+        self.parallel = False
+        """Whether it is drawn without perspective: by default in the plane."""
         self.transparent: set[str] = set()
         """Names of elements that one sees through."""
         self.menu_extensions: list[Callable[[QMenu, Any], object]] = []
@@ -181,6 +183,7 @@ class View(QWidget):
         empty_plane = self.document.system.dimension == 2 and not self.document.system.bodies
         self.camera.begin_anew("front" if empty_plane else "iso")  # where one draws, paper is not askew
         self._described = True
+        self.parallel = self.document.system.dimension == 2
         self._rebuilding.start()
         self.options_changed.emit()
 
@@ -242,6 +245,7 @@ class View(QWidget):
                 hidden=self.hidden,
                 transparent=self.transparent,
                 follow=self.followed,
+                parallel=self.parallel,
                 detail=next(share for most, share in DETAIL if len(system.bodies) <= most),
             )
         except mb.MbframeError as error:
@@ -296,6 +300,14 @@ class View(QWidget):
         """Draw shadows on the floor."""
         self.shadows = shown
         self._rebuilding.start()
+
+    def set_parallel(self, on: bool) -> None:
+        """Draw without perspective, so that lengths are not shortened by distance, or with it."""
+        self.parallel = on
+        if self.scene is not None:
+            self.scene.set_parallel(on)
+            self._camera_moved()
+        self.options_changed.emit()
 
     def hide_elements(self, names: set[str]) -> None:
         """Draw all but these elements."""

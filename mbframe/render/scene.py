@@ -233,6 +233,13 @@ class Scene:
         """The points (n, 3) that have to be in view; seen from a followed body, where that is described."""
         return self._corners if self._followed is None else self._framing.relative(self._followed)
 
+    def set_parallel(self, on: bool) -> None:
+        """Draw without perspective, or with it; what the camera looks at keeps its size."""
+        self.parallel = on
+        camera = self.plotter.camera
+        camera.parallel_scale = camera.distance * np.tan(np.radians(camera.view_angle) / 2.0)
+        camera.parallel_projection = on
+
     def follow(self, body: Any) -> None:
         """Let the camera move along with a body; None lets it stand still again."""
         self._followed = None if body is None else self._named(body)
