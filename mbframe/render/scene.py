@@ -26,6 +26,7 @@ from .actors import (
     mapper_of,
     off_screen_plotter,
     place_all,
+    silhouette_of,
     surface_data,
 )
 from .availability import check_drawing
@@ -46,6 +47,7 @@ INSTANTS = 60  # of a motion are looked at to find out how much room it takes
 # From where, seen from the camera, and how strong.
 LIGHTS = (((-0.5, 0.7, 1.0), 0.74), ((0.9, 0.1, 0.8), 0.31), ((0.0, -0.6, 1.0), 0.24))
 OUTLINE = 0.006  # width of the outline of what is selected, as a share of the extent
+LINE = 3.0  # pixels; width of the outline of what is selected and transparent
 GLASS = 0.3  # opacity of what one sees through
 ARROW_LENGTH = 0.2  # of the longest arrow of a kind, as a share of the extent
 
@@ -270,6 +272,9 @@ class Scene:
         chosen = [part for part in self._drawn if part.element == self._selected and part.deformed is None]
         self._outlines = []
         for part in chosen:
+            if part.opacity < 1.0:
+                self._outlines.append((part.placement, silhouette_of(self.plotter, part.surface, SELECTED, LINE)))
+                continue
             skin = SurfaceActor(self.plotter, mapper_of(self._skin(part)), SELECTED, lit=False, pickable=False)
             skin.actor.GetProperty().FrontfaceCullingOn()
             self._outlines.append((part.placement, skin))

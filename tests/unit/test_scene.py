@@ -340,6 +340,21 @@ def test_a_pin_shows_on_both_sides_of_the_block_that_it_holds(dimension: int):
     assert pin.min() < solid_block.min()
 
 
+def test_a_selected_body_that_one_sees_through_has_an_outline_and_its_own_colour():
+    """The far side of the second skin was seen through it: it looked as if it was painted."""
+    system = mb.System("ball")
+    system.add(mb.RigidBody("ball", mass=1.0, inertia=(1, 1, 1), position=(1, 2, 3), shapes=[mb.Sphere(radius=1.0)]))
+    with Scene(system, **PLAIN, transparent=["ball"]) as scene:
+        before = scene.image().astype(int)
+        scene.highlight("ball")
+        after = scene.image().astype(int)
+        changed = np.abs(after - before).max(axis=2) > 40
+        assert changed.any(axis=1).sum() > 0.5 * SIZE[1]  # all around
+        assert changed.mean() < 0.05  # and nothing but a line
+        scene.highlight(None)
+        np.testing.assert_array_equal(scene.image(), before)
+
+
 def test_links_have_round_ends_about_their_pins():
     """A bar of 4 m by 0.4 m with a pin at each end reaches 0.2 m beyond, but not at its corners."""
     sketch = Sketch(mb.examples.four_bar())
