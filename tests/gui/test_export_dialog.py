@@ -253,7 +253,7 @@ def test_an_export_is_cancelled(qtbot, dialog, tmp_path):
     assert dialog.button.text() == "Cancel"
     assert not dialog.path.isEnabled()
     qtbot.mouseClick(dialog.button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: dialog.job is None, timeout=5_000)
+    qtbot.waitUntil(lambda: dialog.job is None, timeout=60_000)
     assert "Cancelled" in dialog.note.text()
     assert list(tmp_path.glob("*.png")) == []
     assert dialog.button.text() == "Export"
@@ -268,7 +268,7 @@ def test_closing_cancels(qtbot, dialog):
     dialog.export()
     job = dialog.job
     dialog.reject()
-    qtbot.waitUntil(lambda: job.state == "cancelled", timeout=10_000)
+    qtbot.waitUntil(lambda: job.state == "cancelled", timeout=60_000)
     assert not dialog.isVisible()
 
 
