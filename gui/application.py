@@ -203,7 +203,8 @@ class Application:
         dialog.setWindowTitle("Recover unsaved changes")
         when = time.strftime("%d %B, %H:%M", time.localtime(recovery.saved_at))
         dialog.setText(unformatted(f"Left from {when}: {recovery.what} “{recovery.name}”."))
-        dialog.setInformativeText("mbframe was not closed properly the last time. The file itself was not changed.")
+        file = " The file itself was not changed." if recovery.path is not None else ""
+        dialog.setInformativeText(f"mbframe was not closed properly the last time.{file}")
         yes = dialog.addButton("Recover", QMessageBox.ButtonRole.AcceptRole)
         no = dialog.addButton("Discard", QMessageBox.ButtonRole.DestructiveRole)
         dialog.addButton("Later", QMessageBox.ButtonRole.RejectRole)

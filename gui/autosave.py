@@ -14,7 +14,7 @@ import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,6 +53,7 @@ class Recovery:
     runs: tuple[dict[str, Any], ...] = ()
     changed: bool = True
     """Whether the model differs from its file; otherwise it is for its runs only."""
+    looks: dict[str, Any] = field(default_factory=dict)
 
     @property
     def what(self) -> str:
@@ -66,7 +67,7 @@ class Recovery:
         """Open it in a document, as one with unsaved changes. `ModelError` if it cannot be read."""
         system = model_files.system_from(self.model)
         settings = RunSettings.from_stored(model_files.settings_from(self.model))
-        opened = opening.Opened(system, self.path, settings)
+        opened = opening.Opened(system, self.path, settings, looks=self.looks)
         for about in self.runs:
             if (file := self._taken(about, document)) is not None:
                 opening.add_run(opened, file, about)
@@ -175,6 +176,7 @@ class Autosave(QObject):
             if run.path is not None and run.path.parent == self.session.runs
         ]
         about = {"format": FORMAT, "path": path, "name": document.title, "changed": document.dirty, "runs": runs}
+        about["looks"] = document.looks()
         text = dumps({**about, "model": model})
         if text == self._text:
             return
@@ -239,6 +241,7 @@ def _read(file: Path) -> Recovery:
             float(content["saved_at"]),
             runs=runs,
             changed=content.get("changed") is not False,
+            looks=looks if isinstance(looks := content.get("looks"), dict) else {},
         )
     except (OSError, mb.ModelError, KeyError, TypeError, ValueError) as error:
         try:

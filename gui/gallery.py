@@ -171,6 +171,21 @@ class Card(QAbstractButton):
         painter.drawText(below, Qt.TextFlag.TextWordWrap, self.exhibit.text)
 
 
+class SearchField(QLineEdit):
+    """Where words are typed that a card has to have: Return and Down go on to the cards."""
+
+    open_asked = Signal()
+    cards_asked = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.open_asked.emit()
+        elif event.key() == Qt.Key.Key_Down:
+            self.cards_asked.emit()
+        else:
+            super().keyPressEvent(event)
+
+
 class Gallery(QWidget):
     """The page that the application begins with."""
 
@@ -288,7 +303,7 @@ class Gallery(QWidget):
         words.addWidget(title)
         words.addWidget(hint)
         head.addLayout(words, 3)
-        self.search = QLineEdit(page)
+        self.search = SearchField(page)
         self.search.setObjectName("gallery_search")
         self.search.setPlaceholderText("Search examples")
         self.search.setClearButtonEnabled(True)
@@ -297,6 +312,8 @@ class Gallery(QWidget):
         glass = self.search.addAction(icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition)
         set_icon(glass, "search", "muted")
         self.search.textChanged.connect(self._filter)
+        self.search.open_asked.connect(self._open_found)
+        self.search.cards_asked.connect(self._go_to_cards)
         head.addWidget(self.search, 2)
         layout.addLayout(head)
         area = QScrollArea(page)
@@ -332,6 +349,20 @@ class Gallery(QWidget):
             found = shown[min(max(shown.index(card) + columns, 0), len(shown) - 1)]
         found.setFocus(Qt.FocusReason.TabFocusReason)
         self._area.ensureWidgetVisible(found)
+
+    def _open_found(self) -> None:
+        """Open the first card that has the words of the search, if there are any."""
+        if self.search.text().strip() and (card := self._first_shown()) is not None:
+            card.click()
+
+    def _go_to_cards(self) -> None:
+        """Give the focus to the first card that is shown."""
+        if (card := self._first_shown()) is not None:
+            card.setFocus(Qt.FocusReason.TabFocusReason)
+            self._area.ensureWidgetVisible(card)
+
+    def _first_shown(self) -> Card | None:
+        return next((card for card in self.cards if card.isVisible()), None)
 
     def _filter(self, words: str) -> None:
         for card in self.cards:

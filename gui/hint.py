@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
 from .icons import set_icon
@@ -21,9 +22,13 @@ ABOVE: Final = 36
 class Hint(QFrame):
     """Lies at the lower edge of a widget, in its middle."""
 
+    came_or_went = Signal()
+    """It covers something now, or no longer does."""
+
     def __init__(self, over: QWidget, settings: Settings) -> None:
         super().__init__(over)
         self.setObjectName("hint")
+        self.setAttribute(Qt.WidgetAttribute.WA_NoMousePropagation)
         self.settings = settings
         self.name = ""
         self._over = over
@@ -71,6 +76,11 @@ class Hint(QFrame):
         self.adjustSize()
         self._place()
         self.raise_()
+        self.came_or_went.emit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.came_or_went.emit()
 
     def dismiss(self) -> None:
         """Take it away, and do not show it again."""

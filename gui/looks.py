@@ -6,7 +6,7 @@ Whatever is missing or makes no sense in a file is left as it is: no look is wor
 from __future__ import annotations
 
 from dataclasses import asdict, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
 from PySide6.QtCore import Qt
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from .window import MainWindow
 
 
+STEEP: Final = 0.999
+"""Of a unit vector upwards: from there on one looks from above or from below."""
+
+
 def looks(window: MainWindow) -> dict[str, Any]:
     """How a window shows its document."""
     view, pose = window.view, window.view.camera.pose
@@ -28,7 +32,9 @@ def looks(window: MainWindow) -> dict[str, Any]:
         "time": window.document.time,
         "view": {
             "camera": {name: np.asarray(value).tolist() for name, value in camera.items()},
+            "side": None if pose is None or view.scene is None else side(view.camera.front.T @ pose.towards),
             "labels": view.labels,
+            "parallel": view.parallel,
             "shadows": view.shadows,
             "hidden": sorted(view.hidden),
             "transparent": sorted(view.transparent),
@@ -41,6 +47,13 @@ def looks(window: MainWindow) -> dict[str, Any]:
         },
         "plots": window.panels["plots"].layout_names() if "plots" in window.panels else [],
     }
+
+
+def side(towards: Any) -> list[float] | str:
+    """From where all of a mechanism is seen: in (right, towards the viewer, up) of the front view, or from above."""
+    if abs(towards[2]) > STEEP:
+        return "top" if towards[2] > 0.0 else "bottom"
+    return [round(float(part), 9) for part in towards]
 
 
 def restore(window: MainWindow, found: dict[str, Any]) -> None:
@@ -66,6 +79,8 @@ def restore(window: MainWindow, found: dict[str, Any]) -> None:
 def _restore_view(window: MainWindow, found: dict[str, Any]) -> None:
     view, bodies = window.view, [body.name for body in window.document.system.bodies]
     view.set_labels(found.get("labels") is True)
+    if isinstance(found.get("parallel"), bool):
+        view.set_parallel(found["parallel"])
     window.actions_["shadows"].setChecked(found.get("shadows") is not False)
     for kind, show in (("hidden", view.hide_elements), ("transparent", view.see_through)):
         names = found.get(kind)
@@ -78,6 +93,11 @@ def _restore_view(window: MainWindow, found: dict[str, Any]) -> None:
         view.follow(found["followed"])
     for kind in KINDS:
         view.set_arrows(kind, isinstance(found.get("arrows"), list) and kind in found["arrows"])
+    seen_from = found.get("side")
+    if seen_from in ("top", "bottom"):
+        view.camera.first_view = seen_from
+    elif _is_aslant(direction := _vector(seen_from)):
+        view.camera.first_view = tuple(direction)
     camera = found.get("camera")
     if isinstance(camera, dict):
         view.camera.next_pose = _pose(camera)
@@ -93,6 +113,11 @@ def _pose(found: dict[str, Any]) -> Pose | None:
     pose = replace(pose, **{name: found[name] for name in others if _is_number(found.get(name)) and found[name] > 0.0})
     parallel = np.linalg.norm(np.cross(pose.up, pose.position - pose.focus)) < 1e-9 * pose.distance
     return None if pose.distance == 0.0 or parallel else pose
+
+
+def _is_aslant(found: list[float] | None) -> TypeGuard[list[float]]:
+    """Whether that is a unit vector in space that points neither up nor down."""
+    return found is not None and len(found) == 3 and abs(found[2]) <= STEEP and 0.9 < np.linalg.norm(found) < 1.1
 
 
 def _vector(found: Any) -> list[float] | None:

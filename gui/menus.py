@@ -174,6 +174,16 @@ def view_menu(window: MainWindow) -> Iterator[Entry]:
             tip,
             checkable=True,
         )
+    yield model(
+        "parallel",
+        menu,
+        "Ort&hographic",
+        view.set_parallel,
+        ("O",),
+        "",
+        "Draw without perspective",
+        checkable=True,
+    )
     yield model("shadows", menu, "&Shadows", view.set_shadows, (), "", "Shadows on the floor", checkable=True)
     for name, text in THEMES.items():
         tip = f"Colours: {text.replace('&', '').lower()}"

@@ -36,6 +36,8 @@ class Player(QObject):
         self.loop = True
         self.speed = 1.0
         self._span = (0.0, 0.0)
+        self._stale: Run | None = None
+        """The current run, if it is one of an older model."""
         self._clock = QElapsedTimer()
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -170,9 +172,14 @@ class Player(QObject):
     def _runs_changed(self) -> None:
         if self.span != self._span:
             self._announce_span()
+        run, before = self.document.current_run, self._stale
+        self._stale = run if run is not None and run.stale else None
+        if run is not None and run is before and self._stale is None and self.document.animation_owner is None:
+            self.seek(self.document.time)  # undone: it belongs to the model again
 
     def _replaced(self) -> None:
         self.pause()
+        self.set_speed(1.0)
         self._announce_span()
 
     def _announce_span(self) -> tuple[float, float]:

@@ -65,6 +65,9 @@ class Runner(QObject):
         if self.running or not commit_focused():
             return
         document = self.document
+        if not len(document.system.bodies):
+            document.post("There is nothing to move yet. Add a body first: Add, or K for a link.", "warning")
+            return
         try:
             self._model = Model.of(document.system)
         except mb.ModelError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, QTimer, Signal
@@ -57,6 +57,7 @@ class ModelTree(QWidget):
         """Called with the context menu and its element, to add to it."""
         self._items: dict[int, QTreeWidgetItem] = {}
         self._closed: set[str] = set()
+        self._hidden: set[str] = set()
         self._build()
         document.replaced.connect(self._on_replaced)
         document.structure_changed.connect(self.rebuild)
@@ -133,8 +134,7 @@ class ModelTree(QWidget):
     def _add(self, parent: Any, element: Any) -> QTreeWidgetItem:
         item = QTreeWidgetItem(parent, [one_line(element.name)])
         item.setData(0, THING, element)
-        item.setIcon(0, icon(icon_name(element), "text"))
-        item.setToolTip(0, unformatted(describe(element)))
+        self._dress(item)
         if element is not self.document.system.ground:
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
         self._items[id(element)] = item
@@ -158,6 +158,23 @@ class ModelTree(QWidget):
                 font.setBold(run is self.document.current_run)
                 item.setFont(0, font)
                 item.setForeground(0, QColor(current_theme().muted if run.stale else current_theme().text))
+
+    def mark_hidden(self, names: Collection[str]) -> None:
+        """Mark the elements that the view does not draw."""
+        if set(names) != self._hidden:
+            self._hidden = set(names)
+            with QSignalBlocker(self.tree):
+                for item in self._items.values():
+                    self._dress(item)
+
+    def _dress(self, item: QTreeWidgetItem) -> None:
+        """The sign of an element; of one that is not drawn it is an eye that is closed."""
+        element = item.data(0, THING)
+        unseen = element.name in self._hidden and element is not self.document.system
+        item.setIcon(0, icon("eye_off" if unseen else icon_name(element), "muted" if unseen else "text"))
+        item.setForeground(0, QColor(current_theme().muted if unseen else current_theme().text))
+        words = describe(element) + ("\nIt is hidden: Shift+H draws everything again." if unseen else "")
+        item.setToolTip(0, unformatted(words))
 
     def _show_selection(self, element: Any) -> None:
         item = self._items.get(id(element)) if element is not None else None

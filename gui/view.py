@@ -21,7 +21,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 import mbframe as mb
 
@@ -49,6 +49,8 @@ MANY: Final = 60
 MOMENTS: Final = 12
 """Instants at which is looked whether a motion leaves the picture."""
 MARGIN: Final = 10
+MOST_COVERED: Final = 0.25
+"""Share of the height that bars at an edge may take from what is brought into view."""
 
 
 class View(QWidget):
@@ -70,13 +72,15 @@ class View(QWidget):
         self.setAccessibleName("3D view")
         self.document, self.player = document, player
         self.drawing = Drawing(self, self._is_moving, solver)
-        self.camera = ViewCamera(self.drawing, player)
+        self.camera = ViewCamera(self.drawing, player, self.covered)
         self.message = "Preparing the view…"
         """Shown in the place of the picture; empty if there is one."""
         self.labels = False
         self.shadows = True
         self.hidden: set[str] = set()
         """Names of elements that are not drawn."""
+        self.parallel = False
+        """Whether it is drawn without perspective: by default in the plane."""
         self.transparent: set[str] = set()
         """Names of elements that one sees through."""
         self.menu_extensions: list[Callable[[QMenu, Any], object]] = []
@@ -110,6 +114,17 @@ class View(QWidget):
         self.cube.chosen.connect(self.camera.look_from)
         self.cube.dragged.connect(self.camera.orbit)
         self.camera.moved.connect(self._camera_moved)
+
+    def covered(self) -> tuple[float, float]:
+        """Shares of the height over which bars lie, at the upper and at the lower edge."""
+        above = below = 0
+        for bar in self.findChildren(QFrame, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            if bar.isVisible() and bar.geometry().center().y() < self.height() / 2:
+                above = max(above, bar.geometry().bottom())
+            elif bar.isVisible():
+                below = max(below, self.height() - bar.y())
+        most = MOST_COVERED * max(self.height(), 1)
+        return min(above, most) / max(self.height(), 1), min(below, most) / max(self.height(), 1)
 
     # --- beginning and end --------------------------------------------------------------------------------------------
 
@@ -168,6 +183,7 @@ class View(QWidget):
         empty_plane = self.document.system.dimension == 2 and not self.document.system.bodies
         self.camera.begin_anew("front" if empty_plane else "iso")  # where one draws, paper is not askew
         self._described = True
+        self.parallel = self.document.system.dimension == 2
         self._rebuilding.start()
         self.options_changed.emit()
 
@@ -229,6 +245,7 @@ class View(QWidget):
                 hidden=self.hidden,
                 transparent=self.transparent,
                 follow=self.followed,
+                parallel=self.parallel,
                 detail=next(share for most, share in DETAIL if len(system.bodies) <= most),
             )
         except mb.MbframeError as error:
@@ -248,9 +265,9 @@ class View(QWidget):
     def _show_state(self, state: mb.State | None) -> None:
         """Move everything to a state, or to where the model is described."""
         scene = self.scene
+        self._described = state is None
         if scene is None or self._rebuilding.isActive():  # the new scene will show it
             return
-        self._described = state is None
         shown: Any = mb.render.Poses.described(self.document.system)
         if state is not None:
             missing = [body for body in self.document.system.bodies if body.name not in state.motions]
@@ -283,6 +300,14 @@ class View(QWidget):
         """Draw shadows on the floor."""
         self.shadows = shown
         self._rebuilding.start()
+
+    def set_parallel(self, on: bool) -> None:
+        """Draw without perspective, so that lengths are not shortened by distance, or with it."""
+        self.parallel = on
+        if self.scene is not None:
+            self.scene.set_parallel(on)
+            self._camera_moved()
+        self.options_changed.emit()
 
     def hide_elements(self, names: set[str]) -> None:
         """Draw all but these elements."""

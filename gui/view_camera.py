@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -24,9 +25,12 @@ class ViewCamera(QObject):
 
     moved = Signal()
 
-    def __init__(self, drawing: Drawing, player: Player) -> None:
+    def __init__(
+        self, drawing: Drawing, player: Player, covered: Callable[[], tuple[float, float]] = lambda: (0.0, 0.0)
+    ) -> None:
+        """`covered` tells which shares of the height, above and below, bars lie over: what is fitted stays clear."""
         super().__init__(drawing)
-        self._drawing, self._player = drawing, player
+        self._drawing, self._player, self._covered = drawing, player, covered
         self.followed: str | None = None
         """The body along with which the camera moves."""
         self.fitted = True
@@ -83,6 +87,7 @@ class ViewCamera(QObject):
             if self.fitted:
                 self._fitting(scene).give(scene.plotter.camera)
         else:
+            scene.covered = self._covered()
             scene.view(self.first_view)
         self.fitted |= self._fit_next
         self._fit_next = False
@@ -93,7 +98,7 @@ class ViewCamera(QObject):
         self.moved.emit()
 
     def resized(self) -> None:
-        """The view has another size: what was seen as a whole still is."""
+        """The view has another size, or bars cover another part of it: what was seen as a whole still is."""
         if (scene := self._scene) is not None and self.fitted:
             self._drawing.resize()
             self.put(self._fitting(scene))
@@ -110,6 +115,7 @@ class ViewCamera(QObject):
         """Look from a preset direction at all of it: one of `view_menu.PRESETS`."""
         if (scene := self._scene) is not None:
             start = _now(scene)
+            scene.covered = self._covered()
             scene.view(name)
             self._go(start, _now(scene))
             self.see_all()
@@ -129,6 +135,7 @@ class ViewCamera(QObject):
     def _fitting(self, scene: mb.render.Scene) -> nav.Pose:
         """The pose that sees all of it from the present direction."""
         pose = _now(scene)
+        scene.covered = self._covered()
         scene.view_from(pose.towards, pose.frame[:, 1])
         return _now(scene)
 

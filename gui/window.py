@@ -86,6 +86,7 @@ class MainWindow(QMainWindow):
         self.modelling = Modelling(document, solver, self.view)
         self.timeline = Timeline(document, self.player, self)
         self.hint = Hint(self.view, settings)
+        self.hint.came_or_went.connect(self.view.camera.resized)
         self.pages = self._pages()
         self.setCentralWidget(self.pages)
         self.status = StatusBar(document, solver, self)
@@ -139,6 +140,7 @@ class MainWindow(QMainWindow):
         plots.time_requested.connect(self.player.seek)
         tree.confirm_delete = self.modelling.confirm_delete
         tree.menu_extensions.append(self.modelling.extend_menu)
+        self.view.options_changed.connect(lambda: tree.mark_hidden(self.view.hidden))
         tree.plot_requested.connect(lambda name: (self.show_tab("plots"), plots.add(name)))
         tree.quantities_requested.connect(lambda name: (self.show_tab("plots"), plots.plot_element(name)))
         tree.follow_requested.connect(lambda body: self.view.follow(body.name if body is not None else None))
@@ -527,6 +529,7 @@ class MainWindow(QMainWindow):
     def _show_options(self) -> None:
         name = self._selected_body()
         self._check("labels", self.view.labels)
+        self._check("parallel", self.view.parallel)
         self._check("pull", self.modelling.pull.on)
         chosen = self.document.selection
         self._check("transparent", chosen is not None and chosen.name in self.view.transparent)

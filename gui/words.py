@@ -70,13 +70,18 @@ def parameter_label(name: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+def without_count(text: str) -> str:
+    """A text without the number of equations in brackets: in the plane it is another than in space."""
+    return re.sub(r"\s*\([^()]*\bequations?\b[^()]*\)", "", text)
+
+
 def first_sentence(thing: Any) -> str:
     """The first sentence of a docstring, as plain text, without a number of equations: in the plane it is another."""
     text = inspect.getdoc(thing) or ""
     paragraph = re.sub(
         r"\s*\[[A-Z]\w*\d{4}[a-z]?[^\]]*\](, (eqs?\.|section) [\w.-]*\w)?", "", " ".join(text.split("\n\n")[0].split())
     )
-    paragraph = re.sub(r"\s*\([^()]*\bequations?\b[^()]*\)", "", paragraph)
+    paragraph = without_count(paragraph)
     match = re.match(r"(.+?[.:])(?:\s|$)", paragraph)
     return (match[1] if match else paragraph).replace("`", "").rstrip(":.") + ("." if paragraph else "")
 

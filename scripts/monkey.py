@@ -16,8 +16,18 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-LONGEST_PAUSE = 1.0  # s
+LONGEST_PAUSE = 0.25  # s in which the window itself computes; others may have the processor for longer
 MOST_GROWTH = 50.0  # MB, after the first tenth of the actions
+
+
+def memory_at_rest() -> float:
+    """Resident memory of this process, MB, when nothing was done for a while: the application has tidied up by then."""
+    from PySide6.QtTest import QTest
+
+    from gui.application import TIDY_MS
+
+    QTest.qWait(2 * TIDY_MS)
+    return memory()
 
 
 def memory() -> float:
@@ -63,15 +73,19 @@ def inside(actions: int, seed: int) -> int:
     sys.excepthook = lambda *error: errors.append("".join(traceback.format_exception(*error)))
     warm = max(1, actions // 10)
     monkey.act(warm)
-    before, began = memory(), time.monotonic()
+    before, began = memory_at_rest(), time.monotonic()
     monkey.act(actions - warm)
-    grown, longest = memory() - before, max(monkey.pauses)
+    took = time.monotonic() - began
+    now, longest = memory_at_rest(), max(monkey.pauses)
+    grown = now - before
     own = monkey.busy[monkey.pauses.index(longest)]
-    print(f"{actions} actions with seed {seed} in {time.monotonic() - began:.0f} s")
+    print(f"{actions} actions with seed {seed} in {took:.0f} s")
     print(
         f"longest pause {longest:.2f} s, of which the window computed {own:.2f} s (at most {max(monkey.busy):.2f} s); "
-        f"memory grew by {grown:.0f} MB to {memory():.0f} MB; {len(errors)} exceptions"
+        f"memory grew by {grown:.0f} MB to {now:.0f} MB; {len(errors)} exceptions"
     )
+    if max(monkey.busy) > LONGEST_PAUSE:
+        print("before its longest computation:", ", ".join(monkey.before_longest()))
     for error in errors[:3]:
         print(error)
     if errors:
@@ -79,7 +93,7 @@ def inside(actions: int, seed: int) -> int:
     window.document.abandon()
     window.close()
     application.close()
-    return int(bool(errors) or longest > LONGEST_PAUSE or grown > MOST_GROWTH)
+    return int(bool(errors) or max(monkey.busy) > LONGEST_PAUSE or grown > MOST_GROWTH)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import re
 from html import escape
 from typing import Any, Final
 
+from ..words import without_count
+
 GREEK: Final = {
     "alpha": "α",
     "beta": "β",
@@ -33,10 +35,13 @@ _REFERENCE: Final = re.compile(r",? ?\[[A-Z]\w*\d{4}[a-z]?[^\]]*\](?:, (?:eqs?\.
 
 
 def documented(thing: Any) -> str:
-    """The docstring of a class, or a docstring, in one line per paragraph, without references and indented code."""
+    """The docstring of a class, or a docstring, in one line per paragraph, without references and indented code.
+
+    How many equations there are is told by the table beside it.
+    """
     text = thing if isinstance(thing, str) else inspect.getdoc(thing) or ""
     paragraphs = [part for part in text.split("\n\n") if not part.startswith(("    ", "Parameters\n"))]
-    return "\n".join(_REFERENCE.sub("", " ".join(part.split())) for part in paragraphs)
+    return "\n".join(without_count(_REFERENCE.sub("", " ".join(part.split()))) for part in paragraphs)
 
 
 def headline(law: str) -> str:

@@ -18,6 +18,8 @@ from ..turns import single_shot
 from .base import PLAIN, Field, Surroundings, show
 
 INSIDE = 2  # pixels that Qt leaves free on both sides of a text
+DIGITS = 7
+"""Of a number that is not edited, where there is room: micrometres of a metre can be read."""
 GESTURE_PAUSE = 900  # ms without a step after which the next one is a gesture of its own
 
 
@@ -96,7 +98,7 @@ def fits(edit: QLineEdit, text: str) -> bool:
 class NumberEdit(QLineEdit):
     """A line edit for one number in display units. None is an empty text.
 
-    The text has all digits while it is edited, else five, or fewer if there is no room: an exponent is never cut. Up
+    The text has all digits while it is edited, else seven, or fewer if there is no room: an exponent is never cut. Up
     and Down (Ctrl and the wheel) step; a series of steps is one gesture. Shift steps ten times as far, Alt a tenth.
     """
 
@@ -136,7 +138,7 @@ class NumberEdit(QLineEdit):
 
     def _fitting(self) -> str:
         factor = float(self._units.to_display(1.0, self._unit)) if self._unit else 1.0
-        for digits in range(5, 0, -1):
+        for digits in range(DIGITS, 0, -1):
             text = self._text(lambda number, digits=digits: readable(number, abs(factor) * self._scale, digits))
             if self._fits(text):
                 break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -54,6 +54,14 @@ PRESETS: Final = (
 )
 
 
+SIZES: Final = {
+    "link": ("Section", "Width and height of the link"),
+    "box": ("Edge", "All edges of the box"),
+    "cylinder": ("Length", "Length of the cylinder; it is a quarter as thick"),
+    "disk": ("Diameter", "Diameter of the disk; it is a tenth as thick"),
+    "ball": ("Diameter", "Diameter of the ball"),
+}
+"""What is asked about the size of a body, and what that is."""
 MESH_UNITS: Final = {"mm": 1e-3, "m": 1.0, "cm": 1e-2, "inch": 0.0254}
 """Units of mesh files, in metres."""
 LARGEST_MESH: Final = 20.0
@@ -72,14 +80,15 @@ class Stock:
     ----------
     material
         One of `masses.MATERIALS`.
-    section
-        Width and height of a link, m; None is what fits the first one, and is kept then.
+    sizes
+        Width and height of a link, and the largest dimension of other bodies, m, by the preset; those of a link that
+        fit the first one are kept.
     path, mesh_unit
         The file of a mesh, and the unit of its numbers, one of `MESH_UNITS`.
     """
 
     material: str = "Aluminium"
-    section: float | None = None
+    sizes: dict[str, float | None] = field(default_factory=dict)
     path: str = ""
     mesh_unit: str = "mm"
 
@@ -120,9 +129,8 @@ def made(
         place, reach = 0.5 * (points[0] + points[1]), float(np.linalg.norm(along))
         if _in_one_place(points):
             raise mb.ModelError("both ends of the link are in the same place; click two points")
-        if stock.section is None:
-            stock.section = rounded(0.08 * reach)
-        shapes: list[mb.Shape] = [mb.Box(size=(reach, stock.section, stock.section))]
+        section = stock.sizes["link"] = stock.sizes.get("link") or rounded(0.08 * reach)
+        shapes: list[mb.Shape] = [mb.Box(size=(reach, section, section))]
         turn = _along(along / reach, normal)
     else:
         shapes = [_shape(preset.name, length, stock)]
@@ -152,14 +160,17 @@ def _in_one_place(points: list[Array]) -> bool:
 
 
 def _shape(name: str, length: float, stock: Stock) -> mb.Shape:
+    size = stock.sizes.get(name)
     if name == "box":
-        return mb.Box(size=(rounded(0.2 * length),) * 3)
+        return mb.Box(size=(size or rounded(0.2 * length),) * 3)
     if name == "cylinder":
-        return mb.Cylinder(radius=rounded(0.05 * length), length=rounded(0.4 * length))
+        long = size or rounded(0.4 * length)
+        return mb.Cylinder(radius=long / 8.0, length=long)
     if name == "disk":
-        return mb.Cylinder(radius=rounded(0.15 * length), length=rounded(0.03 * length))
+        wide = size or 2.0 * rounded(0.15 * length)
+        return mb.Cylinder(radius=0.5 * wide, length=0.1 * wide)
     if name == "ball":
-        return mb.Sphere(radius=rounded(0.1 * length))
+        return mb.Sphere(radius=0.5 * size if size else rounded(0.1 * length))
     return mb.Mesh(path=stock.path, scale=MESH_UNITS[stock.mesh_unit])
 
 

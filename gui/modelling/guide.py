@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QObject, QSize, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from .. import theme
@@ -23,6 +23,7 @@ class Guide(QFrame):
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
         self.setObjectName("guide")
+        self.setAttribute(Qt.WidgetAttribute.WA_NoMousePropagation)  # a click beside its buttons is none into the view
         self._over = over
         self._steps: list[str] = []
         self._present = 0
@@ -65,11 +66,15 @@ class Guide(QFrame):
         self.raise_()
 
     def end(self) -> None:
-        """Nothing is under way any more; the keyboard goes back to the view instead of into the next field."""
+        """Nothing is under way any more."""
+        self._give_focus_back()
+        self.hide()
+
+    def _give_focus_back(self) -> None:
+        """The keyboard goes back to the view: from what is hidden it would go into the next field of the window."""
         focus = QApplication.focusWidget()
         if focus is not None and self.isAncestorOf(focus):
             self._over.setFocus()
-        self.hide()
 
     def set_fact(self, fact: str) -> None:
         """What is to be known meanwhile, such as the freedoms that are left."""
@@ -79,6 +84,8 @@ class Guide(QFrame):
 
     def set_buttons(self, buttons: Sequence[QWidget]) -> None:
         """Widgets for choices, before the cross; those of before go."""
+        if self._buttons.count():
+            self._give_focus_back()
         while (item := self._buttons.takeAt(0)) is not None:
             item.widget().hide()
             item.widget().deleteLater()

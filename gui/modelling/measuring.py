@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from ..fields.numbers import NumberEdit, short
@@ -39,6 +39,7 @@ class Measuring(QFrame):
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
         self.setObjectName("measuring")
+        self.setAttribute(Qt.WidgetAttribute.WA_NoMousePropagation)  # a click beside a number is none into the view
         self._over = over
         self._units: Any = None
         self._typed: list[str] = []
@@ -188,6 +189,23 @@ class Measuring(QFrame):
         if len(in_plane) > 2:
             self._typed.remove(in_plane[0])
         self.changed.emit()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click on a name goes to its number."""
+        under = self.childAt(event.position().toPoint())
+        name = next((name for name, label in self._labels.items() if label is under), None)
+        if name is not None:
+            self.edits[name].setFocus(Qt.FocusReason.TabFocusReason)
+
+    def focusNextPrevChild(self, onwards: bool) -> bool:
+        """Tab goes from number to number, and from the last one to the first."""
+        shown = [edit for edit in self.edits.values() if edit.isVisible()]
+        at = next((k for k, edit in enumerate(shown) if edit.hasFocus()), None)
+        if at is None:
+            return super().focusNextPrevChild(onwards)
+        reason = Qt.FocusReason.TabFocusReason if onwards else Qt.FocusReason.BacktabFocusReason
+        shown[(at + (1 if onwards else -1)) % len(shown)].setFocus(reason)
+        return True
 
     # --- where it is, and keys of the view ---------------------------------------------------------------------------
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import html
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QMouseEvent, QPainter
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
@@ -16,13 +17,14 @@ from mbframe.joints.driven import Drive
 
 from ..document import Document
 from ..fields.numbers import NumberEdit
+from ..names import one_line
 from ..tasks import Model
 from ..view import View
-from ..view_tools import ViewTool, facing
+from ..view_tools import ViewTool, facing, pixels
 from . import bodies, catalogue, masses
 from .guide import Guide
 from .measuring import Measuring
-from .pointing import FLOOR, Pointed, paint_axis, paint_line, paint_snap, pointed, working_normal
+from .pointing import FLOOR, Pointed, paint_axis, paint_label, paint_line, paint_snap, pointed, working_normal
 from .preview_tasks import PreviewTask
 from .snapping import Snap
 
@@ -42,6 +44,18 @@ STEPS: Final = {
 }
 TYPED: Final = "typed"
 """What a point is called whose numbers were typed."""
+PICKED: Final = {
+    "first body": "body_i",
+    "second body": "body_j",
+    "body": "body_j",
+    "first point": "body_i",
+    "second point": "body_j",
+    "first joint": "first",
+    "second joint": "second",
+}
+"""Under which name it is kept what a step has picked, if not under its own."""
+LONGEST: Final = 24
+"""Letters of a name that are shown while picking."""
 SHORT: Final = {
     "first body": "first body",
     "second body": "second body",
@@ -80,6 +94,7 @@ class Placing(ViewTool):
         self.axis: Array | None = None
         self._step = 0
         self._pointed: Pointed | None = None
+        self._mouse: QPointF | None = None
         self._last_snap: Snap | None = None
         self._job: Any = None
         self._asked: Any = None
@@ -106,6 +121,7 @@ class Placing(ViewTool):
         self.kind = kind
         self._show_described()
         self._tell()
+        self._clear_of_bars()
         self.changed.emit()
 
     def begin_body(self, preset: bodies.Preset, path: str = "") -> None:
@@ -116,9 +132,15 @@ class Placing(ViewTool):
         self._show_described()
         self._tell()
         if preset.name != "point mass" and not preset.flexible:
-            first = [self._mesh_units(size)] if path else self._section() if preset.name == "link" else []
+            first = [self._mesh_units(size)] if path else self._size(preset.name)
             self.guide.set_buttons([*first, self._materials()])
+        self._clear_of_bars()
         self.changed.emit()
+
+    def _clear_of_bars(self) -> None:
+        """What is there was seen as a whole: it still is beside the bars, where one has to click."""
+        if len(self.system.bodies):
+            self.view.camera.resized()
 
     def cancel(self) -> None:
         """Leave everything as it was."""
@@ -131,13 +153,13 @@ class Placing(ViewTool):
     def _forget_model(self) -> None:
         """Another model may be of another size."""
         self.cancel()
-        self.stock.section = None
+        self.stock.sizes.clear()
 
     def _reset(self) -> None:
         self.kind = self.preset = None
         self.picked, self.points, self.axis = {}, [], None
         self._step, self._pointed, self._last_snap, self._job, self._asked = 0, None, None, None, None
-        self._by_numbers = False
+        self._by_numbers, self._mouse = False, None
         self.guide.set_buttons([])
         self.measuring.end()
         self.view.setCursor(Qt.CursorShape.ArrowCursor)
@@ -162,29 +184,30 @@ class Placing(ViewTool):
         choice.currentIndexChanged.connect(lambda _: setattr(self.stock, "material", choice.currentData()))
         return choice
 
-    def _section(self) -> list[QWidget]:
-        """Width and height of links: chosen once, kept for the next ones."""
+    def _size(self, preset: str) -> list[QWidget]:
+        """Width and height of links, the largest dimension of other bodies: chosen once, kept for the next ones."""
+        word, tip = bodies.SIZES[preset]
         edit = NumberEdit("m", self.document.units, self.guide)
-        edit.setObjectName("section")
+        edit.setObjectName("section" if preset == "link" else "size")
         edit.setFixedWidth(64)
         edit.setPlaceholderText("fitting")
-        edit.setToolTip("Width and height of the link; it is kept for the next one")
-        edit.set_value(self.stock.section)
+        edit.setToolTip(f"{tip}; it is kept for the next one")
+        edit.set_value(self.stock.sizes.get(preset))
 
         def take(*_: object) -> None:
             try:
                 value = edit.read()
                 if value is not None and not value > 0.0:
-                    raise ValueError("the section must be above 0")
+                    raise ValueError(f"the {word.lower()} must be above 0")
             except ValueError as error:
                 self.guide.set_fact(str(error))
                 return
-            self.stock.section = value
+            self.stock.sizes[preset] = value
             self.guide.set_fact("")
 
         edit.typed.connect(take)
         edit.confirmed.connect(lambda _: self.view.setFocus())
-        return [QLabel(f"Section, {self.document.units.label('m')}", self.guide), edit]
+        return [QLabel(f"{word}, {self.document.units.label('m')}", self.guide), edit]
 
     def _mesh_units(self, size: float) -> QComboBox:
         """In which unit a mesh file is, which it does not say; each with the size that the body has then."""
@@ -219,6 +242,7 @@ class Placing(ViewTool):
         if not self.active or self.view.scene is None or self.pick == "axis":
             return
         through = self.points[-1] if self.points else self.picked.get("at_i")
+        self._mouse = event.position()
         self._pointed = pointed(self.view, self.system, event.position(), self._bodies(), through)
         self._follow_numbers()
         if self.pick in ("point", "second point") and self._pointed.snap is not None:
@@ -295,8 +319,12 @@ class Placing(ViewTool):
         else:
             self._tell()
 
+    def _body_of(self, element: Any) -> mb.Body:
+        """The body that a click on an element means; beside all, the ground."""
+        return element if isinstance(element, mb.Body) else _carrier(element) or self.system.ground
+
     def _take_body(self, element: Any) -> None:
-        body = element if isinstance(element, mb.Body) else _carrier(element) or self.system.ground
+        body = self._body_of(element)
         other = self.picked.get("body_i")
         if body is other:
             self._complain(f"{body.name} is the first body already; click another one.")
@@ -451,8 +479,8 @@ class Placing(ViewTool):
 
     def _add(self, element: Any) -> None:
         # Things are placed where one looks, with room around them for the next; what is typed, and a mesh, may be
-        # anywhere and have any size.
-        if self._by_numbers:
+        # anywhere and have any size, and a block at the edge of the view may reach beyond it.
+        if self._by_numbers or self._leaves_view(element):
             self.view.camera.see_all()
         elif len(self.system.bodies) or self.preset is None or self.preset.name != "mesh":
             self.view.camera.hold()
@@ -465,6 +493,17 @@ class Placing(ViewTool):
         self.guide.end()
         self.changed.emit()
         self.added.emit(element)
+
+    def _leaves_view(self, element: Any) -> bool:
+        """Whether a new body would not be seen as a whole."""
+        from mbframe.render.parts import shape_corners
+        from mbframe.render.placement import Poses
+
+        if self.preset is None or self.view.camera.by_hand or not len(self.system.bodies):
+            return False
+        poses = Poses.of_bodies([element])
+        corners = [poses.point(element.name, corner) for corner in shape_corners(element)]
+        return any(spot is None or not self.view.rect().contains(spot.toPoint()) for spot in pixels(self.view, corners))
 
     # --- what is told and shown ---------------------------------------------------------------------------------------
 
@@ -479,11 +518,23 @@ class Placing(ViewTool):
         if self.kind.needs_axis(self.system.dimension) or "axis_i" in self.kind.cls.parameters():
             steps.append("axis")
         shown = [
-            STEPS.get(step, "Axis: click into the view, or Add") if k == self._step else SHORT[step]
+            STEPS.get(step, "Axis: click into the view, or Add")
+            if k == self._step
+            else self._taken(step)
+            if k < self._step
+            else SHORT[step]
             for k, step in enumerate(steps)
         ]
         icon = {"Joints": "joint", "Drivers": "driver", "Measures": "measure"}.get(self.kind.group, "force")
         self.guide.tell(icon, shown, self._step)
+
+    def _taken(self, step: str) -> str:
+        """What was picked in a step, by its name."""
+        taken = self.picked.get(PICKED.get(step, step))
+        if (name := getattr(taken, "name", None)) is None:
+            return SHORT[step]
+        words = one_line(name)
+        return html.escape(words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…")
 
     def _preview(self, snap: Snap | None) -> None:
         """Ask which freedoms would be left; only joints and drivers take any."""
@@ -537,15 +588,12 @@ class Placing(ViewTool):
             if point is not None:
                 paint_axis(self.view, painter, point, self.axis, length)
             return
-        if snap is None or self.pick in (
-            "first body",
-            "second body",
-            "body",
-            "joint",
-            "first joint",
-            "second joint",
-            "measure",
-        ):
+        if self.pick in ("first body", "second body", "body"):
+            if self._mouse is not None and self._pointed is not None:  # beside a thin body there is the ground
+                name = self._body_of(self._pointed.element).name
+                paint_label(painter, self._mouse + QPointF(14.0, -10.0), one_line(name))
+            return
+        if snap is None or self.pick in ("joint", "first joint", "second joint", "measure"):
             return
         begin = self.points[-1] if self.points else self.picked.get("at_i")
         if begin is not None:

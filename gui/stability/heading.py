@@ -36,7 +36,7 @@ ABOUT = (
 )
 VERDICT_COLORS = {"stable": "good", "marginal": "warning", "unstable": "bad", NOT_DETERMINED: "warning"}
 CHIP = 16  # pixels of a critical value beside its text
-WIDE = 110  # letters; a heading that is narrower saves room
+WIDE = 130  # letters; a heading that is narrower saves room
 LONG_ABOUT, SHORT_ABOUT = 17, 9  # letters of the state that are seen, at least
 EXPLANATION = (
     "Roots tell what becomes of a small disturbance of an equilibrium or a steady motion: whether it dies out or "

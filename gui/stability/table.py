@@ -36,8 +36,10 @@ COLUMNS = (
 )
 MOVING = 1
 """The column of words: it comes second, so that it is seen where there is no room for all, and has what is left."""
-LETTERS = 22
+LETTERS = 14
 """Of the words that are seen at least."""
+SPARED = (3, 2)
+"""Columns that go where there is no room for all, one after the other: their numbers follow from the root."""
 BESIDE = 10
 """Pixels on both sides of a title."""
 WORDS = {
@@ -208,9 +210,15 @@ class ModeTable(QTableView):
         others = [column for column in range(len(COLUMNS)) if column != MOVING]
         for column in others:
             self._widths[column] = max(self._widths[column], self.sizeHintForColumn(column), titles[column])
-        left = self.viewport().width() - sum(self._widths[column] for column in others)
-        self._widths[MOVING] = max(left, letters(self, LETTERS), titles[MOVING])
+        least = max(letters(self, LETTERS), titles[MOVING])
+        for count in range(len(SPARED) + 1):
+            spared = SPARED[:count]
+            left = self.viewport().width() - sum(self._widths[column] for column in others if column not in spared)
+            if left >= least:
+                break
+        self._widths[MOVING] = max(left, least)
         for column, width in enumerate(self._widths):
+            self.setColumnHidden(column, column in spared)
             self.setColumnWidth(column, width)
 
     def select(self, row: int) -> None:

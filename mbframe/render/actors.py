@@ -145,6 +145,29 @@ class SurfaceActor:
         data.compute_normals(cell_normals=False, split_vertices=False, consistent_normals=False, inplace=True)
 
 
+def silhouette_of(plotter: Any, surface: Surface, color: Color, width: float) -> SurfaceActor:
+    """The outline of a surface as lines, wherever the camera is: of what one sees through, a skin would be seen too."""
+    from vtkmodules.vtkFiltersCore import vtkCleanPolyData
+    from vtkmodules.vtkFiltersHybrid import vtkPolyDataSilhouette
+    from vtkmodules.vtkRenderingCore import vtkPolyDataMapper
+
+    whole = vtkCleanPolyData()  # an edge is one of two triangles that share its ends
+    whole.SetInputData(surface_data(surface))
+    whole.PointMergingOn()
+    outline = vtkPolyDataSilhouette()
+    outline.SetInputConnection(whole.GetOutputPort())
+    outline.SetCamera(plotter.renderer.GetActiveCamera())
+    outline.SetEnableFeatureAngle(0)
+    mapper = vtkPolyDataMapper()
+    mapper.SetInputConnection(outline.GetOutputPort())
+    mapper.ScalarVisibilityOff()
+    drawn = SurfaceActor(plotter, mapper, color, lit=False, pickable=False)
+    drawn.actor.GetProperty().SetLineWidth(width)
+    outline.SetDirectionToCameraOrigin()
+    outline.SetProp3D(drawn.actor)
+    return drawn
+
+
 def place_all(actors: Sequence[SurfaceActor], matrices: Array) -> None:
     """Put actors where matrices (n, 4, 4) say."""
     for actor, elements in zip(actors, matrices.reshape(-1, 16).tolist(), strict=True):
@@ -171,6 +194,15 @@ def add_lines(plotter: Any, points: Array, lines: Any, colors: Array, opacity: A
     actor.GetProperty().SetLineWidth(width)
     plotter.add_actor(actor, reset_camera=False, render=False, pickable=False)
     return actor
+
+
+def move_points(actor: Any, places: ArrayLike) -> None:
+    """Bring the points of an actor's data elsewhere."""
+    from vtkmodules.util.numpy_support import numpy_to_vtk
+
+    data = actor.GetMapper().GetInput()
+    data.GetPoints().SetData(numpy_to_vtk(np.ascontiguousarray(places, np.float32), deep=True))
+    data.GetPoints().Modified()
 
 
 def camera_light(position: Sequence[float], intensity: float) -> Any:

@@ -74,6 +74,17 @@ def fitted(points: Array, towards: Array, up: Array, aspect: float, margin: floa
     return center, distance_for(points, towards, up, center, narrowed(margin), aspect)
 
 
+def fitted_beside(
+    points: Array, towards: Array, up: Array, aspect: float, margin: float = MARGIN, *, above: float, below: float
+) -> tuple[Array, float]:
+    """As `fitted`, in what is left of a picture of which shares of the height, above and below, are covered."""
+    free = 1.0 - above - below
+    center, distance = fitted(points, towards, up, aspect / free, margin)
+    distance /= free
+    height = 2.0 * distance * np.tan(np.radians(ANGLE) / 2.0)
+    return center - 0.5 * (below - above) * height * view_axes(towards, up)[:, 1], distance
+
+
 def narrowed(margin: float) -> float:
     """The angle of view, degrees, that leaves some room around what is seen."""
     return ANGLE / margin

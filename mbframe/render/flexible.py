@@ -93,7 +93,7 @@ def _tubes(part: Any, sketch: Sketch) -> Skin:
     around = np.arange(SIDES)
     for (a, b), area in zip(part.lines, areas, strict=True):
         axes = frame_with_axis(part.nodes[b] - part.nodes[a])
-        radius = float(np.clip(np.sqrt(area / np.pi), 0.15 * sketch.bar, sketch.bar))
+        radius = float(np.clip(np.sqrt(area / np.pi), 0.25 * sketch.bar, sketch.bar))
         ring = circle @ axes.T
         start = count
         for node in (a, b):

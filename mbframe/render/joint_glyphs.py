@@ -75,7 +75,7 @@ def _(element: joints.PointDriver, sketch: Sketch) -> list[Part]:
 @glyph_parts.register
 def _(element: joints.RevoluteJoint, sketch: Sketch) -> list[Part]:
     i, j, r = sides(element, sketch)
-    length = (4.1 if i.body is None or j.body is None else 3.0) * r
+    length = max((4.1 if i.body is None or j.body is None else 3.0) * r, 2.0 * (sketch.cover(element) + 0.1 * r))
     head = s.cylinder(0.85 * r, 0.3 * r, 0.08 * r, 32)
     pin = s.joined([s.cylinder(0.55 * r, length, 0.05 * r, 32), *(head.moved((0, 0, z * length / 2)) for z in (-1, 1))])
     eye = s.tube(1.3 * r, 0.56 * r, 2.3 * r, 0.12 * r, 48)

@@ -180,7 +180,7 @@ class Sketch:
             points += found
         for body in self.system.bodies:
             center = self.center_of_mass(body)
-            local = [center, *_corners(body)]
+            local = [center, *shape_corners(body)]
             if not body.shapes and len(distinct([port.point for port in self.ports_of(body.name)], 0.0)) < 2:
                 edges, axes = box_of_inertia(body)
                 local += [center + axes @ (0.5 * edges * sign) for sign in (-1.0, 1.0)]
@@ -209,6 +209,12 @@ class Sketch:
             found[body.name] = min(self.bar, 0.14 * apart) if apart > 1e-3 * self.bar else self.bar
         return found
 
+    def fineness(self, element: str) -> float:
+        """How thin the bars of an element are, or of the bodies that it holds, as a share of those usual here."""
+        ports = self.ports.get(element)
+        bodies = [element] if ports is None else [port.body for port in ports if port.body is not None]
+        return min((self.bar_of(body) for body in bodies if body in self._bars), default=self.bar) / self.bar
+
     @cached_property
     def layers(self) -> Mapping[str, float]:
         """Heights over the plane at which the bodies of a planar system are drawn, m: bodies that meet have others.
@@ -223,7 +229,8 @@ class Sketch:
             taken = {chosen[name] for name in near if name is not None and name in chosen}
             chosen[body.name] = next(k for k in range(len(taken) + 1) if k not in taken)
         top = max([1, *chosen.values()])
-        return {name: (k / top - 0.5) * self.bar for name, k in chosen.items()}
+        bar = max(self._bars.values(), default=self.bar)
+        return {name: (k / top - 0.5) * bar for name, k in chosen.items()}
 
     @cached_property
     def back(self) -> float:
@@ -242,7 +249,7 @@ class Sketch:
 
     def span(self, body: str | None) -> float:
         """Diagonal of the box around a body's shapes, m; 0 if it has none."""
-        corners = list(_corners(self.system[body])) if body is not None else []
+        corners = list(shape_corners(self.system[body])) if body is not None else []
         return float(np.linalg.norm(np.ptp(corners, axis=0))) if corners else 0.0
 
     def joint_size(self, element: Connection) -> float:
@@ -250,6 +257,21 @@ class Sketch:
         bodies = [port.body for port in self.ports[element.name] if port.body is not None]
         least = 0.7 * min(map(self.bar_of, bodies), default=self.bar)
         return 0.5 * max([*map(self.thickness, bodies), least])
+
+    def cover(self, element: Connection) -> float:
+        """How far along its z axis the bodies that an element holds reach over its point, m: a pin shows beyond.
+
+        Counted are their shapes through which the axis goes, and in the plane the layers of the bodies.
+        """
+        found = [0.0]
+        for port in self.ports[element.name]:
+            if port.body is None:
+                continue
+            layer = abs(self.layers.get(port.body, 0.0))
+            if self.planar:
+                found.append(layer + 0.5 * self.thickness(port.body))
+            found += [layer + _reach_along(shape, port) for shape in self.system[port.body].shapes]
+        return min(max(found), 0.1 * self.extent)
 
     def reach(self, i: Port, j: Port, axis: int = 2) -> tuple[float, float]:
         """The lowest and highest displacement of the second port along an axis of the first, by default z, m."""
@@ -260,7 +282,7 @@ class Sketch:
         return float(np.min(shift)), float(np.max(shift))
 
 
-def _corners(body: Any) -> Iterator[Array]:
+def shape_corners(body: Any) -> Iterator[Array]:
     """Corners of the boxes around a body's shapes, in body axes; meshes count with their position only."""
     for shape in body.shapes:
         half = _half_size(shape)
@@ -277,6 +299,17 @@ def _half_size(shape: Shape) -> Array:
     if isinstance(shape, Sphere):
         return np.full(3, radius)
     return np.array([radius, radius, length / 2.0])
+
+
+def _reach_along(shape: Shape, port: Port) -> float:
+    """How far a shape reaches over a port along its z axis, m; 0 if the axis does not go through it."""
+    turn = rotation3(shape.rotation)
+    at, axis, half = turn.T @ (port.point - point3(shape.position)), turn.T @ port.axes[:, 2], _half_size(shape)
+    main = int(np.argmax(np.abs(axis)))
+    across = [k for k in range(3) if k != main]
+    if abs(axis[main]) < 0.9 or np.any(np.abs(at[across]) > half[across]) or not half.all():
+        return 0.0
+    return float(abs(at[main]) + half[main])
 
 
 def _thin(shape: Shape) -> float:

@@ -6,7 +6,7 @@ space, and `point3`, `rotation3` are the one place that lifts them there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,7 +59,12 @@ class Poses:
     @classmethod
     def described(cls, system: Any) -> Poses:
         """Those in which the model is described."""
-        return cls({body.name: (point3(body.position), _rotation_of(body)) for body in system.bodies})
+        return cls.of_bodies(system.bodies)
+
+    @classmethod
+    def of_bodies(cls, bodies: Iterable[Any]) -> Poses:
+        """Those in which bodies are described, whether they are part of a system yet or not."""
+        return cls({body.name: (point3(body.position), _rotation_of(body)) for body in bodies})
 
     @classmethod
     def of_state(cls, state: Any) -> Poses:

@@ -26,9 +26,11 @@ from .actors import (
     mapper_of,
     off_screen_plotter,
     place_all,
+    silhouette_of,
     surface_data,
 )
 from .availability import check_drawing
+from .backbones import Backbones
 from .framing import Framing
 from .geometry import parts_of
 from .merging import MergedPart, merged
@@ -45,6 +47,7 @@ INSTANTS = 60  # of a motion are looked at to find out how much room it takes
 # From where, seen from the camera, and how strong.
 LIGHTS = (((-0.5, 0.7, 1.0), 0.74), ((0.9, 0.1, 0.8), 0.31), ((0.0, -0.6, 1.0), 0.24))
 OUTLINE = 0.006  # width of the outline of what is selected, as a share of the extent
+LINE = 3.0  # pixels; width of the outline of what is selected and transparent
 GLASS = 0.3  # opacity of what one sees through
 ARROW_LENGTH = 0.2  # of the longest arrow of a kind, as a share of the extent
 
@@ -134,6 +137,8 @@ class Scene:
         self._followed: str | None = None if follow is None else self._named(follow)
         self._room = room
         self.parallel = self.sketch.planar if parallel is None else parallel
+        self.covered = (0.0, 0.0)
+        """Shares of the picture's height, above and below, over which something else lies: `fit` leaves them free."""
         self._trails: dict[str, Any] = {}
         self._arrows: dict[str, list[SurfaceActor]] = {}
         self._arrow_scales: dict[str, float] = {}
@@ -148,6 +153,7 @@ class Scene:
         """Between the lines of the grid, m; 0 without one."""
         self.floor: Floor = floor_of(self.sketch, self._corners)
         self._actors = self._add_parts()
+        self._backbones = Backbones(self.plotter, self.sketch, hidden)
         self._shadows: list[SurfaceActor] = []
         self._lit = True
         self._outlines: list[tuple[Any, SurfaceActor]] = []
@@ -188,6 +194,7 @@ class Scene:
         self._poses = poses
         matrices = self._placements.matrices(poses)
         place_all(self._actors, matrices)
+        self._backbones.place(poses)
         if self._shadows:
             place_all(self._shadows, self._projection @ matrices[self._casting])
         self._place_outlines()
@@ -215,7 +222,9 @@ class Scene:
         """
         width, height = self.plotter.window_size
         aspect = width / max(height, 1)
-        center, distance = cam.fitted(self._in_view(), self._towards, self._up, aspect, margin)
+        center, distance = cam.fitted_beside(
+            self._in_view(), self._towards, self._up, aspect, margin, above=self.covered[0], below=self.covered[1]
+        )
         if self._followed is not None:
             center = center + self.shift(self._followed)
         cam.place(self.plotter.camera, center, self._towards, self._up, distance, self.parallel)
@@ -225,6 +234,13 @@ class Scene:
     def _in_view(self) -> Array:
         """The points (n, 3) that have to be in view; seen from a followed body, where that is described."""
         return self._corners if self._followed is None else self._framing.relative(self._followed)
+
+    def set_parallel(self, on: bool) -> None:
+        """Draw without perspective, or with it; what the camera looks at keeps its size."""
+        self.parallel = on
+        camera = self.plotter.camera
+        camera.parallel_scale = camera.distance * np.tan(np.radians(camera.view_angle) / 2.0)
+        camera.parallel_projection = on
 
     def follow(self, body: Any) -> None:
         """Let the camera move along with a body; None lets it stand still again."""
@@ -256,6 +272,9 @@ class Scene:
         chosen = [part for part in self._drawn if part.element == self._selected and part.deformed is None]
         self._outlines = []
         for part in chosen:
+            if part.opacity < 1.0:
+                self._outlines.append((part.placement, silhouette_of(self.plotter, part.surface, SELECTED, LINE)))
+                continue
             skin = SurfaceActor(self.plotter, mapper_of(self._skin(part)), SELECTED, lit=False, pickable=False)
             skin.actor.GetProperty().FrontfaceCullingOn()
             self._outlines.append((part.placement, skin))
@@ -266,7 +285,7 @@ class Scene:
 
     def _skin(self, part: Part) -> Any:
         """The surface of a part, larger all around; corners at edges are moved along the mean of their normals."""
-        width = OUTLINE * self.sketch.extent
+        width = OUTLINE * self.sketch.extent * self.sketch.fineness(part.element)
         surface = part.surface
         places, which = np.unique(np.round(surface.vertices, 9), axis=0, return_inverse=True)
         total = np.zeros(places.shape)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMessageBox
 
 import mbframe as mb
 
@@ -21,6 +21,8 @@ LEFT_OUT = {
     *("colour", "add_mesh", "reset_layout", "run", "new_spatial", "new_planar", "rename"),
 }
 """Actions that open dialogs, or that the monkey does in its own way."""
+PATIENCE = 200
+"""Milliseconds after which it leaves a question that an action waits for."""
 
 
 class Monkey:
@@ -35,10 +37,14 @@ class Monkey:
         self.log: list[str] = []
         self.pauses: list[float] = []
         self.busy: list[float] = []
+        self._done: list[int] = []
         self._last, self._spent = time.monotonic(), time.thread_time()
         self._heart = QTimer(window)
         self._heart.timeout.connect(self._beat)
         self._heart.start(20)
+        self._impatience = QTimer(window)  # an action that waits for an answer would wait forever
+        self._impatience.timeout.connect(self._leave_questions)
+        self._impatience.start(PATIENCE)
         window.modelling.confirm_delete = lambda element: True
         window.panels["tree"].confirm_delete = lambda element: True
 
@@ -46,7 +52,13 @@ class Monkey:
         now, spent = time.monotonic(), time.thread_time()
         self.pauses.append(now - self._last)
         self.busy.append(spent - self._spent)
+        self._done.append(len(self.log))
         self._last, self._spent = now, spent
+
+    def before_longest(self, count: int = 3) -> list[str]:
+        """What it did last when the window had computed for longest."""
+        done = self._done[self.busy.index(max(self.busy))]
+        return self.log[max(0, done - count) : done]
 
     def act(self, count: int, each: Callable[[], None] = lambda: None) -> None:
         """Do so many things."""
@@ -77,6 +89,13 @@ class Monkey:
                 widget.close()  # as Escape and a click beside it do
             elif widget.isVisible() and isinstance(widget, QDialog):
                 self.random.choice((widget.accept, widget.reject, lambda: None))()
+
+    def _leave_questions(self) -> None:
+        """Say no to what waits for an answer: no file is written, and nothing is lost."""
+        asking = QApplication.activeModalWidget()
+        if isinstance(asking, QFileDialog | QMessageBox):
+            self.log.append(f"left {asking.windowTitle()!r}")
+            asking.reject()
 
     # ---- Deeds ----------------------------------------------------------------------------------------------------
 

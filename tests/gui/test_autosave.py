@@ -38,6 +38,7 @@ def test_edits_are_written_and_can_be_recovered(qtbot, document, autosave, tmp_p
     document.open_example("four_bar")
     document.save_as(tmp_path / "linkage.json")
     document.run_settings = RunSettings("stiff", 3.0)
+    document.looks = lambda: {"units": "mm/deg"}
     monkeypatch.setattr("gui.autosave.time", SimpleNamespace(time=lambda: 1234.5))
     with qtbot.waitSignal(autosave.written):
         document.set(document.system["bar 1"], mass=7.0)
@@ -48,8 +49,10 @@ def test_edits_are_written_and_can_be_recovered(qtbot, document, autosave, tmp_p
     assert recovery.path == tmp_path / "linkage.json"
     assert recovery.name == "linkage.json"
     assert recovery.saved_at == 1234.5
-    other = Document()
+    other, looks = Document(), []
+    other.looks_restored.connect(looks.append)
     assert offer(other, tmp_path, lambda _: True).file == recovery.file
+    assert looks == [{"units": "mm/deg"}]
     assert other.model_text() == text
     assert other.dirty
     assert other.path == tmp_path / "linkage.json"

@@ -173,7 +173,7 @@ def test_a_longer_link_has_the_same_section():
         for reach in (0.2, 0.6)
     )
     assert long.mass == pytest.approx(3.0 * short.mass)
-    stock.section = 0.05
+    stock.sizes["link"] = 0.05
     other = bodies.made(bodies.PRESETS[0], "link", [np.zeros(3), np.array([1.0, 0, 0])], system, stock, NORMAL)
     assert other.mass == pytest.approx(7850.0 * 0.05**2)
 
@@ -348,3 +348,104 @@ def test_moving_a_body_says_what_moves_along(qapp):
     document.set(bar, mass=7.0)
     assert len(document.messages) == 1
     document.close()
+
+
+# --- what a new user stumbled over ---------------------------------------------------------------------------------
+
+
+def begun(window, qtbot) -> Builder:  # noqa: F811
+    """A crank and a rod in the plane, in a window that has the keyboard."""
+    window.files.new(2)
+    with qtbot.waitActive(window, timeout=20_000):
+        window.activateWindow()
+    qtbot.waitUntil(lambda: window.view.scene is not None, timeout=20_000)
+    builder = Builder(window)
+    builder.link((0.0, 0.0), (0.2, 0.2))
+    builder.link((0.2, 0.2), (0.6, 0.0))
+    return builder
+
+
+def test_after_add_the_keyboard_is_in_the_view(window, qtbot):  # noqa: F811
+    """The button that had it went, and the field after it took it: the next shortcut renamed the joint."""
+    builder = begun(window, qtbot)
+    joint = builder.joint("TranslationalJoint", (0.0, -0.25), (0.4, 0.1), (0.6, 0.0), axis="x")
+    assert window.view.hasFocus()
+    QTest.keyClick(window.focusWidget(), Qt.Key.Key_F)
+    assert joint.name == "translational joint"
+
+
+def test_a_click_beside_a_number_places_nothing(window, qtbot):  # noqa: F811
+    """Clicks on the names in the bars went on into the view below them."""
+    builder = begun(window, qtbot)
+    builder.start("link")
+    placing = window.modelling.placing
+    builder.click((0.6, 0.0))
+    measuring, guide = placing.measuring, window.modelling.guide
+    label = measuring._labels["length"]
+    QTest.mouseClick(label, Qt.MouseButton.LeftButton)
+    assert measuring.edits["length"].hasFocus()
+    for widget in (measuring.hint, guide.text, guide):
+        QTest.mouseClick(widget, Qt.MouseButton.LeftButton, pos=widget.rect().bottomLeft())
+    assert len(placing.points) == 1
+
+
+def test_tab_goes_round_the_numbers_of_a_point(window, qtbot):  # noqa: F811
+    """From the last one it went to the speed of the player, and the next number with it."""
+    builder = begun(window, qtbot)
+    builder.start("link")
+    builder.click((0.6, 0.0))
+    edits = window.modelling.placing.measuring.edits
+    edits["angle"].setFocus()
+    for key, name in (
+        (Qt.Key.Key_Tab, "x"),
+        (Qt.Key.Key_Tab, "y"),
+        (Qt.Key.Key_Backtab, "x"),
+        (Qt.Key.Key_Backtab, "angle"),
+    ):
+        QTest.keyClick(window.focusWidget(), key)
+        assert edits[name].hasFocus(), name
+
+
+def test_the_bar_says_which_bodies_were_taken(window, qtbot):  # noqa: F811
+    """A click beside a thin link takes the ground: it said "first body" all the same."""
+    builder = begun(window, qtbot)
+    guide = window.modelling.guide
+    window.document.rename(window.document.system["link"], "<b>crank")
+    builder.start("RevoluteJoint")
+    builder.click((0.0, -0.25))
+    assert "1&nbsp;ground" in guide.text.text()
+    builder.click((0.1, 0.1))
+    assert "2&nbsp;&lt;b&gt;crank" in guide.text.text()
+
+
+def test_a_body_that_would_reach_beyond_the_view_is_brought_into_it(window, qtbot):  # noqa: F811
+    """A block at the end of a rod was half outside."""
+    builder = begun(window, qtbot)
+    window.view.camera.see_all()
+    window.view.camera.resized()
+    builder.start("box")
+    edge = window.modelling.guide.findChild(NumberEdit, "size")
+    edge.setFocus()
+    QTest.keyClicks(edge, "300 mm")
+    QTest.keyClick(edge, Qt.Key.Key_Return)
+    builder.click((0.6, 0.0))
+    box = builder.last()
+    assert box.shapes[0].size == (0.3, 0.3, 0.3)
+    window.view.rebuild_now()
+    for x, y in ((0.45, -0.15), (0.75, 0.15), (0.0, 0.0)):
+        assert window.view.rect().contains(builder.spot((x, y)))
+
+
+def test_what_is_seen_as_a_whole_is_not_below_the_bars(window, qtbot):  # noqa: F811
+    """The ends to be clicked next were below the steps and the numbers."""
+    window.resize(1280, 800)
+    window.files.new(2)
+    qtbot.waitUntil(lambda: window.view.scene is not None, timeout=20_000)
+    builder = Builder(window)
+    builder.link((0.0, 0.0), (0.0, 0.4))
+    window.view.camera.see_all()
+    window.view.camera.resized()
+    builder.start("link")
+    bars = (window.modelling.guide, window.modelling.placing.measuring)
+    for point in ((0.0, 0.0), (0.0, 0.4)):
+        assert not any(bar.geometry().contains(builder.spot(point)) for bar in bars)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -73,6 +75,14 @@ def cell(grid: NumberGrid, row: int, column: int) -> str:
 )
 def test_the_formula_comes_from_the_docstring(cls, expected):
     assert headline(documented(cls)) == expected
+
+
+def test_a_number_of_equations_that_is_another_in_the_plane_is_left_out():
+    """Beside two equations of a hinge in the plane there was "five equations"."""
+    for cls in vars(mb).values():
+        if isinstance(cls, type) and issubclass(cls, mb.Joint):
+            assert not re.search(r"\b(two|three|four|five|six) equations\b", documented(cls)), cls.__name__
+    assert "the axes stay parallel" in documented(mb.RevoluteJoint)
 
 
 def test_formulas_are_printed():

@@ -43,6 +43,22 @@ def test_keys_go_from_card_to_card_and_open_them(gallery, qtbot):
     assert chosen.args == [ALL[0].name]
 
 
+def test_keys_lead_from_the_search_to_what_it_found(gallery, qtbot):
+    """Return and Down in the field did nothing: only the mouse led on."""
+    gallery.search.setFocus()
+    qtbot.keyClick(gallery.search, Qt.Key.Key_Return)  # no words, no choice
+    qtbot.keyClicks(gallery.search, "bicycle 3.5")
+    with qtbot.waitSignal(gallery.example_chosen) as chosen:
+        qtbot.keyClick(gallery.search, Qt.Key.Key_Return)
+    assert chosen.args == ["whipple_bicycle_slow"]
+    gallery.search.setText("bicycle")
+    qtbot.keyClick(gallery.search, Qt.Key.Key_Down)
+    assert gallery.focusWidget().exhibit.name == "whipple_bicycle"
+    gallery.search.setText("no such words")
+    with qtbot.assertNotEmitted(gallery.example_chosen):
+        qtbot.keyClick(gallery.search, Qt.Key.Key_Return)
+
+
 def test_every_example_is_described():
     words = json.loads((FOLDER / "gallery.json").read_text(encoding="utf-8"))
     assert set(mb.examples.names()) <= set(words)

@@ -324,7 +324,11 @@ def test_hide_isolate_and_colour(window, qtbot):  # noqa: F811
     window.actions_["hide"].trigger()
     view.rebuild_now()
     assert view.hidden == {"bar 2"}
+    tree = window.panels["tree"]
+    item = next(one for one in tree._items.values() if one.text(0) == "bar 2")
+    assert "hidden" in item.toolTip(0)  # in the tree one sees what one does not see
     window.actions_["show_all"].trigger()
+    assert "hidden" not in item.toolTip(0)
     document.select(document.system["bar 1"])
     window.actions_["isolate"].trigger()
     view.rebuild_now()

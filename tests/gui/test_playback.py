@@ -257,6 +257,13 @@ def test_without_a_run_nothing_plays(document):
     assert player.span == (0.0, 0.0)
 
 
+def test_another_model_is_played_at_its_own_speed(player, document):
+    """An empty model had the hundredth of the one before."""
+    player.set_speed(0.01)
+    document.new(2)
+    assert player.speed == 1.0
+
+
 def test_short_runs_are_played_slowly():
     assert fitting_speed(5.0) == 1.0
     assert fitting_speed(0.03) == 0.01

@@ -170,11 +170,35 @@ def test_looks_survive_a_project(window, with_run, tmp_path, qtbot):
     assert window.document.time == 0.15
 
 
+@pytest.mark.parametrize("name", ["front", "top"])
+def test_the_side_from_which_all_is_seen_survives(window, tmp_path, qtbot, name):
+    """A model that was seen from the front was seen askew when it was opened again, or recovered."""
+    window.open_example("four_bar")
+    view = window.view
+    qtbot.waitUntil(lambda: view.scene is not None, timeout=60_000)
+    view.rebuild_now()
+    view.camera.look(name)
+    view.camera._stop()
+    view.camera.resized()
+    view.scene.view(name)
+    pose = view.camera.pose
+    found = window.document.looks()
+    window.open_example("slider_crank")
+    view.rebuild_now()
+    window.open_example("four_bar")
+    window.document.looks_restored.emit(found)
+    view.rebuild_now()
+    np.testing.assert_allclose(view.camera.pose.towards, pose.towards, atol=1e-6)
+    np.testing.assert_allclose(view.camera.pose.up, pose.up, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     "looks",
     [
         {"view": 1, "plots": {}, "time": "x", "units": []},
         {"view": {"camera": {"position": [0, 0, 0], "focus": [0, 0, 0], "up": [0, 0, 1]}, "trails": [1, {"body": []}]}},
+        {"view": {"side": [0, 0, 0]}},
+        {"view": {"side": [1, "front"]}},
         {"view": {"camera": {"position": [0, 0, 1]}, "hidden": [3], "followed": [], "arrows": 7}, "plots": [1, ["no"]]},
     ],
 )

@@ -215,6 +215,15 @@ def test_a_run_that_does_not_start_leaves_messages_with_the_elements(panel):
     assert not panel.bar.isVisible()
 
 
+def test_a_model_without_bodies_says_what_to_do_in_the_window(panel):
+    """It advised to write Python."""
+    panel.document.new(2)
+    panel.runner.start()
+    assert not panel.runner.running
+    assert "Add a body" in panel.document.messages[-1].text
+    assert "mb." not in panel.document.messages[-1].text
+
+
 def test_cancel_keeps_what_there_is(panel, qtbot):
     panel.runner.start()
     job = panel.solver.jobs[0]

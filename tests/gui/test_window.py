@@ -28,6 +28,7 @@ from gui import icons, theme
 from gui.document import Document
 from gui.files import dropped_file
 from gui.hint import Hint
+from gui.view_tools import pixels
 from gui.window import MainWindow
 
 from .hands import type_into
@@ -488,6 +489,25 @@ def test_units_are_chosen_per_document(window, settings):
     assert window.actions_["units_mm/deg"].isChecked()
     assert not window.actions_["units_SI"].isChecked()
     assert settings.units().name == "mm/deg"
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1300, 850)])
+def test_the_hint_does_not_cover_the_mechanism(window, qtbot, size):
+    """The first hint lay over the lower half of the four-bar linkage; without it there is more room."""
+    window.resize(*size)
+    window.open_example("four_bar")
+    view = window.view
+    qtbot.waitUntil(lambda: view.scene is not None and view.drawing.image is not None, timeout=60_000)
+    view.rebuild_now()
+
+    def lowest() -> float:
+        return max(spot.y() for spot in pixels(view, view.scene._corners) if spot is not None)
+
+    assert window.hint.isVisible()
+    assert lowest() < window.hint.y()
+    near = view.camera.pose.metres_per_pixel(view.height())
+    window.hint.dismiss()
+    assert view.camera.pose.metres_per_pixel(view.height()) < near
 
 
 def test_the_hint_is_dismissed_for_good(window, qtbot, settings):

@@ -18,7 +18,8 @@ from mbframe.render import Poses, Scene, availability, can_draw, picture
 from mbframe.render.availability import RenderError, missing_libraries, why_not
 from mbframe.render.camera import ANGLE, VIEWS, view_directions
 from mbframe.render.geometry import parts_of
-from mbframe.render.parts import Sketch
+from mbframe.render.parts import Part, Sketch
+from mbframe.render.placement import rotation3
 from mbframe.render.style import SELECTED, THEMES
 from mbframe.state import Motion, State
 
@@ -269,6 +270,89 @@ def test_links_and_pins_are_as_large_as_the_links_are_long(count: int):
         if part.element in ("link 2", "pin 2"):
             assert np.ptp(part.surface.vertices[:, 1]) < 0.5, part.name
             assert np.ptp(part.surface.vertices[:, 2]) < 0.5, part.name
+
+
+def test_a_long_chain_is_seen_from_afar_and_moves():
+    """Its links are a quarter of a pixel thick with all of it in view: there was an empty picture."""
+    system = chain(500)
+    with Scene(system, **PLAIN) as scene:
+        scene.view("front")
+        strong = np.ptp(scene.image().astype(int), axis=2).max(axis=0) > 60  # columns with a colour
+        assert strong.mean() > 0.7
+        turned = {link.name: (np.array([0.0, link.position[0], 0.0]), rotation3(np.pi / 2)) for link in system.bodies}
+        scene.show(Poses(turned))
+        assert (np.ptp(scene.image().astype(int), axis=2).max(axis=0) > 60).mean() < 0.1
+
+
+def test_layers_of_a_chain_in_the_plane_are_a_link_apart():
+    """Links were set off by a share of the whole length: seen aslant, a chain was a flight of stairs."""
+    sketch = Sketch(chain(30))
+    heights = list(sketch.layers.values())
+    assert 0.0 < np.ptp(heights) <= max(sketch.thickness(body.name) for body in sketch.system.bodies)
+
+
+@pytest.mark.parametrize("count", [5, 500])
+def test_the_outline_of_a_link_is_no_larger_than_the_link(count: int):
+    with Scene(chain(count), **PLAIN) as scene:
+        before = set(scene.plotter.renderer.actors.values())
+        scene.highlight("link 2")
+        (skin,) = set(scene.plotter.renderer.actors.values()) - before
+        low, high = skin.GetBounds()[2:4]
+        assert 0.14 < high - low < 0.4
+
+
+def test_pins_of_the_plane_show_in_front_of_their_links():
+    """Heads of pins between two links were inside the nearer one."""
+    system = mb.examples.four_bar()
+    sketch = Sketch(system)
+    parts = parts_of(sketch)
+
+    def top(part: Part) -> float:
+        matrix = part.transform(sketch.described).matrix
+        return float((part.surface.vertices @ matrix[2, :3] + matrix[2, 3]).max())
+
+    for joint in ("A", "B", "C", "D"):
+        held = {port.body for port in sketch.ports[joint]}
+        pin = next(part for part in parts if part.name == f"{joint}/pin")
+        assert top(pin) > max(top(part) for part in parts if part.role == "body" and part.body in held), joint
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_pin_shows_on_both_sides_of_the_block_that_it_holds(dimension: int):
+    """It was inside: neither seen nor to be clicked."""
+    system = mb.System("block", dimension=dimension)
+    cls: Any = mb.PlanarBody if dimension == 2 else mb.RigidBody
+    solid = {"mass": 1.0, "inertia": 0.1 if dimension == 2 else (0.1, 0.1, 0.1)}
+    rod = system.add(cls("rod", **solid, shapes=[mb.Box(size=(1.0, 0.02, 0.02))]))
+    place = (0.5, 0.0, 0.0)[:dimension]
+    block = system.add(cls("block", **solid, position=place, shapes=[mb.Box(size=(0.1, 0.1, 0.1))]))
+    system.add(mb.RevoluteJoint("pin", rod, block, at=place, axis=(0.0, 0.0, 1.0)))
+    sketch = Sketch(system)
+    parts = parts_of(sketch)
+
+    def heights(part: Part) -> np.ndarray:
+        matrix = part.transform(sketch.described).matrix
+        return part.surface.vertices @ matrix[2, :3] + matrix[2, 3]
+
+    pin = heights(next(part for part in parts if part.name == "pin/pin"))
+    solid_block = heights(next(part for part in parts if part.role == "body" and part.body == block.name))
+    assert pin.max() > solid_block.max()
+    assert pin.min() < solid_block.min()
+
+
+def test_a_selected_body_that_one_sees_through_has_an_outline_and_its_own_colour():
+    """The far side of the second skin was seen through it: it looked as if it was painted."""
+    system = mb.System("ball")
+    system.add(mb.RigidBody("ball", mass=1.0, inertia=(1, 1, 1), position=(1, 2, 3), shapes=[mb.Sphere(radius=1.0)]))
+    with Scene(system, **PLAIN, transparent=["ball"]) as scene:
+        before = scene.image().astype(int)
+        scene.highlight("ball")
+        after = scene.image().astype(int)
+        changed = np.abs(after - before).max(axis=2) > 40
+        assert changed.any(axis=1).sum() > 0.5 * SIZE[1]  # all around
+        assert changed.mean() < 0.05  # and nothing but a line
+        scene.highlight(None)
+        np.testing.assert_array_equal(scene.image(), before)
 
 
 def test_links_have_round_ends_about_their_pins():
