@@ -162,6 +162,7 @@ class Search:
         self.inertia = float(np.sqrt(mass)) * self.assembler.size
         self.reference = float(np.sqrt(mass) * np.linalg.norm(eq.system.gravity))  # how large loads are
         self.steps = 0
+        self.beyond = ""  # which flexible body would have had to be bent too far, and what helps
 
     def start(self) -> Place:
         """The closed position to start from."""
@@ -238,6 +239,8 @@ class Search:
         motions = self.eq.state(self.t, np.concatenate([place.q, acceleration, place.z])).motions
         name = max(motions, key=lambda n: float(np.linalg.norm(motions[n].velocity)))
         size = float(np.linalg.norm(motions[name].velocity))
+        if self.beyond:
+            return f"System {self.eq.system.name!r}: no equilibrium was found. On the way to it, {self.beyond}"
         return (
             f"System {self.eq.system.name!r}: no equilibrium was found; {name!r} would still start with {size:.3g} "
             "m/s^2. Hold what is free to fall or to spin by a joint or a spring, check the loads, or start from a "
@@ -321,7 +324,9 @@ class Search:
         self.eq.accept(self.t)
         try:
             moved = self._place(q, self.eq.work.z.copy())
-        except np.linalg.LinAlgError:  # flexible bodies that are bent too far have no inertia
+        except (np.linalg.LinAlgError, AnalysisError):  # flexible bodies that are bent too far have no inertia
+            remarks = {str(b.body): b.formulation.beyond(q[b.q_slice]) for b in self.eq.tables.bodies}
+            self.beyond = next((f"{body}: {why}" for body, why in remarks.items() if why), self.beyond)
             return None
         return moved if np.isfinite(moved.unbalanced) else None
 

@@ -266,6 +266,12 @@ class FlexibleBody(Body):
         some = np.argsort(bounds)[-ENOUGH:]
         return some[(bounds[some] > limit) & (bounds[some] < np.inf)]
 
+    def deformed_by(self, modal_coordinates: Array) -> tuple[float, float]:
+        """How far a small deformation moves its nodes at most (m), and turns them (rad)."""
+        shapes = self.shapes_in_frame
+        moves, turns = (part @ modal_coordinates for part in (shapes.translations, shapes.some_rotations))
+        return tuple(float(np.linalg.norm(part, axis=1).max(initial=0.0)) for part in (moves, turns))
+
     def most_turned(self, modal_coordinates: Array) -> NDArray[np.intp]:
         """Some of the instants at which its nodes turn most."""
         return self._most_bent(modal_coordinates, self.shapes_in_frame.some_rotations, 0.0)

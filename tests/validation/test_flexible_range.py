@@ -295,6 +295,25 @@ def test_at_the_limit_the_deflection_is_off_by_about_a_percent(load: float, stif
     assert 0.005 < abs(down / -abs(exact) - 1.0) < 0.015
 
 
+@pytest.mark.parametrize("frame", ["node", "mean"])
+def test_equilibria_of_bodies_that_only_deform_are_balanced(frame: str) -> None:
+    """A spring along the beam that stiffens with the square of the deflection: one linear step is not enough."""
+    system = cantilever(-0.1 * RIGIDITY / LENGTH**2 * Z, frame=frame)
+    spring = {"at_i": (LENGTH, 0.1, 0.0), "at_j": (LENGTH, 0.0, 0.0), "stiffness": 1e3, "free_length": 0.1}
+    system.add(mb.SpringDamper("spring", system.ground, system["rod"], **spring))
+    state = mb.equilibrium(system)
+    assert state.residual < 1e-10
+    started = mb.evaluate(system, state)
+    assert np.abs(started.acceleration("rod", local_point=LENGTH * X)).max() < 1e-6
+
+
+def test_an_equilibrium_beyond_the_range_of_a_node_is_refused() -> None:
+    """All shapes seen from a node: bent by 0.24 rad the body has no inertia of second order left in some motion."""
+    system = cantilever(0.5 * RIGIDITY / LENGTH**2 * Z, mb.flexible.free_modes(PART, n_modes=PART.n_freedoms - 6))
+    with pytest.raises(mb.AnalysisError, match=r"FlexibleBody 'rod'.*deformed so far.*frame=\"mean\""):
+        mb.equilibrium(system)
+
+
 @pytest.mark.parametrize("stored", [None, [0.0, 1e-3]])
 def test_a_run_that_fails_has_warned_before(stored: list[float] | None) -> None:
     """A free beam seen from its end, without stiffening, spins so fast that it bends without bound.
