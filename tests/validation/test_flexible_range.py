@@ -314,6 +314,22 @@ def test_an_equilibrium_beyond_the_range_of_a_node_is_refused() -> None:
         mb.equilibrium(system)
 
 
+@pytest.mark.parametrize("stiffening", [False, True])
+@pytest.mark.parametrize("frame", ["node", "mean"])
+def test_a_thin_wire_bends_as_thick_ones_do(frame: str, stiffening: bool) -> None:
+    """I / A L^2 = 1e-10, all shapes: bending is 1e-13 as stiff as the shortest stretching, and has to carry the load."""
+    area = 12e-10 * LENGTH**2
+    moment = area**2 / 12
+    values = {"area": area, "second_moments": (moment, moment), "torsion": 1.7 * moment}
+    material = {"young": YOUNG, "shear": 8.1e10, "density": DENSITY}
+    wire = mb.flexible.beam(length=LENGTH, elements=8, **values, **material)
+    modes = mb.flexible.free_modes(wire, n_modes=wire.n_freedoms - 6)
+    force = -0.01 * YOUNG * moment / LENGTH**2 * Z
+    system = cantilever(force, modes, frame=frame, geometric_stiffening=stiffening)
+    state = mb.equilibrium(system)
+    assert state.position(system["rod"], local_point=LENGTH * X)[2] == pytest.approx(-0.01 / 3, rel=1e-4)
+
+
 @pytest.mark.parametrize("stored", [None, [0.0, 1e-3]])
 def test_a_run_that_fails_has_warned_before(stored: list[float] | None) -> None:
     """A free beam seen from its end, without stiffening, spins so fast that it bends without bound.
