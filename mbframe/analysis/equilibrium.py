@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from ..bodies.formulations import Formulation, NewtonEuler, PlanarAngle
 from ..equations.equations import Equations
 from ..errors import AnalysisError, check_kinds
+from ..solvers.flexible_range import flexible_bodies
 from ..state import Motion, State
 from ..system import System
 from .assemble import Assembler
@@ -163,7 +165,9 @@ class Search:
         self.inertia = float(np.sqrt(mass)) * self.assembler.size
         self.reference = float(np.sqrt(mass) * np.linalg.norm(eq.system.gravity))  # how large loads are at least
         self.steps = 0
-        self.beyond = ""  # which flexible body would have had to be bent too far, and what helps
+        self.flexible = np.zeros(eq.n_q, bool)  # which coordinates are deformations
+        for b, _ in flexible_bodies(eq):
+            self.flexible[b.q_slice.start + 7 : b.q_slice.stop] = True
 
     def start(self) -> Place:
         """The closed position to start from."""
@@ -172,13 +176,21 @@ class Search:
         self.reference = max(self.reference, self._size_of_loads(place))
         return place
 
-    def _place(self, q: Array, z: Array) -> Place:
+    def _place(self, q: Array, z: Array, deformed: bool = False) -> Place:
+        """A place, whose motions are measured by the mass of the undeformed bodies, or of the `deformed` ones.
+
+        Statics needs no inertia, which flexible bodies lose in the frame of a node where they are bent much.
+        """
+        measure = None
+        if self.flexible.any() and not deformed:
+            flat = np.where(self.flexible, 0.0, q)
+            measure = self.eq.evaluate(self.t, flat, self.rest, z).mass.copy()
         e = self.eq.evaluate(self.t, q, self.rest, z)
+        mass, jacobian, force = (e.mass if measure is None else measure).toarray(), e.jacobian.toarray(), e.force.copy()
         z_rate = self.eq.work.z_rate[self.own].copy()
-        rank = Rank(self.eq, self.t, q, self.rest, z)
-        load = np.concatenate([rank.free.T @ e.force, z_rate])
-        mass, jacobian = e.mass.toarray(), e.jacobian.toarray()
-        return Place(q, z, rank.free, rank.velocities, mass, jacobian, e.force, load)
+        rank = Rank(self.eq, self.t, q, self.rest, z, measure)
+        load = np.concatenate([rank.free.T @ force, z_rate])
+        return Place(q, z, rank.free, rank.velocities, mass, jacobian, force, load)
 
     # --- two ways ----------------------------------------------------------------------------------------------------
 
@@ -242,8 +254,6 @@ class Search:
         motions = self.eq.state(self.t, np.concatenate([place.q, acceleration, place.z])).motions
         name = max(motions, key=lambda n: float(np.linalg.norm(motions[n].velocity)))
         size = float(np.linalg.norm(motions[name].velocity))
-        if self.beyond:
-            return f"System {self.eq.system.name!r}: no equilibrium was found. On the way to it, {self.beyond}"
         return (
             f"System {self.eq.system.name!r}: no equilibrium was found; {name!r} would still start with {size:.3g} "
             "m/s^2. Hold what is free to fall or to spin by a joint or a spring, check the loads, or start from a "
@@ -334,9 +344,7 @@ class Search:
         self.eq.accept(self.t)
         try:
             moved = self._place(q, self.eq.work.z.copy())
-        except (np.linalg.LinAlgError, AnalysisError):  # flexible bodies that are bent too far have no inertia
-            remarks = {str(b.body): b.formulation.beyond(q[b.q_slice]) for b in self.eq.tables.bodies}
-            self.beyond = next((f"{body}: {why}" for body, why in remarks.items() if why), self.beyond)
+        except np.linalg.LinAlgError:
             return None
         return moved if np.isfinite(moved.unbalanced) else None
 
@@ -344,6 +352,8 @@ class Search:
 
     def equilibrium(self, place: Place) -> Equilibrium:
         """The state at a place that is an equilibrium."""
+        with suppress(np.linalg.LinAlgError, AnalysisError):  # without inertia it is one too, and warned of
+            place = self._place(place.q, place.z, deformed=True)
         hessian, size = self._hessian(place)
         n = len(hessian)
         values: Array = np.linalg.eigvalsh(0.5 * (hessian + hessian.T)).astype(float)
