@@ -409,6 +409,27 @@ def test_a_twisted_shaft_is_not_bent() -> None:
     assert not said(system)
 
 
+@pytest.mark.parametrize(("stiffening", "inside", "beyond"), [(False, 0.13, 0.16), (True, 0.4, 0.46)])
+def test_a_twisted_strip_says_so(stiffening: bool, inside: float, beyond: float) -> None:
+    """30 x 2 mm: its planes of bending turn with it, and a linear theory does not know."""
+    width, height = 0.03, 0.002
+    moments, torsion = (height * width**3 / 12, width * height**3 / 12), width * height**3 / 3
+    values = {"area": width * height, "second_moments": moments, "torsion": torsion}
+    strip = mb.flexible.beam(length=LENGTH, elements=8, young=YOUNG, shear=8.1e10, density=DENSITY, **values)
+    modes = mb.flexible.clamped_modes(strip, node=0, n_modes=16)
+
+    def twisted(angle: float) -> mb.System:
+        system = cantilever(np.zeros(3), modes, geometric_stiffening=stiffening)
+        torque = angle * 8.1e10 * torsion / LENGTH
+        system.add(mb.Torque("twist", system["rod"], at=LENGTH * X, torque=torque * X))
+        return system
+
+    seen = 0.5 if stiffening else 1.0  # mean axes turn with the middle
+    assert not said(twisted(inside / seen))
+    (message,) = said(twisted(beyond / seen))
+    assert "FlexibleBody 'rod' is twisted by up to" in message
+
+
 def test_a_bent_solid_says_so() -> None:
     """Nodes of solids have no turns of their own; those of their neighbourhoods count."""
     skfem = pytest.importorskip("skfem")
@@ -456,6 +477,22 @@ def test_the_line_of_a_joint_is_straight(cls: type, kind: str) -> None:
         assert len(found) == (flexible_first or cls is not mb.PointOnLineJoint)
         assert all(str(joint) in message and f"use a {SLEEVES[cls]}" in message for message in found)
         assert flexible_first or all("exchange the bodies" in message for message in found)
+
+
+@pytest.mark.parametrize(
+    ("cls", "axis", "values"), [(mb.ScrewJoint, X, {"pitch": 0.01}), (mb.PlanarJoint, Z, {})], ids=["screw", "plane"]
+)
+def test_threads_and_planes_are_straight(cls: type, axis: np.ndarray, values: dict[str, float]) -> None:
+    for flexible_first in (True, False):
+        system = mb.System("slide", gravity=(0, 0, 0))
+        rod = system.add(mb.FlexibleBody("rod", BETWEEN))
+        nut = system.add(mb.RigidBody("nut", mass=0.1, inertia=(1e-4, 1e-4, 1e-4), position=0.5 * X))
+        joint = system.add(
+            cls("slide", *((rod, nut) if flexible_first else (nut, rod)), at=0.5 * X, axis=axis, **values)
+        )
+        found = rigid_lines(system)
+        assert len(found) == flexible_first
+        assert all(str(joint) in message and "FlexibleBody 'rod'" in message for message in found)
 
 
 def test_a_sleeve_on_the_wrong_body_says_so() -> None:
