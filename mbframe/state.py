@@ -149,9 +149,17 @@ class State:
     def _moving_point(self, asked: str, body: Body | str, local_point: ArrayLike | None) -> tuple[Array, Array]:
         """Where a point of a body is in its axes, and how fast it moves there."""
         point = self._point(asked, local_point)
-        if isinstance(body, str) or local_point is None:
+        if local_point is None:
             return point, np.zeros(3)
         m = self.motion(body)
+        if isinstance(body, str):
+            if len(m.modal_coordinates):
+                message = (
+                    f"found the name {body!r} of a flexible body, which does not tell how its nodes move; pass the body, "
+                    f"system[{body!r}]"
+                )
+                raise ModelError([Problem("State", asked, message)])
+            return point, np.zeros(3)
         return body.moving_point(point, m.modal_coordinates, m.modal_velocities)
 
     def _point(self, asked: str, local_point: ArrayLike | None) -> Array:

@@ -228,9 +228,19 @@ class Assembler:
         return self._evaluate(self.q).mass[place, place].toarray()
 
     def span(self, q: Array, step: Array) -> float:
-        """How far a step goes: largest angle by which it turns a body (rad), or displacement relative to the model."""
-        motions = self._state(q, step).motions.values()
-        return max(max(_length(m.angular_velocity), _length(m.velocity) / self.size) for m in motions)
+        """How far a step goes: largest angle by which it turns a body (rad), or displacement relative to the model.
+
+        A flexible body also goes as far as it is deformed.
+        """
+        motions = self._state(q, step).motions
+        turns = [_length(m.angular_velocity) for m in motions.values()]
+        moves = [_length(m.velocity) for m in motions.values()]
+        for b in self.eq.tables.bodies:
+            if len(modal := motions[b.body.name].modal_velocities):
+                move, turn = b.body.deformed_by(modal)
+                moves.append(move)
+                turns.append(turn)
+        return max(*turns, max(moves) / self.size)
 
     def _limited(self, q: Array, step: Array) -> Array:
         """q after a step, which is shortened if it goes too far for a linear one."""

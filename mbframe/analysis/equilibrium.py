@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from ..bodies.formulations import Formulation, NewtonEuler, PlanarAngle
 from ..equations.equations import Equations
 from ..errors import AnalysisError, check_kinds
+from ..solvers.flexible_range import flexible_bodies
 from ..state import Motion, State
 from ..system import System
 from .assemble import Assembler
@@ -31,6 +33,7 @@ NUDGE = 1e-3  # off an equilibrium that is not a minimum
 FREE_LOAD = 1e-8  # largest load that no motion removes, relative to all loads
 DIFFERENCE = 1e-6  # step of differences by own states
 ZERO = 1e-10  # stiffnesses below that, relative to the largest, are zero
+LEAST = 1e-14  # the same where a load acts on them: thin wires bend so easily beside their stretching
 UNSYMMETRIC = 1e-7  # a stiffness matrix whose asymmetry exceeds that has no potential
 
 
@@ -48,7 +51,7 @@ class Equilibrium(State):
         decide), or "without potential" (loads that no potential energy has, such as follower forces and controllers).
     residual
         What is left of the loads: norm of the accelerations with which the mechanism would start, weighted by mass,
-        relative to that of the largest loads met (of the bodies without constraints; at least that of gravity).
+        relative to that of the loads there and at the start (of the bodies without constraints; at least of gravity).
     iterations
         Steps that were needed.
     """
@@ -160,21 +163,34 @@ class Search:
         self.largest_step = LARGEST_ROLL if eq.n_rows > eq.tables.n_holonomic else LARGEST_STEP
         mass = sum(b.body.mass_properties()[0] for b in eq.tables.bodies)
         self.inertia = float(np.sqrt(mass)) * self.assembler.size
-        self.reference = float(np.sqrt(mass) * np.linalg.norm(eq.system.gravity))  # how large loads are
+        self.reference = float(np.sqrt(mass) * np.linalg.norm(eq.system.gravity))  # how large loads are at least
         self.steps = 0
+        self.flexible = np.zeros(eq.n_q, bool)  # which coordinates are deformations
+        for b, _ in flexible_bodies(eq):
+            self.flexible[b.q_slice.start + 7 : b.q_slice.stop] = True
 
     def start(self) -> Place:
         """The closed position to start from."""
         z = self.eq.split(self.eq.coordinates(self.assembler.start))[2].copy()
-        return self._place(self.assembler.closed(), z)
+        place = self._place(self.assembler.closed(), z)
+        self.reference = max(self.reference, self._size_of_loads(place))
+        return place
 
-    def _place(self, q: Array, z: Array) -> Place:
+    def _place(self, q: Array, z: Array, deformed: bool = False) -> Place:
+        """A place, whose motions are measured by the mass of the undeformed bodies, or of the `deformed` ones.
+
+        Statics needs no inertia, which flexible bodies lose in the frame of a node where they are bent much.
+        """
+        measure = None
+        if self.flexible.any() and not deformed:
+            flat = np.where(self.flexible, 0.0, q)
+            measure = self.eq.evaluate(self.t, flat, self.rest, z).mass.copy()
         e = self.eq.evaluate(self.t, q, self.rest, z)
+        mass, jacobian, force = (e.mass if measure is None else measure).toarray(), e.jacobian.toarray(), e.force.copy()
         z_rate = self.eq.work.z_rate[self.own].copy()
-        rank = Rank(self.eq, self.t, q, self.rest, z)
-        load = np.concatenate([rank.free.T @ e.force, z_rate])
-        mass, jacobian = e.mass.toarray(), e.jacobian.toarray()
-        return Place(q, z, rank.free, rank.velocities, mass, jacobian, e.force, load)
+        rank = Rank(self.eq, self.t, q, self.rest, z, measure)
+        load = np.concatenate([rank.free.T @ force, z_rate])
+        return Place(q, z, rank.free, rank.velocities, mass, jacobian, force, load)
 
     # --- two ways ----------------------------------------------------------------------------------------------------
 
@@ -248,12 +264,19 @@ class Search:
 
     def _newton_step(self, place: Place, matrix: Array) -> tuple[Array, bool]:
         """The Newton step, and whether it is the last one: so short that rounding is all that is left after it."""
-        step: Array = np.linalg.lstsq(matrix, place.load, rcond=ZERO)[0].astype(float)
-        rest = np.linalg.norm(place.load - matrix @ step)
-        self.reference = max(self.reference, float(np.linalg.norm(place.velocities.T @ place.force)))
+        reference = max(self.reference, self._size_of_loads(place))
+        for least in (ZERO, LEAST):
+            step: Array = np.linalg.lstsq(matrix, place.load, rcond=least)[0].astype(float)
+            rest = np.linalg.norm(place.load - matrix @ step)
+            if rest <= FREE_LOAD * reference:
+                break
         rounding = 1e-13 * np.abs(matrix).max(initial=0.0) * self.inertia
         short = self._length(place, step) <= NEAR
-        return step, bool(short and rest <= FREE_LOAD * self.reference + rounding)
+        return step, bool(short and rest <= FREE_LOAD * reference + rounding)
+
+    def _size_of_loads(self, place: Place) -> float:
+        """Of the bodies without constraints, weighted by mass."""
+        return float(np.linalg.norm(place.velocities.T @ place.force))
 
     def _length(self, place: Place, step: Array) -> float:
         """How far a step goes, in rad or lengths of the model."""
@@ -321,7 +344,7 @@ class Search:
         self.eq.accept(self.t)
         try:
             moved = self._place(q, self.eq.work.z.copy())
-        except np.linalg.LinAlgError:  # flexible bodies that are bent too far have no inertia
+        except np.linalg.LinAlgError:
             return None
         return moved if np.isfinite(moved.unbalanced) else None
 
@@ -329,6 +352,8 @@ class Search:
 
     def equilibrium(self, place: Place) -> Equilibrium:
         """The state at a place that is an equilibrium."""
+        with suppress(np.linalg.LinAlgError, AnalysisError):  # without inertia it is one too, and warned of
+            place = self._place(place.q, place.z, deformed=True)
         hessian, size = self._hessian(place)
         n = len(hessian)
         values: Array = np.linalg.eigvalsh(0.5 * (hessian + hessian.T)).astype(float)
@@ -340,7 +365,8 @@ class Search:
             kind = "maximum" if np.all(values < -ZERO * size) else "saddle"
         else:
             kind = "minimum" if np.all(values > ZERO * size) else "indifferent"
-        residual = place.unbalanced / self.reference if self.reference > 0.0 else 0.0
+        reference = max(self.reference, self._size_of_loads(place))
+        residual = place.unbalanced / reference if reference > 0.0 else 0.0
         return Equilibrium(
             state.t, state.motions, state.element_states, state.dimension, values, kind, residual, self.steps
         )

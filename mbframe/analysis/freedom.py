@@ -131,21 +131,22 @@ def degrees_of_freedom(
 class Rank:
     """Rank and null spaces of the scaled constraint Jacobian at one position.
 
-    `matrix` is S J N, `places` has the row of the matrix that belongs to a row of J (-1 for intrinsic ones).
+    `matrix` is S J N, `places` has the row of the matrix that belongs to a row of J (-1 for intrinsic ones). N is
+    normalized by the mass matrix, or by another that is given for it.
     """
 
-    def __init__(self, eq: Equations, t: float, q: Array, v: Array, z: Array) -> None:
+    def __init__(self, eq: Equations, t: float, q: Array, v: Array, z: Array, mass: Any = None) -> None:
         e = eq.evaluate(t, q, v, z)
         own = np.ones(eq.n_rows, bool)
         for b in eq.tables.bodies:
             own[b.row : b.row + b.formulation.n_intrinsic] = False
         self.places = np.where(own, np.cumsum(own) - 1, -1)
-        self.matrix, self.velocities, lengths = _scaled(eq, e, own)
+        self.matrix, self.velocities, lengths = _scaled(eq, e, own, mass=mass)
         # The step to a closed position, and what it does to the matrix.
         holonomic = own[: len(e.residual)]
         gaps = e.residual[holonomic] / lengths[: holonomic.sum()]
         step = self.velocities @ np.linalg.pinv(self.matrix[: len(gaps)], rcond=1e-6) @ -gaps
-        closed, _, _ = _scaled(eq, eq.evaluate(t, eq.displaced(q, step), v, z), own, self.velocities)
+        closed, _, _ = _scaled(eq, eq.evaluate(t, eq.displaced(q, step), v, z), own, self.velocities, mass)
         difference = np.linalg.norm(closed - self.matrix, 2) if self.matrix.size else 0.0
         self.tolerance = float(max(ROUNDING, MARGIN * difference))
         if not self.tolerance < BLURRED:
@@ -168,7 +169,7 @@ class Rank:
 
 
 def _scaled(
-    eq: Equations, e: Evaluation, own: NDArray[np.bool_], like: Array | None = None
+    eq: Equations, e: Evaluation, own: NDArray[np.bool_], like: Array | None = None, mass: Any = None
 ) -> tuple[Array, Array, Array]:
     """S J N without intrinsic rows, N, and the lengths of the rows of J N that S removes.
 
@@ -182,9 +183,9 @@ def _scaled(
         if like is not None:
             first = sum(part.shape[1] for part in columns)
             basis = basis @ basis.T @ like[b.v_slice, first : first + free]
-        mass = basis.T @ e.mass[b.v_slice, b.v_slice].toarray() @ basis
+        own_mass = (e.mass if mass is None else mass)[b.v_slice, b.v_slice].toarray()
         part = np.zeros((eq.n_v, free))
-        part[b.v_slice] = np.linalg.solve(np.linalg.cholesky(mass), basis.T).T
+        part[b.v_slice] = np.linalg.solve(np.linalg.cholesky(basis.T @ own_mass @ basis), basis.T).T
         columns.append(part)
     velocities = np.hstack(columns)
     matrix = jacobian[own] @ velocities

@@ -104,10 +104,10 @@ def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry) -> list[Roo
     least = 10.0 * EPSILON * conditions
     doubtful = np.abs(values.real) > least * size
     if doubtful.any():
-        doubtful &= np.abs(values.real) <= least * _largest_load(e, r)
+        doubtful &= np.abs(values.real) <= least * _largest_load(e, r, np.abs(values))
     if doubtful.any():
         pair = Q[:, n:] @ vectors[:, doubtful], Q[:, n:] @ left_vectors[doubtful].T
-        sizes[doubtful] = np.maximum(size, _loads(e, r, *pair))
+        sizes[doubtful] = np.maximum(size, _loads(e, r, values[doubtful], *pair))
     roots += [
         Root(complex(value), motions[:, p], float(conditions[p]), size=float(sizes[p]), own=own[:, p])
         for p, value in enumerate(values)
@@ -115,20 +115,23 @@ def reduced_roots(e: LinearEquations, r: Reduction, found: Symmetry) -> list[Roo
     return ordered(roots)
 
 
-def _largest_load(e: LinearEquations, r: Reduction) -> float:
+def _largest_load(e: LinearEquations, r: Reduction, rates: Array) -> Array:
     """A bound for what `_loads` finds: motions are measured by their mass, and the longest of these is V's."""
     mass = np.diag(e.mass)
     sizes = np.sqrt(np.where(mass > 0.0, mass, 1.0))[:, None]
     longest, rate = _norm(r.V * sizes), (1.0 / float(r.units[0]) if r.n_x else 1.0)
     slip = 1.0 + _norm(r.S) / rate
-    return 2.0 * longest * slip * (_norm(e.stiffness / sizes / sizes.T) / rate + _norm(e.damping / sizes / sizes.T))
+    loads = _norm(e.stiffness / sizes / sizes.T) / rate + _norm(e.damping / sizes / sizes.T)
+    return 2.0 * longest * slip * (loads + rates * longest * _norm(e.mass / sizes / sizes.T))
 
 
-def _loads(e: LinearEquations, r: Reduction, right: Complex, left: Complex) -> Array:
+def _loads(e: LinearEquations, r: Reduction, values: Complex, right: Complex, left: Complex) -> Array:
     """Sizes of the loads that the motions of eigenvectors (columns) make, before constraints take their part.
 
     Weights that hinges carry may be far larger than what drives a motion, and cancel in it but for rounding: admissible
     motions V are known to EPSILON, and with that V^T K V to what K makes of V x, and of V y with a left eigenvector y.
+    Inertias cancel where a frame far from its body moves against its shapes: every number of the mass matrix is known
+    to EPSILON, and with that the inertia of V x along V y to |V y|^T |M| |V x|.
     """
     mass = np.diag(e.mass)
     sizes = np.sqrt(np.where(mass > 0.0, mass, 1.0))[:, None]
@@ -145,7 +148,9 @@ def _loads(e: LinearEquations, r: Reduction, right: Complex, left: Complex) -> A
     for whole, *loads in pairs:
         length = np.maximum(np.linalg.norm(whole, axis=0), TINY)
         found += sum(np.linalg.norm(load / sizes, axis=0) for load in loads) / length
-    return found
+    inertia = np.sum(np.abs(across) * (np.abs(e.mass) @ np.abs(velocity)), axis=0)
+    both = np.linalg.norm(right, axis=0) * np.linalg.norm(left, axis=0)
+    return found + np.abs(values) * inertia / np.maximum(both, TINY)
 
 
 def _known_roots(own: Array, rates: list[float], whole: float) -> list[complex] | None:

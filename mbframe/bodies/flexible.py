@@ -207,13 +207,13 @@ class FlexibleBody(Body):
             ("along it that pull it, so that it is stiffer", abs(shares[1])),
             ("across it that couple twist and bending, so that it may tip sideways", shares[2] ** 2),
         )
-        for t, (what, changed) in zip(instants, kinds, strict=True):
-            if changed >= LOADED:
-                return (
-                    f"{self} carries loads {what}: at t = {t:.6g} s by {100.0 * changed:.3g} % of its stiffness "
-                    f"against bending, which is left out without geometric stiffening; {self._remedy}"
-                )
-        return ""
+        t, (what, changed) = max(zip(instants, kinds, strict=True), key=lambda one: one[1][1])
+        if not changed >= LOADED:
+            return ""
+        return (
+            f"{self} carries loads {what}: at t = {t:.6g} s by {100.0 * changed:.3g} % of its stiffness "
+            f"against bending, which is left out without geometric stiffening; {self._remedy}"
+        )
 
     def tightened_remark(self, t: float, share: float) -> str:
         """A warning if bending pulls it, since joints hold two of its nodes apart, as linear theory does not know."""
@@ -226,23 +226,26 @@ class FlexibleBody(Body):
         )
 
     def bending_remark(self, t: Array, modal_coordinates: Array) -> str:
-        """A warning if it is bent by more than its theory holds for at one of some instants; else nothing."""
+        """A warning if it is bent or twisted more than its theory holds for at one of some instants; else nothing."""
         limit = BENT_STIFFENED if self.geometric_stiffening else BENT
         slopes = self._kept("slopes", (self.modes, self.frame, self.geometric_stiffening), self._slopes)
         some = self._most_bent(modal_coordinates, slopes, limit)
         if not len(some):
             return ""
-        found = np.linalg.norm(np.einsum("nik,tk->tni", slopes, modal_coordinates[some]), axis=2).max(axis=1)
+        found = np.linalg.norm(np.einsum("nik,tk->tni", slopes, modal_coordinates[some]), axis=2)
         if not found.max() > limit:
             return ""
-        instant, way = t[some[int(found.argmax())]], "divide it into smaller bodies"
+        worst, row = np.unravel_index(int(found.argmax()), found.shape)
+        beams = self.modes.component.beams
+        word = "bent" if beams is None or row < 2 * len(beams.edges) else "twisted"
+        instant, way = t[some[worst]], "divide it into smaller bodies"
         if self.geometric_stiffening:
             why = "what is of third order in the deformation, which is left out, exceeds 1 % there"
         else:
             way = f"set geometric_stiffening=True, or {way}" if self.can_stiffen else way
             why = "linear theory, by which nodes move on straight lines, is off by more than 1 % there"
         size = f"{found.max():.3g} rad at t = {instant:.6g} s, more than {limit:g} rad"
-        return f"{self} is bent by up to {size}: {why}; {way}"
+        return f"{self} is {word} by up to {size}: {why}; {way}"
 
     def inertia_remark(self, t: float, least: float) -> str:
         """A warning if deformation leaves less than half of its inertia in some motion at an instant; else nothing.
@@ -266,20 +269,30 @@ class FlexibleBody(Body):
         some = np.argsort(bounds)[-ENOUGH:]
         return some[(bounds[some] > limit) & (bounds[some] < np.inf)]
 
+    def deformed_by(self, modal_coordinates: Array) -> tuple[float, float]:
+        """How far a small deformation moves its nodes at most (m), and turns them (rad)."""
+        shapes = self.shapes_in_frame
+        moves, turns = (part @ modal_coordinates for part in (shapes.translations, shapes.some_rotations))
+        return tuple(float(np.linalg.norm(part, axis=1).max(initial=0.0)) for part in (moves, turns))
+
     def most_turned(self, modal_coordinates: Array) -> NDArray[np.intp]:
         """Some of the instants at which its nodes turn most."""
         return self._most_bent(modal_coordinates, self.shapes_in_frame.some_rotations, 0.0)
 
     def _slopes(self) -> Array:
-        """(n, 3, m): how nodes turn with the modal coordinates; of beams about axes across them, since a twist is no
-        bending. Of a large solid some of the nodes are enough.
+        """(n, 3, m): how nodes turn with the modal coordinates; of a large solid some of the nodes are enough.
+
+        Of beams first about axes across them, for both ends of each, then along them: a twist counts by how unlike the
+        beams are in their two planes of bending, which it turns. It does nothing to a round shaft.
         """
         shapes, part = self.shapes_in_frame, self.modes.component
-        if part.beams is not None:
-            turns = shapes.rotations[part.beams.edges]  # (elements, 2, 3, m)
-            along = part.beams.axes[:, 0]
-            twist = np.einsum("ei,enik->enk", along, turns)
-            return (turns - along[:, None, :, None] * twist[:, :, None]).reshape(-1, 3, shapes.count)
+        if (beams := part.beams) is not None:
+            turns = shapes.rotations[beams.edges]  # (elements, 2, 3, m)
+            along = beams.axes[:, 0, None, :, None]
+            twist = along * np.sum(along * turns, axis=2, keepdims=True)
+            moments = np.sort([beams.second_moment_y, beams.second_moment_z], axis=0)
+            unlike = (1.0 - moments[0] / moments[1])[:, None, None, None]
+            return np.concatenate([turns - twist, unlike * twist]).reshape(-1, 3, shapes.count)
         return shapes.some_rotations
 
     # --- nodes --------------------------------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ from ..equations.equations import Equations
 from ..equations.redundancy import misaligned, misaligned_message
 from ..errors import ModelError, Problem, SimulationError
 from ..joints.driven import Drive
-from ..joints.library import CylindricalJoint, PointOnLineJoint, TranslationalJoint
+from ..joints.coupled import ScrewJoint
+from ..joints.library import CylindricalJoint, PlanarJoint, PointOnLineJoint, TranslationalJoint
 from ..joints.on_axis import KeyedSleeveJoint, PointOnAxisJoint, SleeveJoint
 from ..parameters import Element
 from ..state import State
@@ -118,6 +119,13 @@ def rigid_lines(system: System) -> list[str]:
         for joint in system.joints
         if type(joint) in along and _along(joint.i.body, joint.i)
     ]
+    found += [
+        f"{joint}: slides on a straight {what} fixed to the node of {joint.i.body} at {joint.i.at.tolist()}, however "
+        "that bends, and no joint follows it; let a rigid body that is fixed to the node carry the joint if that is "
+        "meant, or a SleeveJoint the nut"
+        for joint in system.joints
+        for what in _straight(joint)
+    ]
     either = (CylindricalJoint, TranslationalJoint, SleeveJoint, KeyedSleeveJoint)
     return found + [
         f"{joint}: slides on the straight line of {joint.i.body}, its first body, and {joint.j.body} is held at one "
@@ -128,6 +136,13 @@ def rigid_lines(system: System) -> list[str]:
         and joint.i.body is not system.ground
         and _along(joint.j.body, joint.j)
     ]
+
+
+def _straight(joint: Any) -> list[str]:
+    """What a joint without a counterpart that bends slides on, fixed to a node of its flexible first body."""
+    if isinstance(joint, ScrewJoint) and _along(joint.i.body, joint.i):
+        return ["thread"]
+    return ["plane"] if isinstance(joint, PlanarJoint) and isinstance(joint.i.body, FlexibleBody) else []
 
 
 def _along(body: Any, marker: Any) -> bool:

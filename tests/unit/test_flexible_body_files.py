@@ -81,6 +81,15 @@ def test_a_point_that_is_no_node_is_refused(result: mb.Result) -> None:
         result.modal("ground")
 
 
+def test_the_name_of_a_flexible_body_does_not_tell_where_its_nodes_are(result: mb.Result) -> None:
+    """A state has no shapes: it gave the place of the undeformed node."""
+    state = result.state(-1)
+    for asked in (state.position, state.velocity):
+        with pytest.raises(mb.ModelError, match=r"pass the body, system\['rod'\]"):
+            asked("rod", TIP)
+    assert state.position("rod") == pytest.approx(result.position("rod")[-1], abs=1e-15)
+
+
 def test_model_and_result_come_back_from_files(system: mb.System, result: mb.Result, tmp_path: Path) -> None:
     mb.save(system, tmp_path / "model.json")
     loaded = mb.load(tmp_path / "model.json")

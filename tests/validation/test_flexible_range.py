@@ -295,6 +295,65 @@ def test_at_the_limit_the_deflection_is_off_by_about_a_percent(load: float, stif
     assert 0.005 < abs(down / -abs(exact) - 1.0) < 0.015
 
 
+@pytest.mark.parametrize("frame", ["node", "mean"])
+def test_equilibria_of_bodies_that_only_deform_are_balanced(frame: str) -> None:
+    """A spring along the beam that stiffens with the square of the deflection: one linear step is not enough."""
+    system = cantilever(-0.1 * RIGIDITY / LENGTH**2 * Z, frame=frame)
+    spring = {"at_i": (LENGTH, 0.1, 0.0), "at_j": (LENGTH, 0.0, 0.0), "stiffness": 1e3, "free_length": 0.1}
+    system.add(mb.SpringDamper("spring", system.ground, system["rod"], **spring))
+    state = mb.equilibrium(system)
+    assert state.residual < 1e-10
+    started = mb.evaluate(system, state)
+    assert np.abs(started.acceleration("rod", local_point=LENGTH * X)).max() < 1e-6
+
+
+@pytest.mark.filterwarnings("ignore:FlexibleBody 'rod' is bent")
+def test_statics_needs_no_inertia() -> None:
+    """All shapes seen from a node: bent by 0.25 rad the body has no inertia of second order left in some motion."""
+    system = cantilever(0.5 * RIGIDITY / LENGTH**2 * Z, mb.flexible.free_modes(PART, n_modes=PART.n_freedoms - 6))
+    state = mb.equilibrium(system)
+    assert state.position(system["rod"], local_point=LENGTH * X)[2] == pytest.approx(0.5 / 3, rel=1e-6)
+
+
+@pytest.mark.parametrize("joint", ["hinge", "clamp"])
+@pytest.mark.parametrize("kind", ["craig_bampton", "clamped"])
+@pytest.mark.filterwarnings("ignore:FlexibleBody 'rotor' is deformed so far")
+def test_an_overhung_rotor_sags(kind: str, joint: str) -> None:
+    """A disk of 10 kg in the mass matrix, in the frame of the other end: m g L^3 / 3 E I + q L^4 / 8 E I."""
+    length, diameter, mass, n = 0.6, 0.02, 10.0, 6
+    area, moment = np.pi * diameter**2 / 4, np.pi * diameter**4 / 64
+    values = {"area": area, "second_moments": (moment, moment), "torsion": 2 * moment}
+    part = mb.flexible.beam(length=length, elements=n, young=YOUNG, shear=8.1e10, density=DENSITY, **values)
+    whole = part.mass_matrix.toarray()
+    whole[-6:, -6:] += np.diag([mass] * 3 + [0.006 * mass, 0.003 * mass, 0.003 * mass])
+    part = replace(part, mass_matrix=whole)
+    make = mb.flexible.craig_bampton if kind == "craig_bampton" else mb.flexible.clamped_modes
+    modes = make(part, *(([0, n], 6) if kind == "craig_bampton" else (0, 20)))
+    system = mb.System("overhung", gravity=(0, 0, -9.81))
+    rotor = system.add(mb.FlexibleBody("rotor", modes, frame="node"))
+    held = mb.RevoluteJoint if joint == "hinge" else mb.FixedJoint
+    system.add(held("bearing", system.ground, rotor, at=(0, 0, 0), **({"axis": X} if joint == "hinge" else {})))
+    sag = -mb.equilibrium(system).position(rotor, local_point=(length, 0, 0))[2]
+    bending = YOUNG * moment
+    assert sag == pytest.approx(9.81 * (mass * length**3 / 3 + DENSITY * area * length**4 / 8) / bending, rel=1e-4)
+
+
+@pytest.mark.parametrize("stiffening", [False, True])
+@pytest.mark.parametrize("frame", ["node", "mean"])
+def test_a_thin_wire_bends_as_thick_ones_do(frame: str, stiffening: bool) -> None:
+    """I / A L^2 = 1e-10, all shapes: bending is 1e-13 as stiff as the shortest stretching, and has to carry the load."""
+    area = 12e-10 * LENGTH**2
+    moment = area**2 / 12
+    values = {"area": area, "second_moments": (moment, moment), "torsion": 1.7 * moment}
+    material = {"young": YOUNG, "shear": 8.1e10, "density": DENSITY}
+    wire = mb.flexible.beam(length=LENGTH, elements=8, **values, **material)
+    modes = mb.flexible.free_modes(wire, n_modes=wire.n_freedoms - 6)
+    force = -0.01 * YOUNG * moment / LENGTH**2 * Z
+    system = cantilever(force, modes, frame=frame, geometric_stiffening=stiffening)
+    state = mb.equilibrium(system)
+    assert state.position(system["rod"], local_point=LENGTH * X)[2] == pytest.approx(-0.01 / 3, rel=1e-4)
+
+
 @pytest.mark.parametrize("stored", [None, [0.0, 1e-3]])
 def test_a_run_that_fails_has_warned_before(stored: list[float] | None) -> None:
     """A free beam seen from its end, without stiffening, spins so fast that it bends without bound.
@@ -350,6 +409,27 @@ def test_a_twisted_shaft_is_not_bent() -> None:
     assert not said(system)
 
 
+@pytest.mark.parametrize(("stiffening", "inside", "beyond"), [(False, 0.13, 0.16), (True, 0.4, 0.46)])
+def test_a_twisted_strip_says_so(stiffening: bool, inside: float, beyond: float) -> None:
+    """30 x 2 mm: its planes of bending turn with it, and a linear theory does not know."""
+    width, height = 0.03, 0.002
+    moments, torsion = (height * width**3 / 12, width * height**3 / 12), width * height**3 / 3
+    values = {"area": width * height, "second_moments": moments, "torsion": torsion}
+    strip = mb.flexible.beam(length=LENGTH, elements=8, young=YOUNG, shear=8.1e10, density=DENSITY, **values)
+    modes = mb.flexible.clamped_modes(strip, node=0, n_modes=16)
+
+    def twisted(angle: float) -> mb.System:
+        system = cantilever(np.zeros(3), modes, geometric_stiffening=stiffening)
+        torque = angle * 8.1e10 * torsion / LENGTH
+        system.add(mb.Torque("twist", system["rod"], at=LENGTH * X, torque=torque * X))
+        return system
+
+    seen = 0.5 if stiffening else 1.0  # mean axes turn with the middle
+    assert not said(twisted(inside / seen))
+    (message,) = said(twisted(beyond / seen))
+    assert "FlexibleBody 'rod' is twisted by up to" in message
+
+
 def test_a_bent_solid_says_so() -> None:
     """Nodes of solids have no turns of their own; those of their neighbourhoods count."""
     skfem = pytest.importorskip("skfem")
@@ -397,6 +477,22 @@ def test_the_line_of_a_joint_is_straight(cls: type, kind: str) -> None:
         assert len(found) == (flexible_first or cls is not mb.PointOnLineJoint)
         assert all(str(joint) in message and f"use a {SLEEVES[cls]}" in message for message in found)
         assert flexible_first or all("exchange the bodies" in message for message in found)
+
+
+@pytest.mark.parametrize(
+    ("cls", "axis", "values"), [(mb.ScrewJoint, X, {"pitch": 0.01}), (mb.PlanarJoint, Z, {})], ids=["screw", "plane"]
+)
+def test_threads_and_planes_are_straight(cls: type, axis: np.ndarray, values: dict[str, float]) -> None:
+    for flexible_first in (True, False):
+        system = mb.System("slide", gravity=(0, 0, 0))
+        rod = system.add(mb.FlexibleBody("rod", BETWEEN))
+        nut = system.add(mb.RigidBody("nut", mass=0.1, inertia=(1e-4, 1e-4, 1e-4), position=0.5 * X))
+        joint = system.add(
+            cls("slide", *((rod, nut) if flexible_first else (nut, rod)), at=0.5 * X, axis=axis, **values)
+        )
+        found = rigid_lines(system)
+        assert len(found) == flexible_first
+        assert all(str(joint) in message and "FlexibleBody 'rod'" in message for message in found)
 
 
 def test_a_sleeve_on_the_wrong_body_says_so() -> None:

@@ -156,3 +156,43 @@ def test_another_stiffness_than_that_of_the_beams_is_refused() -> None:
     part = shaft(0.06)
     with pytest.raises(mb.ModelError, match="not that of its beams"):
         replace(part, stiffness_matrix=1.1 * part.stiffness_matrix)
+
+
+@pytest.mark.parametrize("frame", ["node", "mean"])
+def test_a_far_origin_does_not_make_a_rotor_unstable(frame: str) -> None:
+    """Round, on damped bearings alike in all directions; its component has its origin far away, as CAD has it.
+
+    In the frame of a node inertias of 10,000 kg m^2 cancel, and what rounding leaves of that is no growth.
+    """
+    speed, length, diameter, along = 900.0, 0.8, 0.02, np.array([1.0, 2.0, -2.0]) / 3
+    moment, shift = np.pi * diameter**4 / 64, np.array([30.0, -10.0, 20.0])
+    part = mb.flexible.frame(
+        np.linspace(0.0, length, ELEMENTS + 1)[:, None] * along + shift,
+        [(k, k + 1) for k in range(ELEMENTS)],
+        area=np.pi * diameter**2 / 4,
+        second_moments=(moment, moment),
+        torsion=2 * moment,
+        young=YOUNG,
+        shear=SHEAR,
+        density=DENSITY,
+        rotary_inertia=True,
+    )
+    mass = part.mass_matrix.toarray()
+    for node, heavy, polar, diametral in ((8, 5.0, 0.04, 0.02), (4, 3.0, 0.02, 0.01)):
+        own = diametral * np.eye(3) + (polar - diametral) * np.outer(along, along)
+        mass[6 * node : 6 * node + 3, 6 * node : 6 * node + 3] += heavy * np.eye(3)
+        mass[6 * node + 3 : 6 * node + 6, 6 * node + 3 : 6 * node + 6] += own
+    given = mb.flexible.Component(part.nodes, mass, part.stiffness_matrix)
+    modes = mb.flexible.craig_bampton(given, [0, 5], n_modes=36)
+    system, spin = mb.System("rotor", gravity=(0, 0, 0)), speed * along
+    body = mb.FlexibleBody("shaft", modes, frame=frame, position=-shift, angular_velocity=spin)
+    body.velocity = np.cross(spin, -shift)
+    system.add(body)
+    for k, at in enumerate((0.0 * along, 5 / 8 * length * along)):
+        bearing = {"stiffness": (4e6,) * 3 + (0,) * 3, "damping": (300.0,) * 3 + (0,) * 3}
+        system.add(mb.Bushing(f"bearing {k}", system.ground, body, at=tuple(at), **bearing))
+    lin = mb.linearize(system, frame=mb.TurningFrame(axis=along, rate=speed))
+    assert lin.stability == "marginal", "torsion and stretching are not damped"
+    system["bearing 1"].update(damping=(-1e-2,) * 3 + (0,) * 3)
+    system["bearing 0"].update(damping=(0.0,) * 6)
+    assert mb.linearize(system, frame=mb.TurningFrame(axis=along, rate=speed)).stability == "unstable"
