@@ -393,6 +393,7 @@ EDITS = {
 BARS_DISTANCE = 2.0 * np.sqrt(2.0)  # of (2, 0, 2) from the origin: the spring's point runs on a circle of radius 2
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("streamed", [False, True], ids=["in memory", "streamed"])
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
 def test_edits_after_a_run_do_not_change_its_result(edit, streamed, tmp_path):

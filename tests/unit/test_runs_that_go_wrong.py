@@ -101,6 +101,7 @@ class OverwritesInPython(Overwrites):
         return [1.0]
 
 
+@pytest.mark.sample
 @every_integrator
 @pytest.mark.parametrize("cls", [Overwrites, OverwritesInPython])
 def test_a_method_cannot_change_the_states_that_it_is_given(cls: type[mb.ForceElement], settings: dict) -> None:
