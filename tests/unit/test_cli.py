@@ -470,6 +470,21 @@ def test_files_that_cannot_be_written_have_the_code_of_failures(target: str, tmp
     assert found.returncode == 1
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs limits of Linux")
+def test_a_stream_without_room_says_once_where_its_rows_are(tmp_path: Path) -> None:
+    program = (
+        "import resource, sys; from mbframe.cli import main; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (12_000_000,) * 2); sys.exit(main())"
+    )
+    arguments = ["run", "simple_pendulum", "--t-end", "5000", "--dt", "1e-2", "--output", str(tmp_path / "run.h5")]
+    command = [sys.executable, "-c", program, *arguments, "--integrator", "RungeKutta4"]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    found = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert found.returncode == 1
+    assert found.stderr.count("the rows before") == 1
+    assert len(mb.load_result(tmp_path / "run.h5").t) > 0
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_table_that_is_stopped_keeps_its_rows(
     suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
