@@ -1,4 +1,7 @@
-"""The command line: `mbframe`. Each module here has the commands of one kind."""
+"""The command line: `mbframe`. Each module here has the commands of one kind.
+
+They are loaded when a command is read, which takes about a second: Ctrl-C is heard from the first moment on.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,7 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
-from .. import __version__
 from ..errors import MbframeError
-from . import analyses, application, compare, run, transfer
 from .outcome import FAILED, INTERRUPTED, MISSING, OK, WRONG, Interrupted, NotAvailableError, UsageError, report
 
 _CODES = f"""\
@@ -82,6 +83,9 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """All commands with their options."""
+    from .. import __version__
+    from . import analyses, application, compare, run, transfer
+
     found = _Parser(
         prog="mbframe",
         description="Model, simulate and inspect constrained mechanisms.\n"

@@ -8,6 +8,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any, Final
 
+from ..disk.atomic import NotWrittenError
 from ..errors import ModelError, SimulationError, shown
 
 OK: Final = 0
@@ -76,5 +77,11 @@ def report(error: Exception, as_json: bool) -> int:
         count = f" {len(problems)} problems:" if len(problems) > 1 else ""
         text = shown(str(error)).replace("\n", "\n  ")
         print(f"mbframe:{count}{chr(10) + '  ' if count else ' '}{text}", file=sys.stderr)
-    codes = {NotAvailableError: MISSING, Interrupted: INTERRUPTED, ModelError: WRONG, UsageError: WRONG}
+    codes = {
+        NotWrittenError: FAILED,
+        NotAvailableError: MISSING,
+        Interrupted: INTERRUPTED,
+        ModelError: WRONG,
+        UsageError: WRONG,
+    }
     return next((code for kind, code in codes.items() if isinstance(error, kind)), FAILED)

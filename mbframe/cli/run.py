@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
     try:
         result = simulate(system, **settings, output=rows, progress=shows_progress(options))
     except SimulationError as error:
-        if error.result is not None and rows:
+        if error.result is not None and rows and "the rows before" not in error.message:  # as of a full disk
             error.message += f"; the rows before are in {rows}"
         raise
     if result.info.completed and rows != file:

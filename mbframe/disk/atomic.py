@@ -38,9 +38,14 @@ def refused(path: FilePath, message: str) -> ModelError:
     return ModelError([Problem(f"file {str(path)!r}", "", message)])
 
 
-def unwritten(path: FilePath, error: Exception) -> ModelError:
+class NotWrittenError(ModelError):
+    """A file that the operating system did not write, though nothing was wrong with what was asked for."""
+
+
+def unwritten(path: FilePath, error: Exception) -> NotWrittenError:
     """The error for a file that the operating system did not write."""
-    return refused(path, f"could not be written: {reason(error)}; check the free space and the permissions there")
+    message = f"could not be written: {reason(error)}; check the free space and the permissions there"
+    return NotWrittenError([Problem(f"file {str(path)!r}", "", message)])
 
 
 def reason(error: Exception) -> str:

@@ -55,7 +55,8 @@ def _below(place: FilePath, folders: list[str]) -> bool:
 def outside(path: str, folder: Path) -> str:
     """What is to be told of a mesh with the mark `OUTSIDE`."""
     place = path.removeprefix(OUTSIDE)
-    remedy = REMEDY.format(os.path.dirname(place))
+    lies = os.path.realpath(place) if _below(place, [os.path.abspath(folder)]) else place  # it may be a link
+    remedy = REMEDY.format(os.path.dirname(lies))
     return f"{place!r} lies outside of the folder {str(folder)!r} of the file, out of which none is read; {remedy}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -431,6 +432,57 @@ def test_ctrl_c_under_json_is_an_object(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setattr(mb, "linearize", interrupted, raising=False)
     code, found = answer(capsys, "eig", "heavy_top")
     assert (code, found) == (130, {"error": "Interrupted", "message": "stopped"})
+
+
+STOPPED_WHILE_LOADING = """
+import sys
+
+class Stopped:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Stopped())
+from mbframe.cli import main
+sys.exit(main())
+"""
+
+
+def test_ctrl_c_is_heard_while_modules_are_loaded() -> None:
+    command = [sys.executable, "-c", STOPPED_WHILE_LOADING, "run", "four_bar", "--json"]
+    found = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert (found.returncode, found.stderr) == (130, "")
+    assert json.loads(found.stdout) == {"error": "Interrupted", "message": "stopped"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs limits of Linux")
+@pytest.mark.parametrize("target", ["m.json", "run.h5", "run.csv"])
+def test_files_that_cannot_be_written_have_the_code_of_failures(target: str, tmp_path: Path) -> None:
+    program = (
+        "import resource, sys; from mbframe.cli import main; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); sys.exit(main())"
+    )
+    what = ["export", "four_bar"] if target == "m.json" else ["run", "four_bar", "--t-end", "0.1", "--json", "--output"]
+    command = [sys.executable, "-c", program, *what, str(tmp_path / target)]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    found = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert "File too large" in found.stdout + found.stderr
+    assert found.returncode == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs limits of Linux")
+def test_a_stream_without_room_says_once_where_its_rows_are(tmp_path: Path) -> None:
+    program = (
+        "import resource, sys; from mbframe.cli import main; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (12_000_000,) * 2); sys.exit(main())"
+    )
+    arguments = ["run", "simple_pendulum", "--t-end", "5000", "--dt", "1e-2", "--output", str(tmp_path / "run.h5")]
+    command = [sys.executable, "-c", program, *arguments, "--integrator", "RungeKutta4"]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    found = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert found.returncode == 1
+    assert found.stderr.count("the rows before") == 1
+    assert len(mb.load_result(tmp_path / "run.h5").t) > 0
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

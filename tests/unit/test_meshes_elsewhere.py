@@ -111,6 +111,14 @@ def test_no_path_is_followed_out_of_the_folder(home: Path, name: str, tmp_path: 
     assert mesh_of(again) == mesh_of(system)
 
 
+def test_the_folder_that_is_named_is_the_one_to_allow(home: Path, tmp_path: Path) -> None:
+    os.symlink(tmp_path / "private/key.stl", home / "link.stl")
+    with pytest.warns(mb.MeshNotice, match=rf"mesh_folders=\['{tmp_path}/private'\]"):
+        mb.load(model(home, "link.stl"))
+    with mb.import_limits(mesh_folders=[tmp_path / "private"]):
+        drawn(mb.load(home / "model.json"))
+
+
 def test_what_is_allowed_is_read(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = model(home, "../private/key.stl")
     with mb.import_limits(mesh_folders=[tmp_path / "private"]):
