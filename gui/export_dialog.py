@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QElapsedTimer, QSize, Qt, QUrl
+from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDialog,
@@ -23,7 +24,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 import mbframe as mb
-from mbframe.disk.atomic import write_text
+from mbframe.disk.atomic import sweep, write_text
 
 from . import icons
 from .document import Document
@@ -34,6 +35,7 @@ from .settings import Settings
 from .tasks import ExportTask, Model, TableTask
 
 BESIDE = 48  # pixels beside the name of a format: its icon and margins
+SWEEPS, SWEEP_MS = 4, 400  # how often, and after how many milliseconds, one looks for what a cancelled export left
 SETTLED = 0.03  # fraction from which on the time left can be told
 
 
@@ -289,7 +291,7 @@ class ExportDialog(QDialog):
             elif chosen.key == "view":
                 self._write_picture(target)
             else:
-                self._begin(self._task(chosen, target))
+                self._begin(self._task(chosen, target), target)
         except (mb.MbframeError, OSError) as error:
             self._failed(str(error))
 
@@ -308,7 +310,7 @@ class ExportDialog(QDialog):
             return TableTask(str(place), str(target), tuple(self.quantities.ticked()), model)
         return ExportTask(str(place), str(target), keywords(self.options.settings(), chosen), model)
 
-    def _begin(self, task: Any) -> None:
+    def _begin(self, task: Any, target: Path) -> None:
         self.preview.give_way()
         job = self.job = self.solver.submit(task)
         self._clock.start()
@@ -322,6 +324,7 @@ class ExportDialog(QDialog):
         job.finished.connect(lambda paths: self._ended(lambda: self._succeeded([Path(path) for path in paths])))
         job.failed.connect(lambda failure: self._ended(lambda: self._failed(str(failure))))
         job.cancelled.connect(lambda: self._ended(lambda: self._say("Cancelled; nothing was written.", "muted")))
+        job.cancelled.connect(lambda: _sweep(target))
 
     def _progressed(self, fraction: float, _: Any) -> None:
         self.progress.setRange(0, 1000)
@@ -375,3 +378,11 @@ class ExportDialog(QDialog):
             self.job.cancel()
             return
         super().reject()
+
+
+def _sweep(target: Path, tries: int = SWEEPS) -> None:
+    """Remove what a cancelled export had written: it was killed, perhaps in the middle, and may still be ending."""
+    with suppress(OSError):
+        sweep(target)
+    if tries > 1:
+        QTimer.singleShot(SWEEP_MS, lambda: _sweep(target, tries - 1))

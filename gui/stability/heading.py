@@ -36,7 +36,7 @@ ABOUT = (
 )
 VERDICT_COLORS = {"stable": "good", "marginal": "warning", "unstable": "bad", NOT_DETERMINED: "warning"}
 CHIP = 16  # pixels of a critical value beside its text
-WIDE = 130  # letters; a heading that is narrower saves room
+WIDE, NARROW = 130, 100  # letters; headings that are narrower save room, first with signs, then with the state
 LONG_ABOUT, SHORT_ABOUT = 17, 9  # letters of the state that are seen, at least
 EXPLANATION = (
     "Roots tell what becomes of a small disturbance of an equilibrium or a steady motion: whether it dies out or "
@@ -197,7 +197,7 @@ class Heading(QWidget):
     def _save_room(self) -> None:
         """Where there is little room, or much to say, the words have it, and Linearize is a sign."""
         little = self.width() < letters(self, WIDE)
-        self.about.setMinimumContentsLength(SHORT_ABOUT if little else LONG_ABOUT)
+        self.about.setMinimumContentsLength(SHORT_ABOUT if self.width() < letters(self, NARROW) else LONG_ABOUT)
         narrow = little or self.middle.currentWidget() is self.critical
         if narrow is not self._preposition.isHidden():
             self._preposition.setHidden(narrow)

@@ -72,7 +72,7 @@ def replacing(path: FilePath) -> Iterator[Path]:
 def replacing_as_owner(path: FilePath) -> Iterator[tuple[Path, Lock]]:
     """As `replacing`, with the lock on the file: as long as it is kept, nobody replaces the file."""
     place = writable(path)
-    _sweep(place)
+    sweep(place)
     try:
         with _temporary(place) as (temporary, lock):
             try:
@@ -93,7 +93,7 @@ def replacing_as_owner(path: FilePath) -> Iterator[tuple[Path, Lock]]:
 def folder_beside(path: FilePath) -> Iterator[Path]:
     """A folder beside `path` for the block, for several files that become one; it is swept like a temporary file."""
     place = writable(path)
-    _sweep(place)
+    sweep(place)
     with _temporary(place) as (temporary, _):
         try:
             with folder_of(temporary) as folder:
@@ -154,7 +154,7 @@ def _temporary(place: Path) -> Iterator[tuple[Path, Lock]]:
                 return
 
 
-def _sweep(place: Path) -> None:
+def sweep(place: Path) -> None:
     """Remove temporary files of a place whose owner is gone."""
     named = re.compile(re.escape(f".{place.stem}-") + "[0-9a-f]{12}" + re.escape(place.suffix))
     folders = []

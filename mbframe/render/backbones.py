@@ -39,8 +39,8 @@ class Backbones:
         if anchors:
             pairs = np.arange(len(anchors)).reshape(-1, 2)
             rows = np.column_stack([np.full(len(pairs), 2), pairs])
-            points = self.points(sketch.described)
-            self._actor = add_lines(plotter, points, rows, np.array(colors), np.ones(len(anchors)), WIDTH)
+            ends = self.points(sketch.described)
+            self._actor = add_lines(plotter, ends, rows, np.array(colors), np.ones(len(anchors)), WIDTH)
 
     def points(self, poses: Poses) -> NDArray[np.float64]:
         """Where the lines begin and end, pair by pair, m, (2 n, 3)."""

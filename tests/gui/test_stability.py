@@ -323,6 +323,9 @@ def test_nothing_of_the_table_is_cut(qtbot, panel, document, width, points):
     if not points:
         assert header.length() == seen  # and nothing has to be scrolled
     if width >= LESS and not points:
+        about, room = panel.heading.about, 40  # for the arrow and the frame
+        words = about.fontMetrics().horizontalAdvance(about.currentText())
+        assert about.width() >= words + room
         assert panel.heading.sentence.shown == broken_in_two(panel.heading.sentence.text(), panel.heading.sentence)
     assert not any(table.isColumnHidden(column) for column in (0, MOVING, table.modes.columnCount() - 1))
 
