@@ -96,7 +96,7 @@ def test_whirl_is_that_of_a_rotor_model(case: str, kind: str, frame: str) -> Non
         assert_whirls(roots(rotor(modes, frame, speed, pinned), speed), model.whirl(speed)[:4], speed, 1e-4)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.full) for seed in range(8, 200))])
 def test_random_rotors_do_not_depend_on_the_frame_and_equal_rigid_disks(seed: int) -> None:
     assert max(disagreements(seed)) < 1e-6
 
