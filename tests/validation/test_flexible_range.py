@@ -210,6 +210,15 @@ def test_a_load_across_a_strip_tips_it() -> None:
     assert "geometric_stiffening=True" in message
 
 
+def test_the_largest_load_is_named() -> None:
+    """A blade on a hub is pressed a little at the start and pulled by far more later."""
+    body = mb.FlexibleBody("rod", BETWEEN)
+    message = body.load_remark(np.array([-0.103, 0.68, 0.0]), np.array([0.0, 0.02, 0.0]))
+    assert "pull it" in message
+    assert "at t = 0.02 s by 68 %" in message
+    assert not body.load_remark(np.array([-0.09, 0.08, 0.3]), np.zeros(3))
+
+
 def test_a_short_load_is_not_missed() -> None:
     """A pulse of 2 ms in a run of 1 s with a thousand stored instants presses a column that has no shape along it."""
     system = cantilever(np.zeros(3), CLAMPED)

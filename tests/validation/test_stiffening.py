@@ -162,6 +162,32 @@ def test_tip_of_a_cantilever_moves_inwards(
     assert state.position(rod, local_point=LENGTH * X) == pytest.approx(tip, abs=1e-12)
 
 
+def test_the_error_of_foreshortening_falls_with_the_square_of_the_load() -> None:
+    """Beside the elastica, which is not stretched: N = P sin(slope) lengthens the rod by p^2 / 3 I / A L^2 of L."""
+    from scipy.integrate import solve_bvp
+
+    modes = mb.flexible.craig_bampton(part(10), interfaces=[0, 10], n_modes=4)
+    errors = []
+    for load in (0.5, 0.25, 0.125):
+        exact = solve_bvp(
+            lambda s, y, load=load: np.array([y[1], -load * np.cos(y[0]), 1.0 - np.cos(y[0])]),
+            lambda a, b: np.array([a[0], b[1], a[2]]),
+            np.linspace(0.0, 1.0, 81),
+            np.zeros((3, 81)),
+            tol=1e-10,
+        ).y[2, -1]
+        exact -= load**2 / 3 * MOMENT / AREA / LENGTH**2
+        system = mb.System("cantilever", gravity=(0, 0, 0))
+        rod = system.add(mb.FlexibleBody("rod", modes, geometric_stiffening=True))
+        system.add(mb.FixedJoint("wall", system.ground, rod, at=(0, 0, 0)))
+        system.add(mb.PointForce("load", rod, at=LENGTH * X, force=-load * RIGIDITY / LENGTH**2 * Z))
+        tip = mb.equilibrium(system).position(rod, local_point=LENGTH * X)
+        errors.append((1.0 - tip[0] / LENGTH) / exact - 1.0)
+    assert abs(errors[0]) < 4e-3
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)
+    assert errors[1] / errors[2] == pytest.approx(4.0, rel=0.1)
+
+
 # --- twist and bending ------------------------------------------------------------------------------------------------
 
 
