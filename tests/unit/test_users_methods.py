@@ -359,3 +359,14 @@ def test_nan_of_our_own_elements_blames_them_too() -> None:
     system.add(mb.SpringDamper("spring", system.ground, system["body"], at_i=(1, 0, 0), stiffness=1.0, free_length=1.0))
     with pytest.raises(mb.SimulationError, match="SpringDamper 'spring': wrench gives numbers that are not finite"):
         mb.simulate(system, 1.0, dt=0.01)
+
+
+class MakesLists(mb.ForceElement):
+    def wrench(self, t, i, j):
+        return [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]
+
+
+def test_why_a_method_is_not_compiled_is_said_in_words() -> None:
+    (notice,) = mb.simulate(falling(MakesLists), 0.1).info.warnings
+    assert notice.isprintable()
+    assert "tuples and np.array(...) are compiled" in notice
