@@ -126,9 +126,7 @@ class Assembler:
     def closed(self) -> Array:
         """A closed position that Newton's method finds from the start, or from positions around it."""
         best, least = self.close(self.q)
-        self._evaluate(best)
-        if least > self.enough(best) and may_stay(self.eq):
-            self.kept = 2.0 * least  # what it leaves changes a little from one position to the next
+        self.keep(best, least)
         values = np.random.default_rng(0)
         for nudge in NUDGES:
             if least <= self.enough(best):
@@ -164,6 +162,12 @@ class Assembler:
             else:
                 damping = max(10 * damping, 1e-6)
         return q, float(np.linalg.norm(e.residual))
+
+    def keep(self, q: Array, gap: float) -> None:
+        """Take a position for closed in which redundant joints leave a gap because they do not fit exactly."""
+        self._evaluate(q)
+        if gap > self.enough(q) and may_stay(self.eq):
+            self.kept = 2.0 * gap  # what it leaves changes a little from one position to the next
 
     def nearest(self, q: Array) -> Array:
         """The closed position with the least change from the start; q is one that is not far from it.

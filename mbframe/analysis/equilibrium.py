@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 
 from ..bodies.formulations import Formulation, NewtonEuler, PlanarAngle
 from ..equations.equations import Equations
+from ..equations.redundancy import DEPENDENT
 from ..errors import AnalysisError, check_kinds
 from ..solvers.flexible_range import flexible_bodies
+from ..solvers.starting import refuse_misaligned_joints
 from ..state import Motion, State
 from ..system import System
 from .assemble import Assembler
 from .freedom import Rank
 from .own_states import acting_states, places
-from .range_warnings import warn_of_flexible
+from .range_warnings import warn_of_flexible, warn_of_gap
 
 Array = NDArray[np.float64]
 
@@ -117,11 +119,14 @@ def equilibrium(
         for name, m in start.motions.items()
     }
     at_rest = State(start.t, still, start.element_states, start.dimension)
+    refuse_misaligned_joints(eq, start.t, eq.coordinates(at_rest))
     search = Search(eq, at_rest)
     place = search.start()
     found = None if minimum else search.newton(place)
     result = search.equilibrium(search.descent(place) if found is None else found)
     warn_of_flexible(eq, result)
+    if search.assembler.kept:
+        warn_of_gap(eq, result)
     return result
 
 
@@ -252,12 +257,17 @@ class Search:
     def _failure(self, place: Place) -> str:
         acceleration = place.free @ place.load[: place.free.shape[1]]
         motions = self.eq.state(self.t, np.concatenate([place.q, acceleration, place.z])).motions
-        name = max(motions, key=lambda n: float(np.linalg.norm(motions[n].velocity)))
-        size = float(np.linalg.norm(motions[name].velocity))
+        speeds = {n: float(np.linalg.norm(m.velocity)) for n, m in motions.items()}
+        turns = {n: float(np.linalg.norm(m.angular_velocity)) for n, m in motions.items()}
+        name, far = max(speeds, key=speeds.__getitem__), self.assembler.size
+        size = f"{speeds[name]:.3g} m/s^2"
+        if max(turns.values()) * far > 1e3 * speeds[name]:  # it turns about its centre of mass
+            name = max(turns, key=turns.__getitem__)
+            size = f"{turns[name]:.3g} rad/s^2"
         return (
-            f"System {self.eq.system.name!r}: no equilibrium was found; {name!r} would still start with {size:.3g} "
-            "m/s^2. Hold what is free to fall or to spin by a joint or a spring, check the loads, or start from a "
-            "state that is nearer to an equilibrium (initial=...)"
+            f"System {self.eq.system.name!r}: no equilibrium was found; {name!r} would still start with {size}. "
+            "Hold what is free to fall or to spin by a joint or a spring, check the loads, or start from a state that "
+            "is nearer to an equilibrium (initial=...)"
         )
 
     # --- steps -------------------------------------------------------------------------------------------------------
@@ -321,7 +331,9 @@ class Search:
         # Those of the motion that would start here: they balance what the constraints can, in the measure of M.
         root = np.linalg.cholesky(place.mass)
         spread = np.linalg.solve(root, np.column_stack([place.jacobian.T, place.force]))
-        multipliers = np.linalg.lstsq(spread[:, :-1], spread[:, -1], rcond=1e-10)[0]
+        lengths = np.linalg.norm(spread[:, :-1], axis=0)
+        lengths[lengths == 0.0] = 1.0
+        multipliers = np.linalg.lstsq(spread[:, :-1] / lengths, spread[:, -1], rcond=DEPENDENT)[0] / lengths
         self.eq.set_state(place.q, self.rest, place.z)
         stiffness = self.eq.tangent(self.t, place.q, self.rest, self.rest, multipliers).stiffness
         size = np.abs(place.velocities.T @ (stiffness @ place.velocities)).max(initial=0.0)
@@ -335,7 +347,9 @@ class Search:
         if not np.all(np.isfinite(step)):
             return None
         shorter = self.largest_step / max(self.assembler.span(place.q, d), self.largest_step)
+        self.assembler.z = place.z  # with the turns up to here
         q, gap = self.assembler.close(self.eq.displaced(place.q, shorter * d))
+        self.assembler.keep(q, gap)
         if gap > self.assembler.enough(q):
             return None
         z = place.z.copy()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..bodies.formulations import Formulation
 from ..equations.equations import Equations, Evaluation
+from ..equations.redundancy import DEPENDENT
 from ..errors import AnalysisError, check_kinds
 from ..solvers.starting import joint_norms
 from ..state import State
@@ -19,7 +20,6 @@ from .null_space import readable
 
 Array = NDArray[np.float64]
 
-ROUNDING = 1e-10  # singular values below that are zero, whatever the violation
 MARGIN = 10.0  # between what a violation can do to singular values and what counts as zero
 BLURRED = 1e-3  # a tolerance above that says nothing about the mechanism
 SIGNIFICANT = 1e-6  # least part of an equation in a dependency
@@ -89,7 +89,8 @@ def degrees_of_freedom(
 
     A position that violates the constraints a little (a drift of 1e-9, say) hides dependencies: the zero singular
     values become as large as the change of S J N between this position and a closed one, and no larger (Weyl). So the
-    tolerance of the rank is ten times that change, at least 1e-10.
+    tolerance of the rank is ten times that change, at least 3e-8: redundant joints that fit to 1e-8 are dependent, as
+    in a run, which shares and keeps such gaps.
 
     Dense matrices, with a cost that grows with the cube of the number of bodies.
 
@@ -148,7 +149,7 @@ class Rank:
         step = self.velocities @ np.linalg.pinv(self.matrix[: len(gaps)], rcond=1e-6) @ -gaps
         closed, _, _ = _scaled(eq, eq.evaluate(t, eq.displaced(q, step), v, z), own, self.velocities, mass)
         difference = np.linalg.norm(closed - self.matrix, 2) if self.matrix.size else 0.0
-        self.tolerance = float(max(ROUNDING, MARGIN * difference))
+        self.tolerance = float(max(DEPENDENT, MARGIN * difference))
         if not self.tolerance < BLURRED:
             owner, gap = joint_norms(eq, e.residual)[0]
             raise AnalysisError(

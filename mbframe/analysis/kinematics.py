@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..bodies.formulations import Formulation
 from ..equations.equations import Equations
+from ..equations.redundancy import kept_gap, may_stay
 from ..errors import AnalysisError, ModelError, Problem, SimulationError, check_kinds
 from ..joints.driven import Drive
 from ..results import Info, Result
+from ..solvers.run import ROUNDING
 from ..solvers.stabilization import DirectCorrection
 from ..solvers.starting import CLOSED, refuse_conflicting_drivers
 from ..state import State
@@ -113,10 +115,10 @@ class Follower:
         if gap > CLOSED:
             q = assembler.closed()
             self.info.warnings.append(f"the initial position violated the constraints by {gap:.3g}; it was assembled")
-        self._refuse_freedoms(eq.state(start.t, np.concatenate([q, v, z])))
+        self.redundant = self._refuse_freedoms(eq.state(start.t, np.concatenate([q, v, z]))).redundant > 0
         eq.set_state(q, v, z)
         eq.call("correct", self.t)
-        self.gap = max(CLOSED, 2.0 * self._open())  # redundant joints that do not fit stay open by that much
+        self.gap = max(CLOSED, 2.0 * self._open())
         eq.accept(self.t)
         # Velocities in rad/s, or lengths of the model per second. First come those of a body's origin; rates of
         # Euler parameters are half an angular velocity.
@@ -127,7 +129,8 @@ class Follower:
         mass = eq.evaluate(self.t, eq.work.q, eq.work.v).mass.diagonal()
         self.probe = np.concatenate([mass * np.random.default_rng(0).normal(size=eq.n_v), np.zeros(eq.n_rows)])
 
-    def _refuse_freedoms(self, at: State) -> None:
+    def _refuse_freedoms(self, at: State) -> Rank:
+        """The equations at the start, which must leave nothing free."""
         eq = self.eq
         q, v, z = eq.split(eq.coordinates(at))
         here = Rank(eq, at.t, q, v, z)
@@ -148,6 +151,7 @@ class Follower:
                 f"System {eq.system.name!r}: rolling contacts leave positions to be integrated from velocities; use "
                 "mb.simulate"
             )
+        return here
 
     def result(self, instants: Array) -> Result:
         """The motion at the given instants."""
@@ -164,6 +168,9 @@ class Follower:
             if self._has_freedom():
                 singular.append(self.t)
         self.info.warnings += self._singular_positions(singular, dict(zip(instants.tolist(), states, strict=True)))
+        gap = float(eq.work["gap"])
+        if gap > ROUNDING:
+            self.info.warnings.append(kept_gap(eq, gap))
         self.info.wall_time = time.perf_counter() - began
         return Result(eq, instants, states, self.info)
 
@@ -201,7 +208,8 @@ class Follower:
             if error.__cause__ is not None:  # a function that has no value there
                 raise
             return False
-        if self._open() > self.gap:  # behind a dead point, where no displacement closes it
+        # Behind a dead point no displacement closes it. Redundant joints that do not fit exactly stay open, too.
+        if self._open() > self.gap and not (self.redundant and may_stay(self.eq)):
             return False
         miss = np.linalg.norm(self.eq.work.q - predicted)
         rounding = 1e-9 * (1.0 + np.linalg.norm(predicted))

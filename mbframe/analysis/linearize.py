@@ -14,6 +14,7 @@ from ..bodies.formulations import Formulation
 from ..equations.equations import Equations
 from ..errors import AnalysisError, ModelError, Problem, check_kinds
 from ..rotations import matrix_from_vector
+from ..solvers.starting import refuse_misaligned_joints
 from ..state import Motion, State
 from ..system import System
 from .assemble import assemble
@@ -184,13 +185,16 @@ def _linearized(
     """The linearization of a system with these equations about a state."""
     y = eq.coordinates(chosen)
     check_closed(eq, chosen, y)
+    refuse_misaligned_joints(eq, chosen.t, y)
     point = OperatingPoint.at(eq, chosen, y)
     check_steady(point, turning)
     warn_of_flexible(eq, chosen, 3)
     if n_modes is not None:
-        if n_modes < 1 or len(inputs) or len(outputs):
+        whole = isinstance(n_modes, int | np.integer) and not isinstance(n_modes, bool)
+        if not whole or n_modes < 1 or len(inputs) or len(outputs):
             message = (
-                f"found {n_modes}; allowed is a positive number, and neither inputs nor outputs; leave one of them out"
+                f"found {n_modes!r}; allowed is a positive whole number, and neither inputs nor outputs; leave one of "
+                "them out"
             )
             raise ModelError([Problem("linearize", "n_modes", message)])
         sparse = linear_equations(point, turning, dense=False)

@@ -10,10 +10,11 @@ Array = NDArray[np.float64]
 BLOCK = 32  # columns that LAPACK treats at once
 
 
-def null_space(matrix: Array, full: float = 0.0, tolerance: float = 1e-9) -> Array:
+def null_space(matrix: Array, full: float = 0.0, tolerance: float = 1e-9, dependent: float = 1e-9) -> Array:
     """An orthonormal basis (columns) of the null space; rows are scaled to unit length first.
 
-    `full` is the size of the numbers that the entries are differences of: rows far below it are rounding.
+    `full` is the size of the numbers that the entries are differences of: rows far below it are rounding. Rows that
+    differ from a combination of others by no more than `dependent` are such a combination.
     """
     from scipy.linalg.lapack import dorgqr
 
@@ -28,7 +29,7 @@ def null_space(matrix: Array, full: float = 0.0, tolerance: float = 1e-9) -> Arr
     basis = np.zeros((size, size), order="F")
     basis[:, : len(pivots)] = factors[:, : len(pivots)]
     basis = dorgqr(basis, reflections, lwork=BLOCK * size)[0]
-    return np.asarray(basis[:, int(np.sum(pivots > tolerance * pivots[0])) :], float)
+    return np.asarray(basis[:, int(np.sum(pivots > dependent * pivots[0])) :], float)
 
 
 def readable(null: Array, significant: float) -> Array:

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from ..bodies import FlexibleBody
 from ..equations.equations import Equations
+from ..equations.failures import open_by
+from ..equations.redundancy import kept_gap
 from ..solvers import flexible_range
 from ..solvers.starting import rigid_lines
 from ..state import State
@@ -32,3 +34,9 @@ def warn_of_flexible(eq: Equations, state: State, level: int = 2) -> None:
 
     for message in rigid_lines(eq.system) + flexible_range.remarks(eq, instant, y[None], courses):
         warnings.warn(message, UserWarning, stacklevel=1 + level)
+
+
+def warn_of_gap(eq: Equations, state: State, level: int = 2) -> None:
+    """Say that redundant joints do not fit exactly in a state, as a run does in `info.warnings`; `level` as above."""
+    eq.evaluate(state.t, *eq.split(eq.coordinates(state)))
+    warnings.warn(kept_gap(eq, open_by(eq)), UserWarning, stacklevel=1 + level)

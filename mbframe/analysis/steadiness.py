@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..abilities import functions_of, is_ours
 from ..equations.equations import Equations
+from ..equations.redundancy import DEPENDENT
 from ..errors import AnalysisError
 from ..plane import lifted
 from ..rotations import matrix_from_vector, skew
@@ -293,7 +294,7 @@ def _frame_words(frame: TurningFrame) -> str:
 def admissible(e: LinearEquations) -> Array:
     """A basis (columns) of the motions that the holonomic constraints allow, orthonormal in units of their reaches."""
     reaches = e.reaches
-    return null_space(e.holonomic / reaches) / reaches[:, None]
+    return null_space(e.holonomic / reaches, dependent=DEPENDENT) / reaches[:, None]
 
 
 def _invariants(e: LinearEquations, basis: Array, rate: float) -> list[tuple[Array, float]]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..bodies.formulations import NewtonEuler, PlanarAngle
 from ..equations.equations import Equations
 from ..errors import AnalysisError, ModelError, Problem, check_kinds
+from ..joints.driven import Driver, Prescribed
 from ..markers import AXIS, converted
 from ..measures import Measure
 from ..plane import lifted
@@ -33,7 +34,7 @@ from .null_space import null_space
 from .range_warnings import warn_of_flexible
 from .reduction import reduce
 from .signals import measure_value
-from .steadiness import admissible, check_closed, check_steady
+from .steadiness import LATER, admissible, check_closed, check_steady
 from .symmetry import round_axes
 
 Array = NDArray[np.float64]
@@ -47,6 +48,8 @@ RANK = 1e-9  # relative size of singular values that count as zero
 DRIVEN = 1e-3  # of the tolerance: part of the weight that counts as a drive or loss along the motion
 SPUN = 0.7  # rad
 SLIGHT = 1e-3  # part of conceivable loads that real ones are measured by at least: rounding is 1e-13 of these
+AHEAD = np.array([0.0, 0.013, 0.17, 0.61, 1.0])  # parts of a time, at which rates of drivers are compared
+UNEVEN = 1e-6  # part of a driver's rate that may be the rounding of a difference
 DIFFERENCE = 1e-5  # for derivatives of given quantities
 FEW, MANY = 60, 100  # steps of Newton's method
 PATIENCE = 50  # steps after which drives and losses along the motion are looked at in any case
@@ -157,6 +160,21 @@ def _function(system: System, quantity: Measure | str | Function) -> Function:
     return element
 
 
+def refuse_changing_rates(system: System, t: float) -> None:
+    """Refuse drivers of an angle, a displacement or a measure whose rate is not constant from an instant on."""
+    for driver in system.joints:
+        if not isinstance(driver, Driver | Prescribed):
+            continue
+        for name, function in driver.functions().items():
+            rates = np.asarray(function.derivative(t + LATER * AHEAD), float)
+            if np.ptp(rates) > UNEVEN * np.abs(rates).max():
+                raise AnalysisError(
+                    f"{driver}, {name}: it drives a motion that is not steady, its rate goes from {rates[0]:.6g} to "
+                    f"{rates[-1]:.6g} within {LATER:g} s from t = {t:g} s; drive with a constant rate, such as 2*t, or "
+                    "start from a state at a time from which on it is constant"
+                )
+
+
 class Trim:
     """Newton's method for a steady motion: closed poses, and coefficients c of velocities along `_twists` without slip.
 
@@ -240,6 +258,7 @@ class Trim:
     def _driving(self, start: State, rows: Array, now: Array) -> Array:
         """Coefficients of the velocities nearest to those `now` that follow the drivers: rows c = -dC/dt."""
         eq = self.eq
+        refuse_changing_rates(eq.system, start.t)
         q, v, z = eq.split(eq.coordinates(start))
         rates = eq.evaluate(start.t, q, 0.0 * v, z).constraint_rate[: eq.tables.n_holonomic]
         own = OperatingPoint(eq, start, q, v, z, 0.0 * v, np.zeros(eq.n_rows), 0.0 * z).joint_rows

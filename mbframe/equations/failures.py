@@ -33,7 +33,8 @@ UNEXPLAINED = (
     codes.OWN_STATE,
 )
 """What an element without a value may be behind."""
-SHORTLY = np.logspace(-12.0, -4.0, 9)  # s after the last state, at which an element without a value is looked for
+SHORTLY = np.logspace(-12.0, -2.0, 11)  # s after the last state, at which an element without a value is looked for;
+# differences about a state, which tangents of users' forces are made of, reach some tenths of a millimetre ahead
 PARTS = np.array([0.25, 0.5, 0.75, 1.0])  # of the step that failed, where it is looked for too
 NO_CONVERGENCE = (
     "the constraint cannot be closed again: the mechanism may have reached a position that it cannot leave or enter; "

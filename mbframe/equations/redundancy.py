@@ -27,6 +27,7 @@ MOST_ROWS = 1500  # singular values of a larger matrix take too long for a messa
 MOST_TO_CHECK = 300  # rows: before every run, some milliseconds
 DEPENDENT = 3e-8  # relative singular value up to which equations are dependent: gaps of that size are kept
 NEARLY = 3e-3  # up to which they nearly are
+WEAK = 0.1  # part of gaps along weak equations, from which they are behind a dead point
 LOST_BY_MASS = 1e-9  # relative pivot of J M^-1 J^T near which one is taken for lost
 PART = 1e-3  # of a dependency, from which a joint takes part in it
 NEARBY = 0.05  # rad, or lengths of the model: how far a position is from which to judge a dependency
@@ -49,7 +50,7 @@ def extent(tables: Tables) -> float:
 def dependencies(eq: Equations) -> Array | None:
     """Combinations of the rows of J, at the last evaluated state, that vanish or nearly do (columns).
 
-    Rows are scaled to unit length, turning by the radii of gyration. None for models that are too large.
+    Rows are scaled to unit length. None for models that are too large.
     """
     if eq.n_rows > MOST_ROWS:
         return None
@@ -60,7 +61,8 @@ def dependencies(eq: Equations) -> Array | None:
 def _decomposed(eq: Equations, by_mass: bool = False) -> tuple[Array, Array, Array]:
     """Left singular vectors of the scaled J, singular values with zeros for all rows, and the lengths of rows.
 
-    Scaled `by_mass`, the squares of the singular values are those of J M^-1 J^T with a unit diagonal.
+    Turning is scaled by the radii of gyration, or by how far joints are from the body's origin if that is more. Scaled
+    `by_mass`, the squares of the singular values are those of J M^-1 J^T with a unit diagonal.
     """
     mass, jacobian = eq.matrices(dense=True)
     scaled = np.zeros_like(jacobian)
@@ -68,6 +70,8 @@ def _decomposed(eq: Equations, by_mass: bool = False) -> tuple[Array, Array, Arr
         root = np.sqrt(np.diagonal(mass)[b.v_slice])
         if not by_mass:
             root = root / (root[0] or 1.0)  # lengths: a heavy body beside a light one is no dependency
+            turns = root[eq.system.dimension :]  # nor is a body like a point on a long arm
+            np.maximum(turns, _reach(eq, b), out=turns)
         scaled[:, b.v_slice] = jacobian[:, b.v_slice] / np.where(root > 0.0, root, 1.0)
     lengths = np.linalg.norm(scaled, axis=1)
     lengths[lengths <= 1e-12 * lengths.max(initial=0.0)] = 1.0
@@ -75,6 +79,14 @@ def _decomposed(eq: Equations, by_mass: bool = False) -> tuple[Array, Array, Arr
     sizes = np.zeros(len(left))
     sizes[: len(found)] = found
     return left, sizes, lengths
+
+
+def _reach(eq: Equations, b: Any) -> float:
+    """How far the markers of a rigid body are from its origin, m; 0 for a flexible one, which bends besides."""
+    if b.formulation.n_modes:
+        return 0.0
+    points = eq.tables.markers["point"][b.first_marker : b.first_marker + len(b.markers)]
+    return float(np.linalg.norm(points, axis=1).max(initial=0.0))
 
 
 def joints_in(eq: Equations, rows: Array | None) -> list[Any]:
@@ -139,9 +151,20 @@ def lost_beside_heavy(eq: Equations, t: float, y: Array) -> list[Any] | None:
 
 
 def may_stay(eq: Equations) -> bool:
-    """Whether the gaps at the last evaluated state are such that no displacement closes them, and small enough."""
+    """Whether the gaps at the last evaluated state are such that no displacement closes them, and small enough.
+
+    Behind a dead point, too, no displacement closes them. There they lie along equations that are weak, not dependent.
+    """
     gap = float(np.abs(eq.work.residual / eq.work.row_sizes).max(initial=0.0))
-    return gap <= LARGEST_GAP and bool(joints_in(eq, dependencies(eq)))
+    if gap > LARGEST_GAP or eq.n_rows > MOST_ROWS:
+        return False
+    left, sizes, lengths = _decomposed(eq)
+    n = len(eq.work.residual)
+    gaps = eq.work.residual / lengths[:n]
+    weak = left[:n, (sizes > DEPENDENT) & (sizes <= NEARLY)]
+    if np.linalg.norm(weak.T @ gaps) > WEAK * np.linalg.norm(gaps):
+        return False
+    return bool(joints_in(eq, left[:, sizes <= DEPENDENT]))
 
 
 def kept_gap(eq: Equations, gap: float) -> str:

@@ -22,6 +22,7 @@ from ..kernels.workspace import DRIVE
 from .followers import may_count
 from .tables import NumberedConstraint, Table, Tables, rate_gradient, users_methods
 from .user import (
+    NO_VALUE,
     Caller,
     PythonConstraints,
     PythonForces,
@@ -376,9 +377,12 @@ class Stages:
             rows = stage.table if stage.table is not None else self._rows_of(stage.elements)
             for element, row in zip(stage.elements, rows, strict=False):
                 for method, numbers in self._numbers_of(stage.method, element, row, t):
-                    if np.all(np.isfinite(numbers)):
+                    if isinstance(numbers, Exception):
+                        values = f"{type(numbers).__name__}: {numbers}{_line_of(numbers)}"
+                    elif np.all(np.isfinite(numbers)):
                         continue
-                    values = ", ".join(f"{number:.6g}" for number in numbers)
+                    else:
+                        values = ", ".join(f"{number:.6g}" for number in numbers)
                     message = (
                         f"{method} gives numbers that are not finite ({values}); look for a division by zero, or a "
                         "root or logarithm of a negative number"
@@ -386,10 +390,13 @@ class Stages:
                     return SimulationError(message, time=t, culprit=self._label(element))
         return None
 
-    def _numbers_of(self, method: str, element: Any, row: Any, t: float) -> Iterator[tuple[str, np.ndarray]]:
+    def _numbers_of(
+        self, method: str, element: Any, row: Any, t: float
+    ) -> Iterator[tuple[str, np.ndarray | Exception]]:
         """What a method of an element gives at the last evaluated state; with a wrench, what its own states do.
 
-        Own states without bounds are left out: what becomes of them is no fault of a formula.
+        Own states without bounds are left out: what becomes of them is no fault of a formula. Where a formula has no
+        value, Python's `math` raises an error, which comes instead; compiled, it gives a number that is not finite.
         """
         i, j = self.tables.seen_by(row)
         given: list[Any] = [t, i, j]
@@ -406,6 +413,8 @@ class Stages:
                     found = method_of(element, name)(*given)
                 parts = found if name != "energy" else [found]
                 yield name, np.concatenate([np.ravel(np.asarray(part, float)) for part in parts])
+            except NO_VALUE as error:
+                yield name, error
             except Exception:  # that is said elsewhere, if it matters
                 continue
 
@@ -415,9 +424,10 @@ class Stages:
             rows = stage.table if stage.table is not None else self._rows_of(stage.elements)
             for element, row in zip(stage.elements, rows, strict=False):
                 for _, numbers in self._numbers_of("energy", element, row, t):
-                    if not np.all(np.isfinite(numbers)):
+                    given = "no number" if isinstance(numbers, Exception) else f"{numbers[0]:.6g}"
+                    if isinstance(numbers, Exception) or not np.all(np.isfinite(numbers)):
                         return (
-                            f"{self._label(element)}: energy gives {numbers[0]:.6g} at t = {t:.6g} s, so that the "
+                            f"{self._label(element)}: energy gives {given} at t = {t:.6g} s, so that the "
                             "energies of the run are not known; look for a division by zero, or a root or logarithm "
                             "of a negative number"
                         )

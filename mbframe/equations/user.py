@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 AGREEMENT = 1e-8
 OTHER_STATES = 4  # in which a method is called, to see whether it remembers them
 PLAIN = (bool, int, float, complex, str, list, tuple, dict, set, np.ndarray, np.generic, type(None))
+NO_VALUE = (ValueError, ArithmeticError)
+"""What Python raises where a compiled formula has no finite number: `math.sqrt(-1.0)`, `math.exp(1e3)`, `1.0/0.0`."""
 
 
 def method_of(element: Any, name: str) -> Callable[..., Any]:
@@ -150,11 +152,17 @@ def moving(values: Sequence[Any], turns: float = 0.0) -> list[SimpleNamespace]:
 
 
 def wrench_function(force: ForceElement, t: float, *states: Array, turns: float = 0.0) -> Callable[..., Any]:
-    """Force and torque, stacked, as a function of the motion of both markers."""
+    """Force and torque, stacked, as a function of the motion of both markers.
+
+    NaN where the mathematics of Python, such as `math.sqrt`, raise an error: the compiled method gives no number there.
+    """
     wrench = method_of(force, "wrench")
 
     def function(*values: Any) -> Any:
-        push, turn = wrench(t, *moving(values, turns), *(z.copy() for z in states))
+        try:
+            push, turn = wrench(t, *moving(values, turns), *(z.copy() for z in states))
+        except NO_VALUE:
+            return [np.nan] * 6
         return [*push, *turn]
 
     return function

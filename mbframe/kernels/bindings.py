@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -154,6 +155,8 @@ def force_tangent_stage(kernels: Any, cached: bool, row: np.dtype, states: int, 
 
 
 _refusals: dict[Stage, str] = {}
+_IN_WORDS = {"NRT required but not enabled": "it makes a list or a dictionary; tuples and np.array(...) are compiled"}
+_COLOURS = r"\x1b\[[0-9;]*m"  # of a terminal
 _NOISE = ("Failed in", "During:", "File ", "^", "-", "This error", "raised from", "Please report")
 
 
@@ -165,7 +168,8 @@ def refusal(stage: Stage) -> str | None:
             try:
                 _ = stage.address
             except Exception as error:  # numba raises many kinds for a method that it cannot compile
-                lines = [line.strip() for line in str(error).splitlines()]
+                lines = [line.strip() for line in re.sub(_COLOURS, "", str(error)).splitlines()]
                 telling = [line for line in lines if line and not line.startswith(_NOISE)]
-                _refusals[stage] = telling[0] if telling else type(error).__name__
+                found = telling[0] if telling else type(error).__name__
+                _refusals[stage] = _IN_WORDS.get(found, found)
     return _refusals.get(stage)

@@ -5,8 +5,8 @@ energies at play, which are those that change: the largest of the ranges of the 
 potential energy and of the work of an element, and a small part of the kinetic energy, which a body may exchange within
 itself. A body that moves at constant speed, however fast, does not hide what happens beside it. Runs of sensible
 accuracy stay below S/50; beyond S/10 a run is wrong. A tolerance that allows a relative error r in each of n steps
-allows 2 n r S, because the kinetic energy is quadratic. Integrators that damp what their steps do not resolve may lose
-a quarter of S; to gain is not in their nature either.
+allows 2 n r S, because the kinetic energy is quadratic; a quarter of S is wrong in any case. Integrators that damp what
+their steps do not resolve may lose a quarter of S; to gain is not in their nature either.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..equations.equations import Equations
+from ..equations.failures import diverged
 from ..errors import MbframeError
 from ..plane import lifted
 from ..results import Energy, energies_by_body
@@ -88,11 +89,12 @@ def remarks(eq: Equations, t: Array, y: Array, integrator: Integrator, steps: in
     if not np.isfinite(balance).all() or not at_play < np.inf:
         k = int(np.argmin(np.isfinite(balance)))
         eq.evaluate(t[k], *eq.split(y[k]))
-        if (blamed := eq.stages.energy_not_finite(float(t[k]))) is not None:
+        # A motion that diverges leaves no energy a number; then no element is to blame.
+        if not diverged(eq) and (blamed := eq.stages.energy_not_finite(float(t[k]))) is not None:
             return [blamed]
         return [f"the energy grows beyond all numbers from t = {t[k]:.6g} s on: {_remedy(integrator, held)}"]
     rtol = float(getattr(integrator, "rtol", 0.0)) if integrator.adaptive else 0.0
-    share = max(GROSS, 2.0 * rtol * steps)
+    share = min(max(GROSS, 2.0 * rtol * steps), LOST)
     lost = max(share, LOST) if integrator.damps else share
     floor = max(NOISE, rtol) * account.size()
 

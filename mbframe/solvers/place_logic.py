@@ -1,9 +1,10 @@
 """Whether methods of users' forces switch at places: found by reading them before a run.
 
-What a method compares, limits or rounds may make a force act in a narrow place, which long steps pass unseen. Only what
-follows from positions and axes counts: laws of velocities, such as friction, switch without a place. A comparison with
-a tiny number guards a division and counts neither. Plain functions that a method calls are read too. What other methods
-of the element do, and compiled libraries such as a spline of SciPy, stays unseen.
+What a method compares, limits or rounds, or a hill such as exp(-((x - 7)/0.001)**2), may make a force act in a narrow
+place, which long steps pass unseen. Only what follows from positions and axes counts: laws of velocities, such as
+friction, switch without a place. A comparison with a tiny number guards a division and counts neither. Plain functions
+that a method calls are read too. What other methods of the element do, and compiled libraries such as a spline of
+SciPy, stays unseen.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ SWITCHES: Final = {
     *("heaviside", "floor", "ceil", "trunc", "round", "rint", "interp", "searchsorted", "digitize", "argmin", "argmax"),
 }
 """Functions that bend, jump or choose."""
+HILLS: Final = {*("exp", "exp2", "expm1", "tanh", "cosh", "sinh", "arctan", "atan", "erf", "erfc", "sinc")}
+"""Functions that change within a width of their own, however narrow it is."""
 GUARD: Final = 1e-6
 """A number compared with one so small, but not with zero, is kept away from a division by zero."""
 DEEPEST: Final = 4
@@ -45,7 +48,7 @@ def place_logic(eq: Equations) -> Iterator[tuple[Element, str]]:
 
 @cache
 def switches_at_places(method: Any) -> bool:
-    """Whether a method compares, limits or rounds something that follows from the place of its markers."""
+    """Whether a method compares, limits or rounds what follows from the place of its markers, or has a hill there."""
     function = inspect.unwrap(method)
     code = getattr(function, "__code__", None)
     if code is None or code.co_argcount < 4:
@@ -60,7 +63,7 @@ def _switches(function: Any, derived: set[str], markers: set[str], depth: int) -
         root = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):  # its code alone: whether it has any comparison or choice
         names = {i.opname for i in dis.get_instructions(function)} | set(function.__code__.co_names)
-        return bool(names & {"COMPARE_OP", *SWITCHES})
+        return bool(names & {"COMPARE_OP", *SWITCHES, *HILLS})
     reader = _Reader(set(derived), markers)
     while reader.grows(root):
         pass
@@ -122,10 +125,22 @@ class _Reader:
             return self.follows(node) and not any(map(_guards, (node.left, *node.comparators)))
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            return name in SWITCHES and self.follows(node) and not any(map(_guards, node.args))
+            return name in SWITCHES | HILLS and self.follows(node) and not any(map(_guards, node.args))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.FloorDiv):
             return self.follows(node.left)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):  # 1/(1 + u**2) is a hill, 1/r is none
+            return self.follows(node.right) and _adds_a_number(node.right)
         return False
+
+
+def _adds_a_number(node: ast.AST) -> bool:
+    """Whether an expression is a sum with a number that is not tiny."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add):
+        return False
+    parts = (node.left, node.right)
+    return any(isinstance(part, ast.Constant) and not _guards(part) for part in parts) or any(
+        map(_adds_a_number, parts)
+    )
 
 
 def _guards(node: ast.AST) -> bool:

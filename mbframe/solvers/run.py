@@ -144,6 +144,8 @@ class Run:
                     info.warnings += contact.judged(result.t, *centres)
         if failure is not None:
             failure.result = result
+            for warning in info.warnings:  # which may tell why, and would stay unseen
+                failure.add_note(f"Warning of this run: {warning}")
             raise failure
         assert result is not None
         return result

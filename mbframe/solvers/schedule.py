@@ -219,9 +219,9 @@ def _switched_methods(eq: Equations) -> Iterator[str]:
     """Users' forces that switch at places: where these are is not known, nor when the motion gets there."""
     for element, name in place_logic(eq):
         yield (
-            f"{element}, {name}: it compares or limits what follows from positions, and the run does not know where, "
-            "so that a narrow place may be stepped over; bound the steps with max_step= of the integrator so that "
-            "several fall into the narrowest one, or make what depends on the place a declared "
+            f"{element}, {name}: it compares or limits what follows from positions, or makes hills of it, and the run "
+            "does not know where, so that a narrow place may be stepped over; bound the steps with max_step= of the "
+            "integrator so that several fall into the narrowest one, or make what depends on the place a declared "
             'mb.parameter(kind="function")'
         )
 

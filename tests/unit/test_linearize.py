@@ -95,6 +95,8 @@ def test_wrong_arguments_are_named() -> None:
         ({"inputs": ["hinge"]}, "inputs"),
         ({"outputs": [("colour", "bar")]}, "outputs"),
         ({"n_modes": 0}, "n_modes"),
+        ({"n_modes": 1.5}, "n_modes"),
+        ({"n_modes": "a"}, "n_modes"),
     ]:
         with pytest.raises(mb.ModelError, match=f"linearize, {match}"):
             mb.linearize(system, **arguments)

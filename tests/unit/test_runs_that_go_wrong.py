@@ -309,3 +309,25 @@ def test_spheres_that_are_too_soft_say_that_they_pass_through_each_other(stiffne
     assert len(warnings) == told
     if not told:
         np.testing.assert_allclose(run.velocity(one)[-1], [-300.0, 0.0, 0.0], rtol=1e-3, atol=1e-6)
+
+
+def test_a_run_that_fails_tells_its_warnings_too() -> None:
+    system = mb.System("jumping")
+    hub = system.add(mb.RigidBody("hub", mass=1.0, inertia=(0.2, 0.3, 0.4)))
+    hinge = system.add(mb.RevoluteJoint("hinge", system.ground, hub, at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mb.Driver("motor", hinge, angle="if(t > 1, 1, 0)"))
+    with pytest.raises(mb.SimulationError) as failed:
+        mb.simulate(system, 2.0, integrator=mb.RadauIIA())
+    assert any("Driver 'motor', angle: the function jumps at t = 1 s" in note for note in failed.value.__notes__)
+
+
+def test_an_energy_beyond_all_numbers_blames_no_spring() -> None:
+    """omega dt = 2.8: the motion grows to 1e156 m/s, where the energy of the spring overflows."""
+    system = mb.System("stiff", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1, 1, 1), position=(1, 0, 0), velocity=(1, 0, 0)))
+    system.add(mb.SpringDamper("spring", system.ground, body, at_i=(0, 0, 0), at_j=(1, 0, 0), stiffness=2e4))
+    result = mb.simulate(system, 5.0, dt=0.02, integrator=mb.AdamsBashforth(order=2))
+    said = [w for w in result.info.warnings if "energy" in w]
+    assert len(said) == 1
+    assert "the energy grows beyond all numbers" in said[0]
+    assert "reduce dt" in said[0]

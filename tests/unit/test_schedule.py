@@ -186,6 +186,19 @@ class CallsOther(mb.ForceElement):
         return within(j.position[0]) * i.axes[:, 0], np.zeros(3)
 
 
+class NarrowHill(mb.ForceElement):
+    """Smooth, and stepped over all the same."""
+
+    def wrench(self, t, i, j):
+        return 100.0 * np.exp(-(((j.position[0] - 7.3) / 1e-3) ** 2)) * i.axes[:, 1], np.zeros(3)
+
+
+class NarrowFraction(mb.ForceElement):
+    def wrench(self, t, i, j):
+        u = (j.position[0] - 7.3) / 1e-3
+        return 100.0 / (1.0 + u**2) * i.axes[:, 1], np.zeros(3)
+
+
 class Guarded(mb.ForceElement):
     """Smooth but for a guard against a division by zero."""
 
@@ -210,7 +223,7 @@ class DryFriction(mb.ForceElement):
         return push + 2.0 * j.position, np.zeros(3)
 
 
-@pytest.mark.parametrize("force", [NarrowPlace, Touches, CallsOther])
+@pytest.mark.parametrize("force", [NarrowPlace, Touches, CallsOther, NarrowHill, NarrowFraction])
 def test_a_method_that_switches_at_a_place_is_warned_of(force: type[mb.ForceElement]) -> None:
     (warning,) = warnings_before(beside(force))
     assert f"{force.__name__} 'force', wrench: it compares or limits what follows from positions" in warning

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -311,15 +312,39 @@ class NotANumberInPython(mb.ForceElement):
         return np.array([values["x"], 0.0, 0.0]), np.zeros(3)
 
 
+class RootOfMath(mb.ForceElement):
+    """Compiled, its root is NaN below z = -0.05 m, where Python raises an error."""
+
+    def wrench(self, t, i, j):
+        return np.array([math.sqrt(0.05 + j.position[2]), 0.0, 0.0]), np.zeros(3)
+
+
 @pytest.mark.sample
 @every_integrator
-@pytest.mark.parametrize("cls", [NotANumber, NotANumberInPython])
+@pytest.mark.parametrize("cls", [NotANumber, NotANumberInPython, RootOfMath])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_nan_blames_the_element(cls: type[mb.ForceElement], settings: dict[str, Any]) -> None:
     """The body falls below z = -0.05 m, where the force has no value."""
     says = f"{cls.__name__} 'force': wrench gives numbers that are not finite"
     with pytest.raises(mb.SimulationError, match=says):
         mb.simulate(falling(cls), 1.0, **settings)
+
+
+class LogarithmOfMath(mb.ForceElement):
+    states = 1
+
+    def state_rate(self, t, i, j, z):
+        return (math.log(0.5 - t),)
+
+    def wrench(self, t, i, j, z):
+        return (0.0, 0.0, z[0]), (0.0, 0.0, 0.0)
+
+
+@every_integrator
+def test_a_rate_that_has_no_value_from_an_instant_on_blames_the_element(settings: dict[str, Any]) -> None:
+    says = "LogarithmOfMath 'force': state_rate gives numbers that are not finite .*math domain error"
+    with pytest.raises(mb.SimulationError, match=says):
+        mb.simulate(falling(LogarithmOfMath), 1.0, **settings)
 
 
 @every_integrator
@@ -335,3 +360,14 @@ def test_nan_of_our_own_elements_blames_them_too() -> None:
     system.add(mb.SpringDamper("spring", system.ground, system["body"], at_i=(1, 0, 0), stiffness=1.0, free_length=1.0))
     with pytest.raises(mb.SimulationError, match="SpringDamper 'spring': wrench gives numbers that are not finite"):
         mb.simulate(system, 1.0, dt=0.01)
+
+
+class MakesLists(mb.ForceElement):
+    def wrench(self, t, i, j):
+        return [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]
+
+
+def test_why_a_method_is_not_compiled_is_said_in_words() -> None:
+    (notice,) = mb.simulate(falling(MakesLists), 0.1).info.warnings
+    assert notice.isprintable()
+    assert "tuples and np.array(...) are compiled" in notice

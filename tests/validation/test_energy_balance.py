@@ -558,3 +558,15 @@ def test_no_example_is_warned_of(name):
     energy = result.energy
     size = max(energy.kinetic.max(), np.ptp(energy.potential), *(np.ptp(w) for w in energy.work.values()))
     assert off(result) <= 1e-4 * size
+
+
+def test_a_tolerance_explains_a_quarter_of_the_energy_at_most() -> None:
+    """A pendulum that lost three quarters of its energy was not told of, since so loose a tolerance explains that."""
+    system = mb.System("pendulum")
+    position = (float(np.sin(2.0)), 0.0, -float(np.cos(2.0)))
+    bob = system.add(mb.RigidBody("bob", mass=1.0, inertia=(0.01, 0.01, 0.01), position=position))
+    system.add(mb.RevoluteJoint("hinge", system.ground, bob, at=(0, 0, 0), axis=(0, 1, 0)))
+    result = mb.simulate(system, 30.0, integrator=mb.DormandPrince(order=5, rtol=1e-2))
+    energy = result.energy
+    assert np.abs(energy.balance).max() > 0.25 * np.ptp(energy.potential)
+    assert any("the energy does not balance" in w and "reduce rtol" in w for w in result.info.warnings)

@@ -210,3 +210,52 @@ def test_a_tolerance_below_rounding_does_not_fail() -> None:
             mb.examples.bricard(), 0.5, dt=1e-3, stabilization=mb.DirectCorrection(tolerance=tolerance)
         )
         assert result.violation.velocity.max() < 1e-12
+
+
+@pytest.mark.parametrize("tilt", [1e-12, 1e-10, 1e-9, 5e-9])
+def test_analyses_take_joints_that_nearly_fit_for_dependent(tilt: float) -> None:
+    """They took the door for locked, or found no closed position."""
+    assert (mb.degrees_of_freedom(door(tilt=tilt)).count, mb.degrees_of_freedom(door(tilt=tilt)).redundant) == (1, 5)
+    with pytest.warns(UserWarning, match=f"{BOTH} are redundant and do not fit exactly"):
+        hanging = mb.equilibrium(door(tilt=tilt), minimum=True)
+    np.testing.assert_allclose(hanging.position("leaf"), (0.0, -0.5, 0.0), atol=1e-7)
+    root = np.sqrt(2.0 * 9.81 * 0.5 / (0.3 + 2.0 * 0.25))
+    found = mb.linearize(door(tilt=tilt), hanging).eigenvalues
+    np.testing.assert_allclose(sorted(found.imag), [-root, root], rtol=1e-6)
+    np.testing.assert_allclose(found.real, 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("tilt", [1e-12, 1e-9, 1e-8])
+def test_a_driven_door_is_not_stuck(tilt: float) -> None:
+    system = door(tilt=tilt)
+    system.add(mb.Driver("motor", joint=system["low"], angle="2*t"))
+    times = np.linspace(0.0, 3.0, 7)
+    result = mb.inverse_dynamics(system, times)
+    np.testing.assert_allclose(result.position("leaf")[:, 0], 0.5 * np.cos(2.0 * times), atol=1e-7)
+    np.testing.assert_allclose(result.driving_force("motor"), 9.81 * np.cos(2.0 * times), atol=1e-6)
+    assert any(BOTH in w and "do not fit exactly" in w for w in result.info.warnings)
+
+
+def test_analyses_refuse_joints_that_do_not_fit() -> None:
+    """They called the door, which such hinges lock, an equilibrium where it was described."""
+    for analysis in (mb.equilibrium, mb.linearize):
+        with pytest.raises(mb.ModelError, match=f"{BOTH} nearly depend on each other"):
+            analysis(door(tilt=1e-5))
+
+
+@pytest.mark.parametrize("inertia", [1e-6, 1e-9])
+@pytest.mark.parametrize("formulation", SPATIAL, ids=str)
+def test_bodies_like_points_are_no_misfit(inertia: float, formulation: mb.Formulation) -> None:
+    """A pendulum whose bob is nearly a point was refused, since its hinge was said to depend on itself."""
+    system = mb.System("double pendulum")
+    before: mb.Body = system.ground
+    for k in range(2):
+        bob = mb.RigidBody(f"bob {k}", mass=1.0, inertia=(inertia,) * 3, position=(k + 1.0, 0.0, 0.0))
+        system.add(bob)
+        system.add(mb.RevoluteJoint(f"pin {k}", before, bob, at=(float(k), 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
+        before = bob
+    result = mb.simulate(system, 0.3, formulation=formulation)
+    energy = result.energy.total
+    np.testing.assert_allclose(energy, energy[0], atol=1e-4)
+    assert np.linalg.norm(result.position("bob 0")[-1]) == pytest.approx(1.0)
+    assert np.linalg.norm(result.position("bob 1")[-1] - result.position("bob 0")[-1]) == pytest.approx(1.0)

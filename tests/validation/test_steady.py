@@ -128,6 +128,17 @@ def test_a_driver_across_the_axis_is_no_steady_motion() -> None:
     assert mb.steady(system, axis=X).frame.rate == pytest.approx(3.0)
 
 
+@pytest.mark.parametrize("angle", ["sin(t)", "t + 0.5*t**2", "if(t < 0.2, 2*t, 0.4 + t)"])
+def test_a_driver_whose_rate_changes_is_no_steady_motion(angle: str) -> None:
+    """It was taken for steady where its acceleration is zero at the start alone."""
+    system = mb.System("shaken")
+    hub = system.add(mb.RigidBody("hub", mass=1.0, inertia=(0.2, 0.2, 0.4)))
+    hinge = system.add(mb.RevoluteJoint("hinge", system.ground, hub, at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mb.Driver("motor", hinge, angle=angle))
+    with pytest.raises(mb.AnalysisError, match=r"Driver 'motor', angle: .*not steady.*constant rate"):
+        mb.steady(system)
+
+
 def flexible_rotor(gravity: float) -> mb.System:
     """A shaft in two bearings along x that turns with 20 rad/s."""
     part = mb.flexible.beam(

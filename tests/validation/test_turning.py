@@ -149,6 +149,23 @@ def test_equilibrium_and_roots_lie_beyond_half_a_turn() -> None:
     np.testing.assert_allclose(sorted(mb.linearize(system, rest).eigenvalues.imag), [-2.0, 2.0], atol=1e-8)
 
 
+def test_equilibrium_of_geared_shafts_keeps_their_turns() -> None:
+    """The turns since the start were lost when the gear was closed again."""
+    system = mb.System("geared", gravity=(0, 0, 0))
+    hinges = []
+    for k, name in enumerate(("pinion", "wheel")):
+        body = system.add(mb.RigidBody(name, mass=1.0, inertia=(1, 1, 1), position=(k, 0, 0)))
+        hinges.append(system.add(mb.RevoluteJoint(f"hinge {k}", system.ground, body, at=(k, 0, 0), axis=(0, 0, 1))))
+    system.add(mb.GearJoint("gear", *hinges, ratio=-3.0))
+    spring = mb.TorsionalSpringDamper("spring", system.ground, system["wheel"], at=(1, 0, 0), axis=(0, 0, 1))
+    spring.update(stiffness=5.0, free_angle=6.0)
+    system.add(spring)
+    rest = mb.equilibrium(system)
+    assert rest.kind == "minimum"
+    np.testing.assert_allclose(rest.angle("spring"), 6.0, atol=1e-9)
+    np.testing.assert_allclose(np.abs(mb.linearize(system, rest).eigenvalues.imag), np.sqrt(5.0 / 10.0), rtol=1e-9)
+
+
 def test_a_driver_winds_a_spring() -> None:
     """The torque of the motor is k theta; kinematics counts turns between instants that lie far apart."""
     system = wound(spin=0.0)
