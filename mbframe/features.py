@@ -445,7 +445,7 @@ class _Look:
         rough = np.zeros(len(limits) + 2, bool)  # with one that is not on either side
         rough[found + 1] = True
         for k in hiding.tolist():
-            rough[max(0, k - 2) + 1 : k + 2] = True
+            rough[max(k - 1, 1) : min(k + 2, len(rough) - 1)] = True
         edges = np.flatnonzero(rough[1:] != rough[:-1])
         runs = list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
         if len(runs) > MOST_PARTS:

@@ -235,3 +235,10 @@ def test_a_declared_function_of_the_place_is_found() -> None:
     result = mb.simulate(beside(DeclaredPlace), 10.0)
     assert result.info.warnings == []
     np.testing.assert_allclose(result.velocity("mass")[-1, 0], np.sqrt(7.0), rtol=1e-4)
+
+
+def test_a_landmark_in_the_last_cell_of_a_piece_is_looked_at() -> None:
+    """The zero of the denominator is a break too, and a piece ends there."""
+    for text in ("1/(t - 2.1)**2", "1/(t - 2.1)**4", "t/(t - 2.1)**2"):
+        found = features(mb.Function(text), 0.0, 5.0)
+        assert np.abs(found.jumps - 2.1).min() < 1e-9
