@@ -573,3 +573,37 @@ def test_no_example_is_warned_of(name):
     energy = result.energy
     size = max(energy.kinetic.max(), np.ptp(energy.potential), *(np.ptp(w) for w in energy.work.values()))
     assert off(result) <= 1e-4 * size
+
+
+class Overstated(mb.ForceElement):
+    """A spring to the origin of i that claims to store all it does, and tells twice as much."""
+
+    conservative = True
+    factor = mb.parameter(2.0)
+
+    def wrench(self, t, i, j):
+        return 10.0 * (i.position - j.position), np.zeros(3)
+
+    def energy(self, t, i, j):
+        d = j.position - i.position
+        return self.factor * 5.0 * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
+
+
+def overstating(factor: float) -> mb.System:
+    system = mb.System("overstating", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("body", mass=2.0, inertia=(1, 1, 1), position=(1, 0, 0), velocity=(1, 0, 0)))
+    system.add(Overstated("spring", system.ground, body, at_i=(0, 0, 0), at_j=(1, 0.1, 0), factor=factor))
+    return system
+
+
+def test_a_users_energy_that_is_wrong_is_named():
+    (warning,) = warned(mb.simulate(overstating(2.0), 2.0))
+    assert "Overstated 'spring' says conservative = True" in warning
+    assert "mend energy or wrench" in warning
+    assert "The motion is wrong" not in warning
+
+
+def test_a_users_energy_that_is_right_is_not_blamed():
+    assert not warned(mb.simulate(overstating(1.0), 2.0))
+    (warning,) = warned(mb.simulate(overstating(1.0), 30.0, dt=1.0))
+    assert "The motion is wrong: reduce dt" in warning
