@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from .expression_trees import PLAIN_DEGREE, SAMPLES, landmarks, spread, tree
 from .functions import Function
+from .poles import first_pole, may_have_poles
 
 Array = NDArray[np.float64]
 
@@ -126,6 +127,8 @@ class Features:
     """False: a Python callable takes too long to be looked at, or fails."""
     why_not: str = ""
     """Why a method was not seen."""
+    pole: float | None = None
+    """The first place where the function grows so much that its integral does not exist."""
 
 
 def _begins(limits: Array) -> NDArray[np.intp]:
@@ -150,9 +153,14 @@ def features(function: Function, low: float, high: float) -> Features:
     assert function.program is not None
     if tree(function.program).degree[0] <= PLAIN_DEGREE:
         return Features(given, none, Bounds.none())
-    marks = landmarks(tree(function.program), low, high)
-    found, bounds = _looked_at(values_of(function), _pieces(given, low, high), high - low, high, marks)
-    return Features(np.union1d(given, found), none, bounds)
+    root, values = tree(function.program), values_of(function)
+    marks = landmarks(root, low, high)
+    found, bounds = _looked_at(values, _pieces(given, low, high), high - low, high, marks)
+    jumps, pole = np.union1d(given, found), None
+    if may_have_poles(root):
+        x = np.linspace(low, high, SAMPLES + 1)
+        pole = first_pole(values, x, values(x), np.union1d(jumps, marks))
+    return Features(jumps, none, bounds, pole=pole)
 
 
 def waves(function: Function, breaks: Array, low: float, high: float) -> Bounds:
@@ -172,6 +180,12 @@ def features_of_method(call: Callable[[float], Sequence[float]], low: float, hig
     began, allowed = time.thread_time(), METHOD_SECONDS
     memory: dict[bytes, Array] = {}
 
+    def row(t: float) -> Sequence[float]:
+        try:
+            return call(t)
+        except ZeroDivisionError:  # just there, at a pole
+            return nothing
+
     def sampled(x: Array) -> Array:
         key = x.tobytes()
         if key not in memory:
@@ -179,21 +193,24 @@ def features_of_method(call: Callable[[float], Sequence[float]], low: float, hig
             for first in range(0, len(x), NEAR):
                 if time.thread_time() - began > allowed:
                     raise TimeoutError
-                blocks.append(np.array([call(t) for t in x[first : first + NEAR].tolist()], float))
+                blocks.append(np.array([row(t) for t in x[first : first + NEAR].tolist()], float))
             memory[key] = np.nan_to_num(np.concatenate(blocks))
         return memory[key]
 
     none = np.zeros(0)
     try:
-        whole = sampled(np.linspace(low + margin(low, high - low), high - margin(high, high - low), SAMPLES + 1))
+        places = np.linspace(low + margin(low, high - low), high - margin(high, high - low), SAMPLES + 1)
+        nothing = np.zeros_like(np.asarray(call(float(places[0])), float)).tolist()
+        whole = sampled(places)
         allowed = np.inf
-        jumps, bounds = none, Bounds.none()
+        jumps, bounds, pole = none, Bounds.none(), None
         for k in np.flatnonzero(np.ptp(whole, axis=0) > 0.0).tolist():
 
             def component(x: Array, k: int = k) -> Array:
                 return sampled(x)[:, k] if len(x) else x
 
             found, more = _looked_at(component, [(low, high)], high - low, high)
+            pole = first_pole(component, places, whole[:, k], found) if pole is None else pole
             ends = _jumps_at_ends(component, low, high)
             jumps, bounds = np.unique(np.concatenate([jumps, found, ends])), bounds.both(more)
     except TimeoutError:
@@ -201,7 +218,7 @@ def features_of_method(call: Callable[[float], Sequence[float]], low: float, hig
     except Exception as error:  # whatever a user's method raises in a state that it did not expect
         fails = f"in the state of the start it raises {type(error).__name__}: {error}"
         return Features(none, none, Bounds.none(), seen=False, why_not=fails)
-    return Features(jumps, none, bounds)
+    return Features(jumps, none, bounds, pole=pole)
 
 
 @lru_cache(maxsize=256)
@@ -278,17 +295,33 @@ def values_of(function: Function) -> Callable[[Array], Array]:
     if function.program is None:
         call = function.python
         assert call is not None
-        return lambda x: np.array([float(call(value)) for value in x.tolist()])
+        return lambda x: _finite(_called(call, x.tolist()))
     root = tree(function.program)
 
     def values(x: Array) -> Array:
         with np.errstate(all="ignore"):
-            found = root.values(x)
-            if np.isfinite(found.sum()):  # so are all of them
-                return found
-            return np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0)
+            return _finite(root.values(x))
 
     return values
+
+
+def _called(call: Callable[[float], float], places: list[float]) -> Array:
+    """What a Python function gives at some places; NaN where it divides by zero."""
+    try:
+        return np.array([float(call(x)) for x in places])
+    except ArithmeticError:
+        if len(places) == 1:
+            return np.array([np.nan])
+        half = len(places) // 2
+        return np.concatenate([_called(call, places[:half]), _called(call, places[half:])])
+
+
+def _finite(values: Array) -> Array:
+    """Values with zeros where they are not finite."""
+    with np.errstate(all="ignore"):
+        if np.isfinite(values.sum()):  # so are all of them
+            return values
+        return np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def _size(values: Array) -> float:
@@ -308,15 +341,17 @@ def _of_callable(function: Function, given: Array, low: float, high: float) -> F
         return out
 
     try:
-        sampled(np.linspace(low, high, SAMPLES + 1))
+        x = np.linspace(low, high, SAMPLES + 1)
+        y = sampled(x)
         allowed = np.inf  # looking closer at some places takes no longer than that
         found, bounds = _looked_at(sampled, _pieces(given, low, high), high - low, high)
+        pole = first_pole(sampled, x, y, np.union1d(given, found))
         found = np.union1d(found, _jumps_at_ends(sampled, low, high))
     except TimeoutError:
         return Features(given, np.zeros(0), Bounds.none(), seen=len(given) > 0)
     except Exception:  # it has no value somewhere: the run says so if it gets there
         return Features(given, np.zeros(0), Bounds.none())
-    return Features(np.union1d(given, found), np.zeros(0), bounds)
+    return Features(np.union1d(given, found), np.zeros(0), bounds, pole=pole)
 
 
 def _jumps_at_ends(values: Callable[[Array], Array], low: float, high: float) -> Array:
@@ -445,7 +480,7 @@ class _Look:
         rough = np.zeros(len(limits) + 2, bool)  # with one that is not on either side
         rough[found + 1] = True
         for k in hiding.tolist():
-            rough[max(0, k - 2) + 1 : k + 2] = True
+            rough[max(k - 1, 1) : min(k + 2, len(rough) - 1)] = True
         edges = np.flatnonzero(rough[1:] != rough[:-1])
         runs = list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
         if len(runs) > MOST_PARTS:

@@ -50,6 +50,8 @@ class Info:
     warnings: list[str] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
     completed: bool = True
+    start: list[float] | None = None
+    """Time and coordinates (t, q, v, z) where the run began, if they are not those of the first stored instant."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,11 @@ class Reaction:
 class Energy:
     """Energies at the stored instants, J: kinetic, potential (gravity, deformation, force elements), and their sum.
 
-    What is not in them is work. `work` has that of each element that does some, by its name and since the first stored
-    instant; what it puts into the system counts positive. That is the work of loads, of dampers, friction and contacts
-    beyond what they store, of actuators, of drivers (and of whatever else prescribes a motion), and of the damping of a
-    flexible body. It was integrated in the run with the weights of each step. `balance` is what remains,
+    What is not in them is work. `work` has that of each element that does some, by its name and since the start of the
+    run, whether that is stored or not; what it puts into the system counts positive. That is the work of loads, of
+    dampers, friction and contacts beyond what they store, of actuators, of drivers (and of whatever else prescribes a
+    motion), and of the damping of a flexible body. It was integrated in the run with the weights of each step.
+    `balance` is what remains, with E(0) at the start of the run,
 
         balance = E(t) - E(0) - sum of the works
 
@@ -81,6 +84,12 @@ class Energy:
     kinetic: Array
     potential: Array
     _works: Mapping[str, Array] | None = None
+    _start: float | None = None  # total energy at the start, of a run whose first stored instant is a later one
+
+    def later(self) -> Energy:
+        """The same without the first instant, which is the start."""
+        works = None if self._works is None else {name: work[1:] for name, work in self._works.items()}
+        return Energy(self.kinetic[1:], self.potential[1:], works, float(self.total[0]))
 
     @property
     def total(self) -> Array:
@@ -103,7 +112,8 @@ class Energy:
         if not len(self.kinetic):
             return np.zeros(0)
         total = self.total
-        return total - total[0] - sum(self.work.values(), start=np.zeros(len(total)))
+        start = total[0] if self._start is None else self._start
+        return total - start - sum(self.work.values(), start=np.zeros(len(total)))
 
 
 @dataclass(frozen=True)
@@ -495,7 +505,11 @@ class Result(Displayed):
     def energy(self) -> Energy:
         """Kinetic and potential energy, the work of what is not in them, and how these balance."""
         states = self._states
-        return energy_of(states.equations, states.mass_properties, states.gravity, self.t, states.whole())
+        t, y = self.t, states.whole()
+        if self.info.start is not None:
+            t, y = np.append(self.info.start[:1], t), np.vstack([self.info.start[1:], y])
+        found = energy_of(states.equations, states.mass_properties, states.gravity, t, y)
+        return found if self.info.start is None else found.later()
 
     @cached_property
     def momentum(self) -> Momentum:

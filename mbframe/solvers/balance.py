@@ -23,6 +23,7 @@ from ..errors import MbframeError
 from ..plane import lifted
 from ..results import Energy, energies_by_body
 from .integrators import Integrator
+from .stated_energies import misstated
 
 Array = NDArray[np.float64]
 
@@ -108,10 +109,11 @@ def remarks(eq: Equations, t: Array, y: Array, integrator: Integrator, steps: in
     name = account.culprit(max(first - 1, 0), first)
     where = f"; most of the work was that of {eq.system[name]} then" if name else ""
     what = "appeared" if balance[worst] > 0.0 else "disappeared"
+    wrong_by = misstated(eq, t, y) or f"The motion is wrong: {_remedy(integrator, held)}"
     return [
         f"the energy does not balance from t = {t[first]:.6g} s on: by t = {t[worst]:.6g} s "
         f"{abs(balance[worst]):.3g} J have {what} that no element gave or took, where the energies of the motion are "
-        f"of the size of {at_play:.3g} J{where}. The motion is wrong: {_remedy(integrator, held)}"
+        f"of the size of {at_play:.3g} J{where}. {wrong_by}"
     ]
 
 

@@ -79,14 +79,16 @@ class Run:
         if self.schedule is not None:
             self.schedule.begin(eq, t, y, t_end)
         eq.bind("step", self.integrator.bound(eq))
+        eq.set_state(*eq.split(y))
+        if eq.n_followers:
+            eq.accept(t)
+        if instants is not None and instants[0] > t:
+            info.start = [t, *work.y.tolist()]
         stream = None if output is None else ResultStream(output, StatesInMemory.none(eq, settings), info)
         self.output = Output(eq, t, t_end, dt if not self.integrator.adaptive else None, instants, stream)
         if instants is not None or events:
             dense = self.integrator.interpolation(eq) or Strategy(interpolate_hermite.address, self.output.record)
             eq.bind("interpolate", dense)
-        eq.set_state(*eq.split(y))
-        if eq.n_followers:
-            eq.accept(t)
         for counter in ("steps", "rejected", "evaluations", "factorizations", "gap"):
             work[counter] = 0
         work["t"] = t

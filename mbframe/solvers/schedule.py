@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..equations.equations import Equations
 from ..equations.workspace import Record
-from ..errors import MbframeError
+from ..errors import MbframeError, ModelError, Problem
 from ..expression_trees import spread, tree
 from ..features import FAR, WIDTHS, Bounds, Features, changing, features, landmarks_anywhere, margin, values_of, waves
 from ..functions import Function
@@ -123,6 +123,7 @@ def scheduled(eq: Equations, y: Array, start: float, end: float, dt: float | Non
         if function not in known:
             known[function] = _features(function, start, end)
         found, periods = known[function]
+        _refuse_pole(element, name, found)
         if dt is not None:
             schedule.warnings += _for_fixed_steps(element, name, function, found, periods, start, end, dt)
             continue
@@ -137,6 +138,7 @@ def scheduled(eq: Equations, y: Array, start: float, end: float, dt: float | Non
                 "mb.Function(f, breakpoints=[...]), or bound the steps with max_step= of the integrator"
             )
     for element, name, found in time_logic(eq, y, start, end):
+        _refuse_pole(element, name, found)
         jumps += found.jumps.tolist()
         bounds = bounds.both(found.bounds)
         schedule.warnings += _for_methods(element, name, found, dt, told)
@@ -150,6 +152,16 @@ def scheduled(eq: Equations, y: Array, start: float, end: float, dt: float | Non
     else:
         schedule.warnings += _passed_by_fixed_steps(eq, y, start, end, dt)
     return schedule
+
+
+def _refuse_pole(element: Element, name: str, found: Features) -> None:
+    """Refuse a function of time that no step can pass."""
+    if found.pole is not None:
+        message = (
+            f"it grows without bound towards t = {found.pole:.6g} s, so that no motion exists beyond; change the "
+            "function so that it stays finite, or end the run before"
+        )
+        raise ModelError([Problem(str(element), name, message)])
 
 
 def _for_fixed_steps(

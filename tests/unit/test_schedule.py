@@ -248,3 +248,66 @@ def test_a_declared_function_of_the_place_is_found() -> None:
     result = mb.simulate(beside(DeclaredPlace), 10.0)
     assert result.info.warnings == []
     np.testing.assert_allclose(result.velocity("mass")[-1, 0], np.sqrt(7.0), rtol=1e-4)
+
+
+def test_a_landmark_in_the_last_cell_of_a_piece_is_looked_at() -> None:
+    """The zero of the denominator is a break too, and a piece ends there."""
+    for text in ("1/(t - 2.1)**2", "1/(t - 2.1)**4", "t/(t - 2.1)**2"):
+        found = features(mb.Function(text), 0.0, 5.0)
+        assert np.abs(found.jumps - 2.1).min() < 1e-9
+
+
+class TimePole(mb.ForceElement):
+    def wrench(self, t, i, j):
+        return np.array([1.0 / (t - 2.1), 0.0, 0.0]), np.zeros(3)
+
+
+POLES = [
+    ("1/(t - 2)", 2.0),
+    ("1/(t - 2.1)**2", 2.1),
+    ("1000 + 0.01/abs(t - 2.1)", 2.1),
+    ("tan(t)", np.pi / 2),
+    ("1/sin(t - 2.1)", 2.1),
+    ("(t - 2.1)**-1", 2.1),
+    ("1/(t**2 - 4.2*t + 4.41)", 2.1),
+    ("if(t > 2.1, 1/(t - 2.1), 0)", 2.1),
+    (lambda t: 1.0 / (t - 2.0), 2.0),
+    (lambda t: 1.0 / (t - 2.1) ** 2, 2.1),
+]
+
+
+@pytest.mark.parametrize(("force", "place"), POLES, ids=str)
+def test_a_load_with_a_pole_is_refused(force: Any, place: float) -> None:
+    assert features(mb.Function(force), 0.0, 5.0).pole == pytest.approx(place, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "log(abs(t - 2.1))",
+        "1/sqrt(abs(t - 2.1))",
+        "1/(t - 20)**2",
+        "if(abs(t - 2.1) < 0.01, 0, 1/(t - 2.1)**2)",
+        "min(100, 1/(t - 2.1)**2)",
+        "sin(t - 2.1)/(t - 2.1)",
+        "1e-9/((t - 2.1)**2 + 1e-6)**2",
+        "tan(t/5)",
+        "100*sign(t - 2.1)/(t + 1)",
+    ],
+)
+def test_what_has_an_integral_is_no_pole(text: str) -> None:
+    assert features(mb.Function(text), 0.0, 5.0).pole is None
+
+
+def test_a_pole_is_refused_by_name() -> None:
+    system = mb.System("loads", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1, 1, 1)))
+    load = system.add(mb.PointForce("load", body, at=(0, 0, 0), force=("1/(t - 2.1)", 0, 0)))
+    for settings in ({}, {"dt": 0.01}):
+        with pytest.raises(mb.ModelError, match=r"PointForce 'load', force: .*without bound towards t = 2\.1 s"):
+            mb.simulate(system, 5.0, **settings)
+    assert mb.simulate(system, 2.0).velocity(body)[-1, 0] == pytest.approx(np.log(0.1 / 2.1), rel=1e-5)
+    system.remove(load)
+    system.add(TimePole("force", system.ground, body))
+    with pytest.raises(mb.ModelError, match=r"TimePole 'force', wrench: .*without bound towards t = 2\.1 s"):
+        mb.simulate(system, 5.0)
