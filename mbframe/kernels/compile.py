@@ -135,6 +135,29 @@ def _seldom_collecting() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
+@contextmanager
+def _hearing_ctrl_c() -> Iterator[None]:
+    # LLVM calls back, and what is raised in there is lost: compiling goes on, and fails for want of what it was to get.
+    usual, lost = sys.unraisablehook, []
+
+    def note(found: Any) -> None:
+        if issubclass(found.exc_type, KeyboardInterrupt):
+            lost.append(found.exc_type)
+        else:
+            usual(found)
+
+    sys.unraisablehook = note
+    try:
+        yield
+    except Exception:
+        if not lost:
+            raise
+    finally:
+        sys.unraisablehook = usual
+    if lost:
+        raise KeyboardInterrupt
+
+
 _dispatchers: dict[tuple[Callable, type | None], Any] = {}
 
 
@@ -199,7 +222,7 @@ class Stage:
     def _compile(self) -> Any:
         if not self.cached:
             began = time.process_time()
-            with _seldom_collecting():
+            with _seldom_collecting(), _hearing_ctrl_c():
                 compiled = cfunc(SIGNATURE, nogil=True, error_model="numpy")(self.function)
             log.info("compiled %s in %.1f s", self.function.__qualname__, time.process_time() - began)
             return compiled
@@ -210,7 +233,7 @@ class Stage:
         if cold:
             _announce()
         began = time.process_time()
-        with _caching_in(directory), _seldom_collecting():
+        with _caching_in(directory), _seldom_collecting(), _hearing_ctrl_c():
             compiled = compiled_stage(self.function, SIGNATURE, kept=directory.is_dir())
         if cold:
             with suppress(OSError):

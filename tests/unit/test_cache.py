@@ -221,6 +221,30 @@ def test_damaged_code_is_compiled_again(stage, place, caplog, damage, suffix):
     assert not stage()  # it was mended
 
 
+@pytest.mark.parametrize("fails", [True, False])
+def test_ctrl_c_is_not_lost_in_what_the_compiler_calls(place, monkeypatch, capsys, fails):
+    """It came in a callback of LLVM, compiling went on, and ended with an error of its own or none."""
+    import ctypes
+
+    from mbframe.kernels import compile as module
+
+    @ctypes.CFUNCTYPE(None)
+    def stopped():
+        raise KeyboardInterrupt
+
+    def compiled(*_, **__):
+        stopped()
+        if fails:
+            raise RuntimeError("no compiled object yet")
+
+    monkeypatch.setattr(module, "compiled_stage", compiled)
+    usual = sys.unraisablehook
+    with pytest.raises(KeyboardInterrupt):
+        module.Stage(lambda t, work, data, n: n).address  # noqa: B018
+    assert sys.unraisablehook is usual
+    assert "ignored" not in capsys.readouterr().err
+
+
 def test_code_that_cannot_be_kept_stays_in_memory(stage, place, caplog, monkeypatch):
     """A full disk, and a folder of files that cannot be written: one notice for all."""
 
