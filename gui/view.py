@@ -126,6 +126,11 @@ class View(QWidget):
         most = MOST_COVERED * max(self.height(), 1)
         return min(above, most) / max(self.height(), 1), min(below, most) / max(self.height(), 1)
 
+    def cover_changed(self) -> None:
+        """Bars cover another part of it: what was seen as a whole still is. A scene that is drawn anew asks itself."""
+        if not self._rebuilding.isActive():
+            self.camera.resized()
+
     # --- beginning and end --------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:

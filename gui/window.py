@@ -86,7 +86,7 @@ class MainWindow(QMainWindow):
         self.modelling = Modelling(document, solver, self.view)
         self.timeline = Timeline(document, self.player, self)
         self.hint = Hint(self.view, settings)
-        self.hint.came_or_went.connect(self.view.camera.resized)
+        self.hint.came_or_went.connect(self.view.cover_changed)
         self.pages = self._pages()
         self.setCentralWidget(self.pages)
         self.status = StatusBar(document, solver, self)

@@ -237,7 +237,7 @@ def test_a_failure_in_the_other_process_is_a_sentence_here(qtbot, dialog, tmp_pa
     dialog._path_edited("")
     task = dialog._task(dialog.format, dialog.target)
     folder.rmdir()  # between the look and the writing
-    dialog._begin(task)
+    dialog._begin(task, dialog.target)
     qtbot.waitUntil(lambda: dialog.job is None)
     assert "there is no folder" in dialog.note.text()
     assert dialog.note.property("role") == "bad"
