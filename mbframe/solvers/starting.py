@@ -16,8 +16,8 @@ from ..constraints.relations import MeasureTerm
 from ..equations.equations import Equations
 from ..equations.redundancy import misaligned, misaligned_message
 from ..errors import ModelError, Problem, SimulationError
-from ..joints.driven import Drive
 from ..joints.coupled import ScrewJoint
+from ..joints.driven import Drive
 from ..joints.library import CylindricalJoint, PlanarJoint, PointOnLineJoint, TranslationalJoint
 from ..joints.on_axis import KeyedSleeveJoint, PointOnAxisJoint, SleeveJoint
 from ..parameters import Element
