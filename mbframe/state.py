@@ -155,8 +155,8 @@ class State:
         if isinstance(body, str):
             if len(m.modal_coordinates):
                 message = (
-                    f"found the name {body!r} of a flexible body, which does not tell how its nodes move; pass the body, "
-                    f"system[{body!r}]"
+                    f"found the name {body!r} of a flexible body, which does not tell how its nodes move; pass the "
+                    f"body, system[{body!r}]"
                 )
                 raise ModelError([Problem("State", asked, message)])
             return point, np.zeros(3)

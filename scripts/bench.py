@@ -30,7 +30,7 @@ from typing import Any
 
 import bench_app
 import numpy as np
-from bench_flexible import FLEXIBLE_DT, exudyn_solid_rod, our_beam_rod, our_solid_rod
+from bench_flexible import FLEXIBLE_DT, exudyn_solid_rod, our_beam_rod, our_solid_rod, solid_block
 from bench_peers import (
     GRAVITY,
     PEERS,
@@ -464,6 +464,32 @@ def flexible(bench: Bench) -> Iterator[Row]:
             yield Row(name, stiffened, "µs", f"{peer}, without", figures[peer])
 
 
+def large_solid(bench: Bench) -> Iterator[Row]:
+    """A solid of 2,176 nodes with four modes: time to write and read it in a model and a result, and sizes of files."""
+    for name, (seconds, size) in fresh(files_of_solid).items():
+        yield Row(f"solid of 2,176 nodes, {name}", seconds, "s", limit=1.0, note=f"{size / 1e6:.2f} MB")
+
+
+def files_of_solid() -> dict[str, tuple[float, int]]:
+    """CPU seconds and bytes of each file."""
+    system = solid_block()
+    result = mb.simulate(system, 2e-3, t_eval=np.linspace(0.0, 2e-3, 3))
+    costs = {}
+    with tempfile.TemporaryDirectory() as folder:
+        model, run = Path(folder, "model.json"), Path(folder, "run.h5")
+        tasks: dict[str, tuple[Path, Callable[[], Any]]] = {
+            "save model": (model, lambda: mb.save(system, model)),
+            "load model": (model, lambda: mb.load(model)),
+            "save result": (run, lambda: result.save(run)),
+            "load result": (run, lambda: mb.load_result(run).system),
+        }
+        for name, (path, task) in tasks.items():
+            began = time.process_time()
+            task()
+            costs[name] = time.process_time() - began, path.stat().st_size
+    return costs
+
+
 def planar(bench: Bench, name: str, values: dict[str, Any]) -> dict[str, Simulation]:
     """A planar example of every contender."""
     methods = {OURS: our_planar, MUJOCO: mujoco_planar, EXUDYN: exudyn_planar, EXUDYN_FAST: exudyn_planar}
@@ -760,6 +786,7 @@ MEASUREMENTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "four-bar": four_bar,
     "windows": windows,
     "flexible": flexible,
+    "large-solid": large_solid,
     "build": build,
     "memory": memory,
     "streaming": streaming,

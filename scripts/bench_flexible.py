@@ -37,6 +37,22 @@ def beam_rod(elements: int, stiffening: bool) -> mb.System:
     return mb.examples.flexible_slider_crank(n_modes=N_MODES, elements=elements, stiffening=stiffening)
 
 
+def solid_block() -> mb.System:
+    """A block of 33 x 7 x 7 hexahedra that swings on a hinge."""
+    counts = np.array([33, 7, 7])
+    grid = np.indices(counts + 1).reshape(3, -1).T
+    numbers = np.arange(len(grid)).reshape(counts + 1)
+    corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)])
+    cells = np.array([numbers[tuple((np.array(cell) + corners).T)] for cell in np.ndindex(*counts)])
+    points = grid * np.array([1.0, 0.1, 0.1]) / counts
+    part = mb.flexible.solid((points, cells), young=2e9, poisson=0.3, density=1000.0, order=1)
+    part = part.with_interface(np.flatnonzero(points[:, 0] == 0.0), (0.0, 0.05, 0.05), "end")
+    system = mb.System("block", gravity=(0.0, 0.0, -9.81))
+    block = system.add(mb.FlexibleBody("block", mb.flexible.clamped_modes(part, node="end", n_modes=4)))
+    system.add(mb.RevoluteJoint("hinge", system.ground, block, at=(0.0, 0.05, 0.05), axis=(0.0, 1.0, 0.0)))
+    return system
+
+
 def _ours(system: mb.System, body: str, t_end: float) -> Run:
     began = time.process_time()
     result = mb.simulate(system, t_end, dt=FLEXIBLE_DT, integrator=mb.RungeKutta4(), t_eval=(0.0, t_end))

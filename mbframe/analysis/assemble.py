@@ -16,6 +16,7 @@ from ..equations.redundancy import may_stay
 from ..equations.tables import NumberedBody
 from ..errors import AnalysisError, ModelError, Problem, check_kinds
 from ..rotations import quaternion_from_matrix
+from ..solvers.flexible_range import flexible_bodies
 from ..solvers.starting import extent, joint_norms
 from ..state import Motion, State, no_such_body
 from ..system import System
@@ -257,11 +258,10 @@ class Assembler:
         motions = self._state(q, step).motions
         turns = [_length(m.angular_velocity) for m in motions.values()]
         moves = [_length(m.velocity) for m in motions.values()]
-        for b in self.eq.tables.bodies:
-            if len(modal := motions[b.body.name].modal_velocities):
-                move, turn = b.body.deformed_by(modal)
-                moves.append(move)
-                turns.append(turn)
+        for _, body in flexible_bodies(self.eq):
+            move, turn = body.deformed_by(motions[body.name].modal_velocities)
+            moves.append(move)
+            turns.append(turn)
         return max(*turns, max(moves) / self.size)
 
     def _limited(self, q: Array, step: Array) -> Array:

@@ -11,6 +11,7 @@ from ..equations.redundancy import DEPENDENT
 from ..errors import AnalysisError
 from ..plane import lifted
 from ..rotations import matrix_from_vector, skew
+from ..solvers.flexible_range import flexible_bodies
 from ..solvers.starting import extent, joint_norms
 from ..state import Motion, State
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations, variations
@@ -226,9 +227,19 @@ def check_constant(point: OperatingPoint, frame: TurningFrame, here: LinearEquat
             f": seen from a turning frame they stand still; pass {other}"
             if other
             else ": a body that spins is not symmetric about its axis, or the surroundings change; roots do not exist "
-            "then, and a periodic motion needs Floquet theory, which mbframe does not offer"
+            "then, and a periodic motion needs Floquet theory, which mbframe does not offer" + _spinning(point)
         )
     )
+
+
+def _spinning(point: OperatingPoint) -> str:
+    """What to add for flexible bodies that spin: their shapes turn with them, however round they are."""
+    names = [
+        str(b.body) for b, _ in flexible_bodies(point.eq) if point.state.motions[b.body.name].angular_velocity.any()
+    ]
+    if not names:
+        return ""
+    return f". The shapes of {', '.join(names)} turn with it: on bearings alike in all directions they stand still"
 
 
 def _changed(point: OperatingPoint, frame: TurningFrame, here: LinearEquations, basis: Array) -> dict[str, float]:

@@ -272,8 +272,11 @@ class FlexibleBody(Body):
     def deformed_by(self, modal_coordinates: Array) -> tuple[float, float]:
         """How far a small deformation moves its nodes at most (m), and turns them (rad)."""
         shapes = self.shapes_in_frame
-        moves, turns = (part @ modal_coordinates for part in (shapes.translations, shapes.some_rotations))
-        return tuple(float(np.linalg.norm(part, axis=1).max(initial=0.0)) for part in (moves, turns))
+        move, turn = (
+            float(np.linalg.norm(part @ modal_coordinates, axis=1).max(initial=0.0))
+            for part in (shapes.translations, shapes.some_rotations)
+        )
+        return move, turn
 
     def most_turned(self, modal_coordinates: Array) -> NDArray[np.intp]:
         """Some of the instants at which its nodes turn most."""

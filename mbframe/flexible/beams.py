@@ -33,7 +33,8 @@ def beam(
     E A u'' in tension, G J in torsion (polar inertia ρ (Iy + Iz)), E I in bending. Euler-Bernoulli without
     `shear_factors`: sections stay normal to the axis and do not resist tilting. Timoshenko with them. Consistent mass;
     static deflections under loads at nodes are exact, errors of frequencies fall with the fourth power of the elements'
-    length, with shear with the second.
+    length, with shear with the second. Where weight, rotation or acceleration stiffen it (`geometric_stiffening`), the
+    tension is constant in each element, and errors fall with the second power as well: 12 elements are 0.2 % off.
 
     An Euler-Bernoulli beam has no diametral inertia of its sections, so it is no model of a shaft whose whirl splits by
     its own gyroscopic moments: of these it has only what the polar inertia of its twist gives when it spins. Take

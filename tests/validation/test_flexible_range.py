@@ -350,7 +350,7 @@ def test_an_overhung_rotor_sags(kind: str, joint: str) -> None:
 @pytest.mark.parametrize("stiffening", [False, True])
 @pytest.mark.parametrize("frame", ["node", "mean"])
 def test_a_thin_wire_bends_as_thick_ones_do(frame: str, stiffening: bool) -> None:
-    """I / A L^2 = 1e-10, all shapes: bending is 1e-13 as stiff as the shortest stretching, and has to carry the load."""
+    """I / A L^2 = 1e-10, all shapes: bending is 1e-13 as stiff as stretching, and carries the load."""
     area = 12e-10 * LENGTH**2
     moment = area**2 / 12
     values = {"area": area, "second_moments": (moment, moment), "torsion": 1.7 * moment}

@@ -196,3 +196,16 @@ def test_a_far_origin_does_not_make_a_rotor_unstable(frame: str) -> None:
     system["bearing 1"].update(damping=(-1e-2,) * 3 + (0,) * 3)
     system["bearing 0"].update(damping=(0.0,) * 6)
     assert mb.linearize(system, frame=mb.TurningFrame(axis=along, rate=speed)).stability == "unstable"
+
+
+def test_unlike_bearings_of_a_round_flexible_rotor_are_refused_by_its_name() -> None:
+    """Its shapes turn with it, so that coefficients are periodic although the rotor is round."""
+    modes, speed = modes_of(shaft(0.03), "craig_bampton", [0, 8]), 200.0
+    system = mb.System("rotor", gravity=(0, 0, 0))
+    body = system.add(mb.FlexibleBody("shaft", modes, angular_velocity=(speed, 0, 0)))
+    for k, at in enumerate(((0, 0, 0), (LENGTH, 0, 0))):
+        stiffness = (1e7, 1e7, 3e7, 0, 0, 0)
+        system.add(mb.Bushing(f"bearing {k}", system.ground, body, at=at, stiffness=stiffness, damping=(0,) * 6))
+    for frame in (None, mb.TurningFrame(axis=(1, 0, 0), rate=speed)):
+        with pytest.raises(mb.AnalysisError, match=r"shapes of FlexibleBody 'shaft' turn with it"):
+            mb.linearize(system, frame=frame)
