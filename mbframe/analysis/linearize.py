@@ -152,7 +152,8 @@ def linearize(
         Where bodies have more than 1,500 positions they come from sparse matrices. Ignorable are then zero roots (or
         +-i Omega in a turning frame) whose motions are displacements or turns of the whole or spins of round bodies;
         they are not split off before, so that they scatter a little; where more than 256 roots would be needed to get
-        past them a warning says so. Condition numbers of roots are not computed but taken to be 1e4. Whether another root grows is found by `unstable_count`.
+        past them a warning says so. Condition numbers of roots are not computed but taken to be 1e4. Whether another
+        root grows is found by `unstable_count`.
 
     Returns
     -------

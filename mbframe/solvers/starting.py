@@ -44,7 +44,9 @@ def counted_angles(eq: Equations, state: State) -> dict[str, float]:
     bodies: list[Any] = [b.body for b in eq.tables.bodies if isinstance(b.formulation, PlanarFormulation)]
     described = {body: body.angle for body in bodies}
     counts = {body: state.element_states.get(f"{body.name}{COUNTED}") for body in bodies}
-    turned: dict[Any, float] = {body: float(count[0]) - described[body] for body, count in counts.items() if count is not None}
+    turned: dict[Any, float] = {
+        body: float(count[0]) - described[body] for body, count in counts.items() if count is not None
+    }
     turned[eq.system.ground] = 0.0
     between = [
         (follower.owner.i.body, follower.owner.j.body, float(count[0]) - follower.start)

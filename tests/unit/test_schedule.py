@@ -278,6 +278,8 @@ def test_a_load_with_a_pole_is_refused(force: Any, place: float) -> None:
         "min(100, 1/(t - 2.1)**2)",
         "sin(t - 2.1)/(t - 2.1)",
         "1e-9/((t - 2.1)**2 + 1e-6)**2",
+        "100/(1 + ((t - 2.1)/1e-8)**2)",
+        "1/(t + 1e-9)**2",
         "tan(t/5)",
         "100*sign(t - 2.1)/(t + 1)",
     ],
