@@ -187,7 +187,10 @@ class Node:
         return float(max(rates))
 
     def fastest(self) -> float:
-        """Largest angular frequency: that of sines of linear arguments; factors of a product add theirs."""
+        """Largest angular frequency: that of sines of linear arguments; factors of a product add theirs.
+
+        High powers of a sine are pulses rather than waves: those are looked at.
+        """
         rates = [part.fastest() for part in self.parts]
         if self.opcode in (ops.SIN, ops.COS, ops.TAN) and self.parts[0].degree == (1.0, True):
             a, b = self.parts[0].values(np.array([0.0, 1.0]))
@@ -195,7 +198,7 @@ class Node:
         if self.opcode == ops.MULTIPLY:
             return sum(rates)
         if self.opcode == ops.POWER and self.parts[1].opcode == ops.CONSTANT:
-            return rates[0] * max(1.0, abs(float(self.parts[1].data)))
+            return rates[0] * min(max(1.0, abs(float(self.parts[1].data))), PLAIN_DEGREE)
         return max(rates, default=0.0)
 
 

@@ -18,12 +18,14 @@ from .kernels import expressions as ops
 
 Array = NDArray[np.float64]
 
-DISTANCES: Final = 0.25 ** np.arange(2, 21)
+DISTANCES: Final[Array] = 0.25 ** np.arange(2.0, 21.0)
 """From a place, relative to the interval: from a sixteenth of it down to 1e-12."""
 STEEPEST: Final = 4.0**0.95
 """By what changes between distances must grow from one to the next; a pole of order one has 4."""
 IN_A_ROW: Final = 9
-"""Distances over which that holds: more than five decades, where a high but finite peak would have its top."""
+"""Distances over which that holds: more than five decades."""
+FLAT: Final = 0.25
+"""Part of the height by which the top of a peak, however narrow, changes no more over the smallest distances."""
 ZOOMS: Final = 14
 """How often the surroundings of a place are narrowed, by eight each time."""
 SUSPECTS: Final = 8
@@ -50,7 +52,7 @@ def first_pole(values: Callable[[Array], Array], x: Array, y: Array, places: Arr
     found = []
     for place in suspects[np.argsort(-sizes)[:SUSPECTS]].tolist():
         top = _summit(values, max(low, place - near), min(high, place + near))
-        if any(_grows(values, top, side * DISTANCES * (high - low), low, high) for side in (-1.0, 1.0)):
+        if any(_grows(values, top, side * (high - low) * DISTANCES, low, high) for side in (-1.0, 1.0)):
             found.append(top)
     return min(found, default=None)
 
@@ -67,12 +69,15 @@ def _summit(values: Callable[[Array], Array], a: float, b: float) -> float:
 def _grows(values: Callable[[Array], Array], place: float, distances: Array, low: float, high: float) -> bool:
     """Whether a function grows towards a place as it does towards a pole."""
     x = place + distances
-    x = x[(x >= low) & (x <= high)]
+    y = values(x[(x >= low) & (x <= high)])
     with np.errstate(all="ignore"):
-        changes = np.abs(np.diff(values(x)))
-        steep = changes[1:] >= STEEPEST * changes[:-1]
+        changes = np.abs(np.diff(y))
+        steep = (changes[1:] >= STEEPEST * changes[:-1]) & (changes[:-1] > 0.0)
+    height = np.abs(y).max(initial=0.0)
+    if len(changes) < IN_A_ROW or (changes[-2:].max() <= FLAT * height and abs(y[-1]) >= (1.0 - FLAT) * height):
+        return False  # beside a pole, where rounding leaves no finite value, zeros stand for it
     longest = row = 0
-    for one in (steep & (changes[:-1] > 0.0)).tolist():
+    for one in steep.tolist():
         row = row + 1 if one else 0
         longest = max(longest, row)
     return longest >= IN_A_ROW

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from .joints.driven import Drive
 from .markers import POINT, Marker, converted
 from .measures import Measure, angle, angle_rate
 from .plane import lifted, lowered, lowered_axial
-from .state import State, no_such_body
+from .state import COUNTED, State, nearest_turn, no_such_body
 from .stored_states import ENERGY, States, StatesInMemory
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ class Info:
     completed: bool = True
     start: list[float] | None = None
     """Time and coordinates (t, q, v, z) where the run began, if they are not those of the first stored instant."""
+    angles: dict[str, float] = field(default_factory=dict)
+    """Angles of bodies in the plane where the run began, over turns, by name."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,7 @@ class Result(Displayed):
     def _open(self, states: States, info: Info, events: list[EventRecord]) -> None:
         self._states, self.info, self.events = states, info, events
         self._reactions: dict[str, Reaction] = {}
+        self._angles: dict[str, Array] = {}
 
     @property
     def system(self) -> Any:
@@ -295,19 +298,33 @@ class Result(Displayed):
         return rotation @ body.local_axes if isinstance(body, Marker) else rotation
 
     def angle(self, body: Body | str) -> Array:
-        """Angle of a body in the plane, over all turns; at the first instant within half a turn of that described.
+        """Angle of a body in the plane, over all turns.
 
-        Coordinates that do not count turns are unwrapped by the rates at both ends of an interval.
+        A run begins within half a turn of the described angle, or with the turns of the state given as `initial`, if
+        that tells them. Coordinates that do not count turns are unwrapped by the rates at both ends of an interval.
         """
         b = self._numbered(body)
         if self.dimension != 2 or b is None or not isinstance(b.formulation, PlanarFormulation):
             message = "only a moving body of a planar system has an angle; ask for rotation, or for a measure"
             raise ModelError([Problem("Result", "angle", message)])
-        angles = b.formulation.angles(self._states.part("q", b.q_slice))
-        if not b.formulation.counts_turns:
-            angles = unwrapped(self.t, angles, self._twist(body)[1][:, 2])
-        described: Any = self.described[self._states.snapshot.name_of(body)]
-        return angles + 2.0 * np.pi * np.round((described.angle - angles[:1]) / (2.0 * np.pi))
+        name = self._states.snapshot.name_of(body)
+        if name not in self._angles:
+            self._angles[name] = self._counted(b, b.formulation, name)
+        return self._angles[name].copy()
+
+    def _counted(self, b: Any, formulation: PlanarFormulation, name: str) -> Array:
+        """The angle of a body in the plane, over turns."""
+        t, q, v = self.t, *self._coordinates(b)
+        start = self.info.start
+        if start is not None:
+            first, rates, _ = self._states.equations.split(np.array(start[1:]))
+            t, q, v = np.append(start[:1], t), np.vstack([first[b.q_slice], q]), np.vstack([rates[b.v_slice], v])
+        angles = formulation.angles(q)
+        if not formulation.counts_turns:
+            angles = unwrapped(t, angles, formulation.twists(q, v)[1][:, 2])
+        described: Any = self.described[name]
+        angles = nearest_turn(angles, self.info.angles.get(name, described.angle))
+        return angles if start is None else angles[1:]
 
     def angular_velocity(self, body: Body | Marker | str) -> Array:
         """Global angular velocity."""
@@ -441,7 +458,13 @@ class Result(Displayed):
                 f"found {index!r}; allowed is the number of a stored instant, 0 to {len(self) - 1} or from -1 back"
             )
             raise ModelError([Problem("Result", "state", message)]) from None
-        return self._states.equations.state(self.t[index], self._states.whole(slice(index, index + 1))[0])
+        state = self._states.equations.state(self.t[index], self._states.whole(slice(index, index + 1))[0])
+        counted = {
+            f"{b.body.name}{COUNTED}": self.angle(name)[index : index + 1]
+            for name, b in zip(self._states.tables.index, self._states.tables.bodies, strict=True)
+            if isinstance(b.formulation, PlanarFormulation)
+        }
+        return replace(state, element_states={**state.element_states, **counted})
 
     def spread(self, most: int) -> tuple[Array, Array]:
         """At most so many of the stored instants, spread over the run, and the coordinates y = (q, v, z) there."""

@@ -126,15 +126,18 @@ class State:
     def angle(self, element: Any) -> float:
         """Angle of an element that counts turns, such as a torsion spring, an angle limit or an `Angle`, over turns.
 
-        Of a body in the plane it is the angle between -pi and pi.
+        Of a body in the plane it is over turns too if the state tells them, as that of a stored instant does
+        (`result.state`), and between -pi and pi otherwise.
         """
         name = element if isinstance(element, str) else element.name
-        if name not in self.motions and (counted := self.element_states.get(f"{name}{COUNTED}")) is not None:
+        counted = self.element_states.get(f"{name}{COUNTED}")
+        if name not in self.motions and counted is not None:
             return float(counted[0])
         if self.dimension != 2:
             message = "only bodies in the plane, and elements that count turns, have an angle; ask for rotation"
             raise ModelError([Problem("State", "angle", message)])
-        return float(angle_of(self.motion(name).rotation))
+        angle = float(angle_of(self.motion(name).rotation))
+        return angle if counted is None else nearest_turn(angle, float(counted[0]))
 
     def rotation(self, body: Body | str) -> Rotation:
         """Rotation from body to global axes."""
@@ -166,6 +169,12 @@ class State:
         if local_point is None:
             return np.zeros(3)
         return lifted(converted(POINT, local_point, f"State.{asked}", "local_point", self.dimension))
+
+
+def nearest_turn(angle: Any, to: float) -> Any:
+    """Angles with as many full turns more that the first one is within half a turn of another angle."""
+    first = angle if np.ndim(angle) == 0 else angle[:1]
+    return angle + 2.0 * np.pi * np.round((to - first) / (2.0 * np.pi))
 
 
 def in_plane(motion: Motion) -> bool:

@@ -152,8 +152,9 @@ def linearize(
         Only that many modes, those with the roots of least size, beside ignorable ones; there is no state space then.
         Where bodies have more than 1,500 positions they come from sparse matrices. Ignorable are then zero roots (or
         +-i Omega in a turning frame) whose motions are displacements or turns of the whole or spins of round bodies;
-        they are not split off before, so that they scatter a little, and condition numbers of roots are not computed
-        but taken to be 1e4. Whether another root grows is found by `unstable_count`.
+        they are not split off before, so that they scatter a little; where more than 256 roots would be needed to get
+        past them a warning says so. Condition numbers of roots are not computed but taken to be 1e4. Whether another
+        root grows is found by `unstable_count`.
 
     Returns
     -------
@@ -167,8 +168,6 @@ def linearize(
         frame=(frame, TurningFrame),
         formulation=(formulation, Formulation),
     )
-    if n_modes is not None:
-        _check_modes(n_modes, inputs, outputs)
     turning = frame or getattr(state, "frame", None) or TurningFrame()
     with borrowed(system, formulation) as eq:
         chosen = state.checked(system.bodies) if state is not None else eq.described()
@@ -192,6 +191,11 @@ def _linearized(
     check_steady(point, turning)
     warn_of_flexible(eq, chosen, 3)
     if n_modes is not None:
+        if n_modes < 1 or len(inputs) or len(outputs):
+            message = (
+                f"found {n_modes}; allowed is a positive number, and neither inputs nor outputs; leave one of them out"
+            )
+            raise ModelError([Problem("linearize", "n_modes", message)])
         sparse = linear_equations(point, turning, dense=False)
         if 2 * sparse.size > DENSE:
             return _partial(system, point, turning, sparse, n_modes)
@@ -211,16 +215,6 @@ def _linearized(
         output_signals(point, turning, equations, outputs),
     )
     return Linearization(system, chosen, turning, equations, roots, space, roots)
-
-
-def _check_modes(n_modes: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
-    """Refuse a number of modes that is none, and signals beside it."""
-    if isinstance(n_modes, bool) or not isinstance(n_modes, int | np.integer) or n_modes < 1:
-        message = f"found {n_modes!r}; allowed are whole numbers from 1 on; give one, or leave it out for all modes"
-        raise ModelError([Problem("linearize", "n_modes", message)])
-    if len(inputs) or len(outputs):
-        message = f"found {n_modes}, but some modes alone make no state space; leave it out, or inputs and outputs"
-        raise ModelError([Problem("linearize", "n_modes", message)])
 
 
 def _partial(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +24,7 @@ UNKNOWN = 1e4  # condition of a root, which is not computed here: so much is lef
 ZERO = 1e-6  # roots that small relative to the shift are zero, split by rounding
 SCATTER = 1e-5  # of the highest frequency: how far a threefold zero root, split by rounding, can be from zero
 CLOSE = 1e-6  # and so near to +-i Omega relative to it
+MOST = 256  # roots that are computed to find modes beside ignorable ones
 SOLVED = 1e-8  # relative residual of the pencil that a root may leave
 
 
@@ -64,8 +66,6 @@ def nearest_roots(point: OperatingPoint, frame: TurningFrame, e: LinearEquations
     With a shift s the operator (A - s E)^-1 E has the eigenvalues 1/(root - s): the roots next to s are its largest
     ones, infinite roots become zero.
     """
-    from scipy.sparse.linalg import norm
-
     E, A = sparse_pencil(e)
     if 2 * n_modes + 2 > A.shape[0] // 2:
         message = f"found {n_modes}; allowed are up to {A.shape[0] // 4 - 1}; ask for fewer, or leave it out for all"
@@ -73,13 +73,44 @@ def nearest_roots(point: OperatingPoint, frame: TurningFrame, e: LinearEquations
     mass = max(float(np.abs(e.mass.diagonal()).max()), 1e-300)
     highest = np.sqrt(float(np.abs(e.stiffness).sum(axis=1).max()) / mass) or 1.0
     shift = SHIFT * highest
-    values, vectors = _largest(E, _solver(A, E, shift, e), 2 * n_modes + 2)
-    roots = shift + 1.0 / values
-    order = np.argsort(np.abs(roots), kind="stable")
-    found: list[Root] = []
+    solve = _solver(A, E, shift, e)
+    count, most = 2 * n_modes + 2, min(A.shape[0] // 2, max(MOST, 2 * n_modes + 2))
+    while True:  # as many more as turn out to be ignorable
+        values, vectors = _largest(E, solve, count)
+        found = list(_roots(point, frame, e, (E, A), shift, highest, shift + 1.0 / values, vectors))
+        modes = sum(not root.explanation and root.value.imag >= 0.0 for root in found)
+        if modes >= n_modes or len(found) < count:  # or infinite ones: there are no more
+            break
+        if count == most:
+            warnings.warn(
+                f"linearize, n_modes: of the {count} roots next to zero {sum(bool(r.explanation) for r in found)} are "
+                f"ignorable, so that {modes} modes were found where {n_modes} were asked for; ask for more, or leave "
+                "n_modes out for all",
+                UserWarning,
+                stacklevel=5,
+            )
+            break
+        count = min(2 * count, most)
+    return ordered(lowest(found, n_modes))
+
+
+def _roots(
+    point: OperatingPoint,
+    frame: TurningFrame,
+    e: LinearEquations,
+    pencil: tuple[Any, Any],
+    shift: float,
+    highest: float,
+    roots: Complex,
+    vectors: Complex,
+) -> Iterator[Root]:
+    """Those that are roots, of least size first, with what is known of them."""
+    from scipy.sparse.linalg import norm
+
+    E, A = pencil
     own = slice(2 * e.size, 2 * e.size + len(e.own_feedback))
     scale = float(norm(A)), float(norm(E))
-    for k in order:
+    for k in np.argsort(np.abs(roots), kind="stable"):
         z, value = vectors[:, k], complex(roots[k])
         left = np.linalg.norm(A @ z - value * (E @ z)) / ((scale[0] + abs(value) * scale[1]) * np.linalg.norm(z))
         if not (left <= SOLVED and _missed(e, value, z) <= SOLVED):  # an infinite root, or no root at all
@@ -91,9 +122,7 @@ def nearest_roots(point: OperatingPoint, frame: TurningFrame, e: LinearEquations
         # Zero roots without a vector of their own scatter: of a root so near to zero rounding leaves no sign.
         scattered = abs(value) / (10.0 * EPSILON * highest) if abs(value) <= SCATTER * highest else 0.0
         condition = max(UNKNOWN, 1.01 * scattered)
-        root = Root(0j if zero else value, z[: e.size], condition, words, highest, z[own], float(left))
-        found.append(root)
-    return ordered(lowest(found, n_modes))
+        yield Root(0j if zero else value, z[: e.size], condition, words, highest, z[own], float(left))
 
 
 def _missed(e: LinearEquations, value: complex, z: Complex) -> float:

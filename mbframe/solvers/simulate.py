@@ -31,6 +31,7 @@ from .stabilization import DirectCorrection, Stabilization
 from .starting import (
     assembled,
     clamped_points,
+    counted_angles,
     refuse_ambiguous_friction,
     refuse_conflicting_drivers,
     refuse_misaligned_joints,
@@ -125,6 +126,7 @@ def simulate(
             "within half a turn of the described one. Start from a state of a run that has this element"
             for owner in eq.tables.uncounted(begin.element_states)
         ]
+        info.angles = counted_angles(eq, begin)
     remarkable = [f.force for f in eq.tables.forces] + [j for j in system.joints if isinstance(j, Drive)]
     info.warnings += [remark for element in remarkable for remark in element.remarks(start, float(t_end))]
     info.warnings += clamped_points(system) + rigid_lines(system)

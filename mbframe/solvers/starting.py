@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..abilities import is_ours
 from ..bodies.base import Body
 from ..bodies.flexible import FlexibleBody
+from ..bodies.formulations.planar import PlanarFormulation
 from ..bodies.point_mass import PointMass
 from ..constraints.relations import MeasureTerm
 from ..equations.equations import Equations
@@ -21,7 +22,7 @@ from ..joints.driven import Drive
 from ..joints.library import CylindricalJoint, PlanarJoint, PointOnLineJoint, TranslationalJoint
 from ..joints.on_axis import KeyedSleeveJoint, SleeveJoint
 from ..parameters import Element
-from ..state import State
+from ..state import COUNTED, State
 from ..system import System
 from .stabilization import DirectCorrection
 
@@ -33,6 +34,37 @@ ROUNDING = 1e-12  # of the coordinates: points that are nearer to each other are
 LARGEST_GAP = 1e-2  # of the model's size: larger gaps are mistakes, smaller ones are assembled
 ASIDE = 0.05  # of the size of the model, or of an axis: how far off a derivative is compared
 VANISHES = 1e-3  # part of the derivative there, below which it has none here
+
+
+def counted_angles(eq: Equations, state: State) -> dict[str, float]:
+    """Angles of bodies in the plane over turns, by name, as far as a state tells them.
+
+    Its own count tells that of a body (`result.state`), and so do elements that count the turns between it and another
+    body whose angle is known, or the ground.
+    """
+    bodies: list[Any] = [b.body for b in eq.tables.bodies if isinstance(b.formulation, PlanarFormulation)]
+    described = {body: body.angle for body in bodies}
+    counts = {body: state.element_states.get(f"{body.name}{COUNTED}") for body in bodies}
+    turned: dict[Any, float] = {
+        body: float(count[0]) - described[body] for body, count in counts.items() if count is not None
+    }
+    turned[eq.system.ground] = 0.0
+    between = [
+        (follower.owner.i.body, follower.owner.j.body, float(count[0]) - follower.start)
+        for follower in eq.tables.followers
+        if follower.label == COUNTED
+        and (count := state.element_states.get(f"{follower.owner.name}{COUNTED}")) is not None
+        and np.isfinite(count[0])
+    ]
+    before = 0
+    while len(turned) > before:  # one element may tell the body by which another one knows its own
+        before = len(turned)
+        for i, j, turn in between:
+            if i in turned:
+                turned.setdefault(j, turned[i] + turn)
+            elif j in turned:
+                turned[i] = turned[j] - turn
+    return {body.name: described[body] + turned[body] for body in bodies if body in turned}
 
 
 def assembled(eq: Equations, state: State, given: bool = False) -> tuple[Array, list[str]]:
