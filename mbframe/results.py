@@ -314,7 +314,7 @@ class Result(Displayed):
 
     def _counted(self, b: Any, formulation: PlanarFormulation, name: str) -> Array:
         """The angle of a body in the plane, over turns."""
-        t, q, v = self.t, *self._coordinates(b)
+        t, q, v = self.t, *self.body_coordinates(b)
         start = self.info.start
         if start is not None:
             first, rates, _ = self._states.equations.split(np.array(start[1:]))

@@ -276,7 +276,7 @@ POLES = [
 ]
 
 
-@pytest.mark.parametrize(("force", "place"), POLES, ids=str)
+@pytest.mark.parametrize(("force", "place"), POLES, ids=lambda given: "callable" if callable(given) else str(given))
 def test_a_load_with_a_pole_is_refused(force: Any, place: float) -> None:
     assert features(mb.Function(force), 0.0, 5.0).pole == pytest.approx(place, abs=1e-6)
 
