@@ -20,10 +20,12 @@ from ..solvers.flexible_range import flexible_bodies
 from ..solvers.starting import extent, joint_norms
 from ..state import Motion, State, no_such_body
 from ..system import System
+from .range_warnings import warn_of_flexible
 
 Array = NDArray[np.float64]
 
 ITERATIONS = 200
+TOLERANCE = 1e-12  # of the norm of what is left open
 ROUNDING = 16 * np.finfo(float).eps
 LEAST_DAMPING, MOST_DAMPING = 1e-10, 1e4  # of a step that closes gaps, relative to diag(J M^-1 J^T)
 LARGEST_STEP = 0.5  # rad, or lengths of the model: bodies are not moved farther in one step
@@ -63,7 +65,7 @@ def assemble(
     initial: State | None = None,
     fixed: Iterable[Body | str] = (),
     *,
-    tolerance: float = 1e-12,
+    tolerance: float = TOLERANCE,
     formulation: Formulation | None = None,
 ) -> Assembly:
     """Positions and velocities that fulfil the constraints, changed as little as possible.
@@ -95,7 +97,23 @@ def assemble(
         A state that says what was changed. An `AnalysisError` names the joint that could not be closed.
     """
     check_kinds("assemble", system=(system, System), initial=(initial, State), formulation=(formulation, Formulation))
-    eq = Equations(system, formulation or (NewtonEuler() if system.dimension == 3 else PlanarAngle()))
+    eq = Equations(system, formulation or _usual(system))
+    found = _assembly(eq, initial, fixed, tolerance)
+    warn_of_flexible(eq, found, loaded=False)
+    return found
+
+
+def consistent(system: System, initial: State | None) -> Assembly:
+    """What `assemble` finds, without its warnings: for analyses that start from it and warn themselves."""
+    return _assembly(Equations(system, _usual(system)), initial, (), TOLERANCE)
+
+
+def _usual(system: System) -> Formulation:
+    return NewtonEuler() if system.dimension == 3 else PlanarAngle()
+
+
+def _assembly(eq: Equations, initial: State | None, fixed: Iterable[Body | str], tolerance: float) -> Assembly:
+    system = eq.system
     start = initial.checked(system.bodies) if initial is not None else eq.described()
     assembler = Assembler(eq, start, _names(system, fixed), tolerance)
     q = assembler.nearest(assembler.closed())

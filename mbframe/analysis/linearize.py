@@ -16,7 +16,7 @@ from ..errors import AnalysisError, ModelError, Problem, check_kinds
 from ..rotations import matrix_from_vector
 from ..state import Motion, State
 from ..system import System
-from .assemble import assemble
+from .assemble import consistent
 from .inputs import input_signals
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations, on_bodies
 from .outputs import output_signals
@@ -474,7 +474,7 @@ class Linearization:
             force: Any = self.system[name]
             own[name] = own.get(name, np.array(force.initial_states(), float)) + (amplitude * change).real
         moved = State(self.state.t, motions, own, self.state.dimension)
-        return assemble(self.system, moved) if assembled else moved
+        return consistent(self.system, moved) if assembled else moved
 
     def __repr__(self) -> str:
         return f"<Linearization of {self.system.name!r}: {len(self.eigenvalues)} roots, {self.stability}>"

@@ -16,10 +16,10 @@ from ..state import State
 Array = NDArray[np.float64]
 
 
-def warn_of_flexible(eq: Equations, state: State, level: int = 2) -> None:
+def warn_of_flexible(eq: Equations, state: State, level: int = 2, loaded: bool = True) -> None:
     """Say where a state is beyond what its flexible bodies hold for, as a run does in `info.warnings`.
 
-    `level` counts calls up to that of the user, as `stacklevel` does from the function that calls this one.
+    Without `loaded` only by its positions: what an analysis that knows no loads can tell. `level` counts calls up to that of the user, as `stacklevel` does from the function that calls this one.
     """
     if not any(isinstance(b.body, FlexibleBody) for b in eq.tables.bodies):
         return
@@ -30,5 +30,12 @@ def warn_of_flexible(eq: Equations, state: State, level: int = 2) -> None:
         motion = motions[body.name]
         return instant, (motion.rotation.T @ motion.angular_velocity)[None], motion.modal_coordinates[None]
 
-    for message in rigid_lines(eq.system) + flexible_range.remarks(eq, instant, y[None], courses):
+    if loaded:
+        found = flexible_range.remarks(eq, instant, y[None], courses)
+    else:
+        found = [
+            body.bending_remark(instant, motions[body.name].modal_coordinates[None])
+            for _, body in flexible_range.flexible_bodies(eq)
+        ]
+    for message in rigid_lines(eq.system) + [remark for remark in found if remark]:
         warnings.warn(message, UserWarning, stacklevel=1 + level)

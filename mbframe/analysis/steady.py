@@ -18,7 +18,7 @@ from ..rotations import matrix_from_vector
 from ..solvers.starting import extent
 from ..state import Motion, State
 from ..system import System
-from .assemble import Assembler, assemble
+from .assemble import Assembler, consistent
 from .linear_equations import (
     LinearEquations,
     OperatingPoint,
@@ -107,7 +107,7 @@ def steady(
     except (TypeError, ValueError):
         message = f"found {given!r}; allowed are pairs of a quantity and its value; give a list: [(quantity, value)]"
         raise ModelError([Problem("steady", "given", message)]) from None
-    start = assemble(system, initial)
+    start = consistent(system, initial)
     direction = converted(AXIS, axis if axis is not None else _usual_axis(system, start), "steady", "axis")
     wanted = [(_function(system, quantity), value) for quantity, value in pairs]
     trim = Trim(system, start, direction / np.linalg.norm(direction), rate, wanted, tolerance)

@@ -384,6 +384,11 @@ class FlexibleBody(Body):
         apart = np.diff(along[numbers], append=np.inf) > NEAR_AXIS * part.extent
         return numbers[apart]
 
+    def nodes_across(self, point: Array, normal: Array) -> NDArray[np.int64]:
+        """Numbers of the nodes and interface points in a plane in body axes."""
+        part = self.modes.component
+        return np.flatnonzero(np.abs((part.positions - point) @ normal) <= NEAR_AXIS * part.extent)
+
     def axis_along(self, at: Array, axes: Array) -> SlidingAxis:
         """The axis through the nodes that lie on a line through `at` along axes[:, 2], where the body is undeformed.
 

@@ -19,7 +19,7 @@ from ..errors import ModelError, Problem, SimulationError
 from ..joints.coupled import ScrewJoint
 from ..joints.driven import Drive
 from ..joints.library import CylindricalJoint, PlanarJoint, PointOnLineJoint, TranslationalJoint
-from ..joints.on_axis import KeyedSleeveJoint, PointOnAxisJoint, SleeveJoint
+from ..joints.on_axis import KeyedSleeveJoint, SleeveJoint
 from ..parameters import Element
 from ..state import State
 from ..system import System
@@ -107,50 +107,49 @@ def clamped_points(system: System) -> list[str]:
 
 
 def rigid_lines(system: System) -> list[str]:
-    """What to say about joints that slide along a flexible body on a line that does not bend with it."""
-    along: dict[type, type] = {
-        CylindricalJoint: SleeveJoint,
-        TranslationalJoint: KeyedSleeveJoint,
-        PointOnLineJoint: PointOnAxisJoint,
+    """What to say about joints that slide along a flexible body on a line or a plane that does not bend with it."""
+    along: dict[type, str] = {
+        CylindricalJoint: "use a SleeveJoint to follow its axis",
+        TranslationalJoint: "use a KeyedSleeveJoint to follow its axis",
+        PointOnLineJoint: "use a PointOnAxisJoint to follow its axis",
+        ScrewJoint: "use a SleeveJoint to follow its axis, which has no thread, or let the nut travel little",
+        PlanarJoint: "use a SleeveJoint to follow a row of its nodes, or let what slides travel little",
     }
     found = [
-        f"{joint}: slides on a straight line fixed to the node of {joint.i.body} at {joint.i.at.tolist()}, however "
-        f"that bends; use a {along[type(joint)].__name__} to follow its axis"
+        f"{joint}: slides on a straight {_guide(joint)} fixed to the node of {joint.i.body} at {joint.i.at.tolist()}, "
+        f"however that bends; {along[type(joint)]}"
         for joint in system.joints
-        if type(joint) in along and _along(joint.i.body, joint.i)
+        if type(joint) in along and _slides_on(joint, joint.i)
     ]
-    found += [
-        f"{joint}: slides on a straight {what} fixed to the node of {joint.i.body} at {joint.i.at.tolist()}, however "
-        "that bends, and no joint follows it; let a rigid body that is fixed to the node carry the joint if that is "
-        "meant, or a SleeveJoint the nut"
-        for joint in system.joints
-        for what in _straight(joint)
-    ]
-    either = (CylindricalJoint, TranslationalJoint, SleeveJoint, KeyedSleeveJoint)
+    either = (CylindricalJoint, TranslationalJoint, ScrewJoint, PlanarJoint, SleeveJoint, KeyedSleeveJoint)
     return found + [
-        f"{joint}: slides on the straight line of {joint.i.body}, its first body, and {joint.j.body} is held at one "
-        f"node; if that is the rail, exchange the bodies and use a {along.get(type(joint), type(joint)).__name__}"
+        f"{joint}: slides on the straight {_guide(joint)} of {joint.i.body}, its first body, and {joint.j.body} is "
+        "held at one node; if that is the rail, exchange the bodies and "
+        + along.get(type(joint), f"use a {type(joint).__name__}")
         for joint in system.joints
         if isinstance(joint, either)
         and not isinstance(joint.i.body, FlexibleBody)
         and joint.i.body is not system.ground
-        and _along(joint.j.body, joint.j)
+        and _slides_on(joint, joint.j)
     ]
 
 
-def _straight(joint: Any) -> list[str]:
-    """What a joint without a counterpart that bends slides on, fixed to a node of its flexible first body."""
-    if isinstance(joint, ScrewJoint) and _along(joint.i.body, joint.i):
-        return ["thread"]
-    return ["plane"] if isinstance(joint, PlanarJoint) and isinstance(joint.i.body, FlexibleBody) else []
+def _guide(joint: Any) -> str:
+    return "plane" if isinstance(joint, PlanarJoint) else "line"
 
 
-def _along(body: Any, marker: Any) -> bool:
-    """Whether a body is flexible and has a row of nodes along the third axis of a marker."""
+def _slides_on(joint: Any, marker: Any) -> bool:
+    """Whether the body of a marker is flexible and has several nodes on the line or the plane that a joint has there.
+
+    The line is the third axis of the marker, the plane is normal to it.
+    """
+    body = marker.body
     if not isinstance(body, FlexibleBody):
         return False
     direction = body.rotation.T @ np.asarray(marker.axes, float)[:, 2]
-    return len(body.nodes_along(body.modes.component.positions[body.node_at(marker.at)], direction)) > 1
+    place = body.modes.component.positions[body.node_at(marker.at)]
+    nodes = body.nodes_across if isinstance(joint, PlanarJoint) else body.nodes_along
+    return len(nodes(place, direction)) > 1
 
 
 def driver_gap(driver: Drive, t: float, gap: float) -> Problem:

@@ -488,22 +488,6 @@ def test_the_line_of_a_joint_is_straight(cls: type, kind: str) -> None:
         assert flexible_first or all("exchange the bodies" in message for message in found)
 
 
-@pytest.mark.parametrize(
-    ("cls", "axis", "values"), [(mb.ScrewJoint, X, {"pitch": 0.01}), (mb.PlanarJoint, Z, {})], ids=["screw", "plane"]
-)
-def test_threads_and_planes_are_straight(cls: type, axis: np.ndarray, values: dict[str, float]) -> None:
-    for flexible_first in (True, False):
-        system = mb.System("slide", gravity=(0, 0, 0))
-        rod = system.add(mb.FlexibleBody("rod", BETWEEN))
-        nut = system.add(mb.RigidBody("nut", mass=0.1, inertia=(1e-4, 1e-4, 1e-4), position=0.5 * X))
-        joint = system.add(
-            cls("slide", *((rod, nut) if flexible_first else (nut, rod)), at=0.5 * X, axis=axis, **values)
-        )
-        found = rigid_lines(system)
-        assert len(found) == flexible_first
-        assert all(str(joint) in message and "FlexibleBody 'rod'" in message for message in found)
-
-
 def test_a_sleeve_on_the_wrong_body_says_so() -> None:
     """A sleeve follows the axis of its first body; a guide on the ground or across the body is no mistake."""
     system = mb.System("slide", gravity=(0, 0, 0))
@@ -527,6 +511,42 @@ def test_analyses_tell_of_straight_lines() -> None:
     system = cantilever(np.zeros(3))
     bead = system.add(mb.RigidBody("bead", mass=0.1, inertia=(1e-4, 1e-4, 1e-4), position=0.5 * X))
     system.add(mb.TranslationalJoint("slide", system["rod"], bead, at=0.5 * X, axis=X))
-    for analysis in (mb.equilibrium, mb.linearize, lambda s: mb.steady(s, axis=Z, rate=0.0)):
+    for analysis in (mb.assemble, mb.equilibrium, mb.linearize, lambda s: mb.steady(s, axis=Z, rate=0.0)):
         (message,) = said(system, analysis)
         assert "use a KeyedSleeveJoint" in message
+
+
+def test_assembly_tells_of_what_is_bent_too_far() -> None:
+    """It knows no loads, so that it is judged by its positions alone."""
+    for tip in (0.9, 1.1):
+        load = tip * 2 * 0.14 * RIGIDITY / LENGTH**2 * Y  # its slope at the end is P L^2 / 2 E I
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            modal = mb.equilibrium(cantilever(load)).motions["rod"].modal_coordinates
+        system = mb.System("cantilever")
+        rod = system.add(mb.FlexibleBody("rod", BETWEEN, frame="node", modal_coordinates=modal))
+        system.add(mb.FixedJoint("wall", system.ground, rod, at=(0, 0, 0)))
+        found = said(system, mb.assemble)
+        assert len(found) == (tip > 1.0)
+        assert all("rod" in message and "is bent by up to" in message for message in found)
+
+
+@pytest.mark.parametrize("flexible_first", [True, False])
+@pytest.mark.parametrize(("cls", "axis", "values"), [(mb.ScrewJoint, X, {"pitch": 0.01}), (mb.PlanarJoint, Z, {})])
+def test_screws_and_planes_are_straight(cls: type, axis: np.ndarray, values: Any, flexible_first: bool) -> None:
+    """A nut on a flexible spindle and a slider on a flexible beam say so, in runs and in analyses; not across it."""
+    system = mb.System("slide", gravity=(0, 0, 0))
+    rod = system.add(mb.FlexibleBody("rod", BETWEEN))
+    system.add(mb.FixedJoint("wall", system.ground, rod, at=(0, 0, 0)))
+    bead = system.add(mb.RigidBody("bead", mass=0.1, inertia=(1e-4, 1e-4, 1e-4), position=0.5 * X))
+    pair = (rod, bead) if flexible_first else (bead, rod)
+    joint = system.add(cls("slide", *pair, at=0.5 * X, axis=axis, **values))
+    found = [w for w in mb.simulate(system, 1e-4).info.warnings if str(joint) in w]
+    assert len(found) == 1
+    assert ("exchange the bodies" in found[0]) != flexible_first
+    assert "use a SleeveJoint" in found[0]
+    for analysis in (mb.assemble, mb.equilibrium, mb.linearize):
+        assert said(system, analysis) == found
+    system.remove(joint)
+    system.add(cls("slide", *pair, at=0.5 * X, axis=Y if cls is mb.ScrewJoint else X, **values))
+    assert not rigid_lines(system)
