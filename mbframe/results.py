@@ -325,13 +325,13 @@ class Result(Displayed):
         self._modal(body)
         b = self._numbered(body)
         assert b is not None
-        return b.formulation.deformations(self._coordinates(b)[0], self.v_rate[:, b.v_slice])[1].copy()
+        return b.formulation.deformations(self.body_coordinates(b)[0], self.v_rate[:, b.v_slice])[1].copy()
 
     def _modal(self, body: Body | str) -> tuple[Array, Array]:
         b = self._numbered(body)
         if b is None or not isinstance(b.body, FlexibleBody):
             raise ModelError([Problem("Result", "modal", f"found {body}; only a flexible body has modal coordinates")])
-        return b.formulation.deformations(*self._coordinates(b))
+        return b.formulation.deformations(*self.body_coordinates(b))
 
     def measure(self, measure: Measure | str) -> Array:
         """A measure at every instant; an angle is counted over turns.
@@ -502,7 +502,7 @@ class Result(Displayed):
         """Linear momentum, and angular momentum about the global origin."""
         linear, angular = np.zeros((len(self), 3)), np.zeros((len(self), 3))
         for b, properties in self._masses():
-            of_body = b.formulation.momenta(*self._coordinates(b), properties)
+            of_body = b.formulation.momenta(*self.body_coordinates(b), properties)
             linear += of_body[0]
             angular += of_body[1]
         return Momentum(lowered(linear, self.dimension), lowered_axial(angular, self.dimension))
@@ -588,7 +588,8 @@ class Result(Displayed):
     def _twists(self, b: NumberedBody) -> tuple[Array, Array]:
         return b.formulation.twists(self._states.part("q", b.q_slice), self._states.part("v", b.v_slice))
 
-    def _coordinates(self, b: NumberedBody) -> tuple[Array, Array]:
+    def body_coordinates(self, b: NumberedBody) -> tuple[Array, Array]:
+        """Coordinates and velocities of a body as its formulation has them, a row per instant."""
         return self._states.part("q", b.q_slice), self._states.part("v", b.v_slice)
 
     def _node(
@@ -609,10 +610,10 @@ class Result(Displayed):
             shape = body.node_shape
         else:
             return None
-        modal, rate = b.formulation.deformations(*self._coordinates(b))
+        modal, rate = b.formulation.deformations(*self.body_coordinates(b))
         bend = np.zeros_like(rate)
         if second:
-            bend = b.formulation.deformations(self._coordinates(b)[0], self.v_rate[:, b.v_slice])[1]
+            bend = b.formulation.deformations(self.body_coordinates(b)[0], self.v_rate[:, b.v_slice])[1]
         return NodeMotion.of(shape, modal, rate, bend)
 
 

@@ -55,7 +55,7 @@ class FlexibleBody(Body):
     lets it buckle.
     A body that turns nearly as fast as it bends, or that carries loads near buckling, needs it; without it a run warns
     by rotation, loads and deflection. Loads are looked for in 64 stored instants spread over the run, and in those of
-    the largest accelerations and reactions of up to 4096. With stiffening its frame is that of mean axes, whatever
+    the largest accelerations and reactions of up to 1024. With stiffening its frame is that of mean axes, whatever
     `frame` says: poses and rates, described ones and those of states, are of these axes, while modal coordinates mean
     the same in both. A deformed state of it without stiffening in the frame of a node is another motion with it.
 
@@ -263,11 +263,12 @@ class FlexibleBody(Body):
         )
 
     def _most_bent(self, modal_coordinates: Array, slopes: Array, limit: float) -> NDArray[np.intp]:
-        """Some instants, those at which a bound of the turns of nodes is largest and above a limit."""
+        """Some instants, those at which a bound of the turns of nodes is largest and above a limit; the largest last."""
         if not modal_coordinates.size or not len(slopes):
             return np.zeros(0, np.intp)
         bounds = np.abs(modal_coordinates) @ np.linalg.norm(slopes, axis=1).max(axis=0)
-        some = np.argsort(bounds)[-ENOUGH:]
+        some = np.argpartition(bounds, -ENOUGH)[-ENOUGH:] if len(bounds) > ENOUGH else np.arange(len(bounds))
+        some = some[np.argsort(bounds[some])]
         return some[(bounds[some] > limit) & (bounds[some] < np.inf)]
 
     def deformed_by(self, modal_coordinates: Array) -> tuple[float, float]:

@@ -77,7 +77,7 @@ class LoadStiffness:
         return np.tensordot(direction, (self.at(other) - self.at(first))[0, :3], axes=1)
 
     def deformation(self, modal: Array) -> Array:
-        """(k,): modal coordinates as parts of the deformations."""
+        """(k,): modal coordinates as parts of the deformations; of columns, (k, n)."""
         return self._parts @ modal
 
     def _work(self, loads: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import combinations
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from scipy import linalg
 from ..bodies.flexible import FlexibleBody
 from ..bodies.formulations import FloatingFrame
 from ..equations.equations import Equations
-from ..equations.tables import NumberedBody
+from ..equations.tables import NumberedBody, NumberedForce
 from ..equations.user import method_of
 from ..errors import MbframeError
 from ..flexible.load_stiffness import PRODUCTS, LoadStiffness
@@ -24,7 +24,7 @@ from ..results import Result
 Array = NDArray[np.float64]
 Loaded = tuple[NumberedBody, FlexibleBody, LoadStiffness]
 
-MOST = 4096  # states of a run of which accelerations and reactions are computed, to find the largest
+MOST = 1024  # states of a run of which accelerations and reactions are computed, to find the largest
 APART = 1e-2  # of what two nodes can come nearer by for a load: where joints leave less, they hold them apart
 HELD = 1e-8  # of a unit impulse: a deformation that it moves by less is one that joints do not allow
 FEW = 8  # states whose inertia is looked at: those in which nodes turn most
@@ -48,15 +48,12 @@ def run_remarks(eq: Equations, result: Result) -> list[str]:
     last = [(t, y) for t, y in last if np.isfinite(y).all()]
 
     def courses(body: FlexibleBody) -> tuple[Array, Array, Array]:
-        t, modal = result.t, result.modal(body)
-        turned = np.zeros((0, 3))
-        if len(t):
-            turned = result.rotation(body).apply(result.angular_velocity(body), inverse=True)
+        b = numbered[body.name]
+        t, (q, v) = result.t, result.body_coordinates(b)
         for instant, y in last:
-            q, v, _ = eq.split(y)
-            t, modal = np.append(t, instant), np.vstack([modal, q[numbered[body.name].q_slice][7:]])
-            turned = np.vstack([turned, v[numbered[body.name].v_slice][3:6]])
-        return t, turned, modal
+            t = np.append(t, instant)
+            q, v = np.vstack([q, eq.split(y)[0][b.q_slice]]), np.vstack([v, eq.split(y)[1][b.v_slice]])
+        return t, v[:, 3:6], q[:, 7:]
 
     return remarks(eq, *result.spread(MOST), courses)
 
@@ -81,8 +78,9 @@ def remarks(eq: Equations, t: Array, y: Array, courses: Courses) -> list[str]:
             turned = body.most_turned(deformed)[-FEW:]
             if body.can_stiffen and not found[-1]:  # centrifugal forces are loads too
                 loaded.append((b, body, body.load_stiffness(motions)))
-                tight = {tightened(eq, loaded[-1], motions, deformed[k]): float(t[k]) for k in turned}
-                found += [body.tightened_remark(tight[max(tight)], max(tight))] if tight else []
+                tight = tightened(eq, loaded[-1], motions, deformed[turned])
+                if len(tight):
+                    found.append(body.tightened_remark(float(t[turned[tight.argmax()]]), float(tight.max())))
             if body.shapes_in_frame.reference == "mean":  # in which nothing cancels
                 continue
             left = {least_inertia(eq, b, float(t[k]), y[k]): float(t[k]) for k in turned}
@@ -99,17 +97,17 @@ def load_remarks(eq: Equations, t: Array, y: Array, bodies: list[Loaded]) -> lis
     """
     if not bodies:
         return []
-    worst = {body.name: np.zeros((3, 2)) for _, body, _ in bodies}  # shares of the three kinds of loads, and when
-    for k in _telling(eq, t, y, bodies):
-        try:
-            loads = marker_loads(eq, float(t[k]), y[k], bodies)
-        except MbframeError:  # a state at which the equations have no solution: the run says so
-            continue
-        for b, body, added in bodies:
-            for kept, share in zip(worst[body.name], _shares(eq, b, body, y[k], loads, added), strict=True):
-                if abs(share) > abs(kept[0]):
-                    kept[:] = share, t[k]
-    return [body.load_remark(*worst[body.name].T) for _, body, _ in bodies]
+    picked = _telling(eq, t, y, bodies)
+    solved = marker_loads(eq, t[picked], y[picked], bodies)
+    if not len(solved.numbers):
+        return []
+    t, y = t[picked][solved.numbers], y[picked][solved.numbers]
+    found = []
+    for b, body, added in bodies:
+        shares = _shares(eq, b, body, added, y, solved)
+        worst = np.abs(shares).argmax(axis=0)
+        found.append(body.load_remark(shares[worst, np.arange(3)], t[worst]))
+    return found
 
 
 def _telling(eq: Equations, t: Array, y: Array, bodies: list[Loaded]) -> list[int]:
@@ -159,17 +157,18 @@ def least_inertia(eq: Equations, b: NumberedBody, t: float, y: Array) -> float:
     return 1.0 if not len(changed) else 0.0 if changed[0] <= 0.0 else float(1.0 / changed[-1])
 
 
-def tightened(eq: Equations, loaded: Loaded, motions: Array, modal: Array) -> float:
-    """What tension adds to the stiffness of a deformed body where joints keep two of its nodes from coming nearer.
+def tightened(eq: Equations, loaded: Loaded, motions: Array, modal: Array) -> Array:
+    """(n,): what tension adds to the stiffness of a body where joints keep two of its nodes from coming nearer.
 
     Nodes are held apart if no motion that joints allow (`motions`) brings them nearer as the shapes by themselves would
-    let them. What they would come nearer by is stretched then, with the stiffness of the shapes.
+    let them. What they would come nearer by is stretched then, with the stiffness of the shapes. `modal` (n, m) are n
+    deformations.
     """
     b, body, added = loaded
     jointed = {number for c in eq.tables.constraints for number in (c.i, c.j)}
     markers = [m for k, m in enumerate(b.markers, b.first_marker) if k in jointed and not isinstance(m, AxisMarker)]
     modes, free = body.shapes_in_frame, motions[6:]
-    form, most = free.T @ modes.stiffness @ free, 0.0
+    form, most = free.T @ modes.stiffness @ free, np.zeros(len(modal))
     for first, other in combinations(sorted({body.node_at(marker.at) for marker in markers}), 2):
         arm = modes.component.positions[other] - modes.component.positions[first]
         if not (length := np.linalg.norm(arm)) > 0.0:
@@ -180,9 +179,9 @@ def tightened(eq: Equations, loaded: Loaded, motions: Array, modal: Array) -> fl
             held = pull @ free @ np.linalg.solve(form, free.T @ pull)
         if not alone > 0.0 or held > APART * alone:
             continue
-        shortening, parts = added.shortening(first, other), added.deformation(modal)
-        tension = max(0.5 * parts @ shortening @ parts, 0.0) / alone
-        most = max(most, tension * float(np.linalg.eigvalsh(shortening)[-1]))
+        shortening, parts = added.shortening(first, other), added.deformation(modal.T)
+        tension = np.maximum(0.5 * np.sum(parts * (shortening @ parts), axis=0), 0.0) / alone
+        most = np.maximum(most, tension * np.linalg.eigvalsh(shortening)[-1])
     return most
 
 
@@ -202,64 +201,117 @@ def _responses(eq: Equations, b: NumberedBody, t: float, y: Array) -> tuple[Arra
     return responses, scale
 
 
-def marker_loads(eq: Equations, t: float, y: Array, bodies: list[Loaded]) -> Array:
-    """(markers, 6): force and torque, global, of joints and force elements on the markers of some bodies.
+class Solved(NamedTuple):
+    """What acts in those of some states at which the equations have a solution, n of them.
 
-    Those of other markers are not complete.
+    numbers, rates
+        (n,): which of the states; (n, n_v): the accelerations there.
+    positions, loads
+        (n, markers, 3): where the markers are; (n, markers, 6): force and torque, global, of joints and force elements
+        on those of the flexible bodies. Those on others are not complete.
     """
-    own = {b.first_marker + k for b, _, _ in bodies for k in range(len(b.markers))}
-    _, multipliers = eq.accelerate(t, *eq.split(y))
-    markers, loads = eq.tables.markers, np.zeros((len(eq.tables.markers), 6))
-    for c in eq.tables.constraints:
-        if c.i not in own and c.j not in own:
+
+    numbers: NDArray[np.intp]
+    rates: Array
+    positions: Array
+    loads: Array
+
+
+def marker_loads(eq: Equations, t: Array, y: Array, bodies: list[Loaded]) -> Solved:
+    """Solve the equations at some states for the loads on the markers of some bodies.
+
+    Reactions are found from the Jacobian as the solver has it: the first six columns of a body are those of its
+    velocity and of its angular velocity along its own axes.
+    """
+    owners = {b.first_marker + k: b for b, _, _ in bodies for k in range(len(b.markers))}
+    sides = [
+        (c, number, place, owners[number])
+        for c in eq.tables.constraints
+        for number, place in ((c.i, c.block_i), (c.j, c.block_j))
+        if number in owners
+    ]
+    places = [
+        place + b.formulation.n_v * np.arange(c.constraint.equations)[:, None] + np.arange(6)
+        for c, _, place, b in sides
+    ]
+    where = np.concatenate([p.ravel() for p in places]) if places else np.zeros(0, np.int64)
+    forces = [f for f in eq.tables.forces if f.i in owners or f.j in owners]
+    markers, solved, kept = eq.tables.markers["position"], [], []
+    applied = np.zeros((len(t), len(markers), 6))
+    for k in range(len(t)):
+        try:
+            rates, multipliers = eq.accelerate(float(t[k]), *eq.split(y[k]))
+            kept.append((rates, multipliers, eq.work.entries[where], markers.copy()))
+            for f in forces:
+                _apply(eq, f, float(t[k]), y[k], multipliers, applied[k])
+        except MbframeError:  # a state at which the equations have no solution: the run says so
+            del kept[len(solved) :]
             continue
-        both = -multipliers[c.rows] @ eq.stages.gradient(c, t, markers[c.i], markers[c.j])
-        for number, load in ((c.i, both[:12]), (c.j, both[12:])):
-            loads[number, :3] += load[:3]
-            loads[number, 3:] += np.cross(markers[number].axes, load[3:].reshape(3, 3), axis=0).sum(axis=1)
-    for f in eq.tables.forces:
-        if f.i not in own and f.j not in own:
-            continue
-        element: Any = f.force
-        i, j = eq.tables.seen_by(f)
-        force, torque = np.zeros(3), np.zeros(3)
-        if element.reactive:
-            reaction, _ = eq.reactions(element.joint.name, np.array([t]), y[None], multipliers[None])
-            force[:], torque[:] = element.reactive_wrench(t, i, j, reaction[0])
-        else:
-            states = (eq.split(y)[2][f.states],) if element.states else ()
-            force[:], torque[:] = method_of(element, "wrench")(t, i, j, *states)
-        loads[f.j] += np.concatenate([force, torque])
-        loads[f.i] -= np.concatenate([force, torque + np.cross(j.position - i.position, force)])
-    return loads
+        solved.append(k)
+    if not solved:
+        return Solved(np.zeros(0, np.intp), np.zeros((0, eq.n_v)), applied[:0, :, :3], applied[:0])
+    rates, multipliers, entries, positions = (np.array(part) for part in zip(*kept, strict=True))
+    numbers, loads = np.array(solved), applied[solved]
+    q, first = eq.split(y[numbers])[0], 0
+    poses = {b.first_marker: b.formulation.poses(q[:, b.q_slice]) for b, _, _ in bodies}
+    for (c, number, _, b), place in zip(sides, places, strict=True):
+        block = entries[:, first : first + place.size].reshape(-1, *place.shape)
+        first += place.size
+        load = -np.einsum("nr,nrk->nk", multipliers[:, c.rows], block)
+        origin, rotation = poses[b.first_marker]
+        loads[:, number, :3] += load[:, :3]
+        loads[:, number, 3:] += np.einsum("nij,nj->ni", rotation, load[:, 3:])
+        loads[:, number, 3:] -= np.cross(positions[:, number] - origin, load[:, :3])
+    return Solved(numbers, rates, positions, loads)
+
+
+def _apply(eq: Equations, f: NumberedForce, t: float, y: Array, multipliers: Array, loads: Array) -> None:
+    """Add what a force element does to its markers in the state that was evaluated last."""
+    element: Any = f.force
+    i, j = eq.tables.seen_by(f)
+    force, torque = np.zeros(3), np.zeros(3)
+    if element.reactive:
+        reaction, _ = eq.reactions(element.joint.name, np.array([t]), y[None], multipliers[None])
+        force[:], torque[:] = element.reactive_wrench(t, i, j, reaction[0])
+    else:
+        states = (eq.split(y)[2][f.states],) if element.states else ()
+        force[:], torque[:] = method_of(element, "wrench")(t, i, j, *states)
+    loads[f.j] += np.concatenate([force, torque])
+    loads[f.i] -= np.concatenate([force, torque + np.cross(j.position - i.position, force)])
 
 
 def _shares(
-    eq: Equations, b: NumberedBody, body: FlexibleBody, y: Array, loads: Array, added: LoadStiffness
-) -> tuple[float, float, float]:
-    """The changes of stiffness where loads along a body press it, where they pull it, and by loads across it.
+    eq: Equations, b: NumberedBody, body: FlexibleBody, added: LoadStiffness, y: Array, solved: Solved
+) -> Array:
+    """(n, 3): the changes of stiffness where loads along a body press it, where they pull it, and by loads across it.
 
     They are relative to the stiffness, and the largest among its deformations; negative where stiffness is lost.
     """
-    q, v, _ = (part[None] for part in eq.split(y))
-    position, rotation = (part[0] for part in b.formulation.poses(q[:, b.q_slice]))
-    omega = rotation.T @ b.formulation.twists(q[:, b.q_slice], v[:, b.v_slice])[1][0]
-    change = np.tensordot([omega[i] * omega[j] for i, j in PRODUCTS], added.spin, axes=(0, 1))
-    change += np.tensordot(eq.work.v_rate[b.v_slice][6:], added.inertia, axes=(0, 1))
+    q, v, _ = eq.split(y)
+    position, rotation = b.formulation.poses(q[:, b.q_slice])
+    omega = np.einsum("nij,ni->nj", rotation, b.formulation.twists(q[:, b.q_slice], v[:, b.v_slice])[1])
+    products = np.stack([omega[:, i] * omega[:, j] for i, j in PRODUCTS], axis=1)
+    change = np.tensordot(products, added.spin, axes=(1, 1))
+    change += np.tensordot(solved.rates[:, b.v_slice][:, 6:], added.inertia, axes=(1, 1))
+    local = (solved.positions - position[:, None]) @ rotation
     for number, marker in enumerate(b.markers, b.first_marker):
-        load = (loads[number].reshape(2, 3) @ rotation).ravel()
-        change += np.tensordot(load, added.at(_node(eq, body, number, marker, position, rotation)), axes=(0, 1))
-    along, across = np.linalg.eigvalsh(change)
-    return float(along.min(initial=0.0)), float(along.max(initial=0.0)), float(across.min(initial=0.0))
+        load = (solved.loads[:, number].reshape(-1, 2, 3) @ rotation).reshape(-1, 6)
+        nodes = _nodes(eq, body, number, marker, local)
+        for node in np.unique(nodes):
+            change[nodes == node] += np.tensordot(load[nodes == node], added.at(int(node)), axes=(1, 1))
+    along, across = np.moveaxis(np.linalg.eigvalsh(change), 1, 0)
+    return np.stack(
+        [along.min(axis=1, initial=0.0), along.max(axis=1, initial=0.0), across.min(axis=1, initial=0.0)], 1
+    )
 
 
-def _node(eq: Equations, body: FlexibleBody, number: int, marker: Any, position: Array, rotation: Array) -> int:
-    """The node at a marker; where something slides along the body, the one that is nearest to it."""
+def _nodes(eq: Equations, body: FlexibleBody, number: int, marker: Any, local: Array) -> Array:
+    """(n,): the node at a marker; where something slides along the body, the one that is nearest to it.
+
+    `local` (n, markers, 3) are the places of all markers in the axes of the body.
+    """
     if not isinstance(marker, AxisMarker):
-        return body.node_at(marker.at)
-    for c in eq.tables.constraints:
-        if number in (c.i, c.j):
-            partner = eq.tables.markers[c.j if number == c.i else c.i].position
-            places = body.modes.component.positions
-            return int(np.linalg.norm(places - rotation.T @ (partner - position), axis=1).argmin())
-    return 0
+        return np.full(len(local), body.node_at(marker.at))
+    partner = next(c.j if number == c.i else c.i for c in eq.tables.constraints if number in (c.i, c.j))
+    arms = body.modes.component.positions - local[:, partner, None]
+    return np.linalg.norm(arms, axis=2).argmin(axis=1)

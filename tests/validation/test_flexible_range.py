@@ -11,6 +11,8 @@ import pytest
 import scipy.linalg
 
 import mbframe as mb
+from mbframe.equations.equations import Equations
+from mbframe.solvers.flexible_range import flexible_bodies, free_motions, marker_loads
 from mbframe.solvers.starting import rigid_lines
 
 LENGTH, AREA, MOMENT, YOUNG, DENSITY = 1.0, 1e-4, 8e-10, 2.1e11, 7850.0
@@ -255,6 +257,26 @@ def test_runs(load: str, share: float, expected: int) -> None:
     found = mb.simulate(system, 1e-3, t_eval=[0.0, 1e-3]).info.warnings
     assert len(found) == expected
     assert all("press it" in message and "at t = " in message for message in found)
+
+
+def test_loads_come_from_what_the_solver_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reactions on a girder, a trolley's among them, without derivatives of joints that are computed in Python."""
+    result = mb.simulate(mb.examples.crane_trolley(), 0.5, dt=1e-3)
+    eq = Equations(result.system, None)
+    ((b, body),) = flexible_bodies(eq)
+    t, y = result.spread(7)
+    y = y[:, : eq.n_q + eq.n_v]  # without the work of the winch
+    wanted = [result.reaction(joint) for joint in ("support", "roller")]
+    bodies = [(b, body, body.load_stiffness(free_motions(eq, b, t[0], y[0])))]
+    monkeypatch.setattr(type(eq.stages), "gradient", None)
+    found = marker_loads(eq, t, y, bodies)
+    assert found.numbers.tolist() == list(range(len(t)))
+    at = np.searchsorted(result.t, t)
+    for joint, reaction in zip(("support", "roller"), wanted, strict=True):
+        number = eq.tables.place(result.system[joint].j)
+        loads = np.hstack([reaction.force[at], reaction.torque[at]])
+        np.testing.assert_allclose(found.loads[:, number], loads, atol=1e-9 * np.abs(loads).max())
+        assert np.abs(loads).max() > 100.0
 
 
 # --- size of deflections ----------------------------------------------------------------------------------------------
