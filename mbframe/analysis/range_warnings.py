@@ -19,7 +19,8 @@ Array = NDArray[np.float64]
 def warn_of_flexible(eq: Equations, state: State, level: int = 2, loaded: bool = True) -> None:
     """Say where a state is beyond what its flexible bodies hold for, as a run does in `info.warnings`.
 
-    Without `loaded` only by its positions: what an analysis that knows no loads can tell. `level` counts calls up to that of the user, as `stacklevel` does from the function that calls this one.
+    Without `loaded` only by its positions: what an analysis that knows no loads can tell. `level` counts calls up to
+    that of the user, as `stacklevel` does from the function that calls this one.
     """
     if not any(isinstance(b.body, FlexibleBody) for b in eq.tables.bodies):
         return

@@ -30,6 +30,7 @@ LOADED = 0.1  # of the stiffness: loads that change it by more leave the range o
 # Slopes, rad, beyond which deflections are off by about 1 %. Linear: a slope a shortens by 1 - cos a = 1 %. With
 # stiffening a - sin a is left, a^2/6 of a; over a body whose slope grows along it that is a^2/18 = 1 %.
 BENT, BENT_STIFFENED = 0.14, 0.42
+DRAGGED = 0.02  # of an inertia: a frequency is off by 1 %
 LOST = 0.5  # of the inertia in some motion: where less is left by the deformation, its second order is not enough
 ENOUGH = 64  # instants whose bending is looked at: those where a bound of it is largest
 
@@ -262,8 +263,20 @@ class FlexibleBody(Body):
             f'is {max(least, 0.0):.3g} of that undeformed in some motion, and wrong; set frame="mean"'
         )
 
+    def dragging_remark(self, t: float, share: float) -> str:
+        """A warning if its mass moves along it where it turns about its centre of mass, held at a bent end."""
+        if share < DRAGGED:
+            return ""
+        way = "model what is heavy in it, such as a disk, as a rigid body of its own"
+        way = f"set geometric_stiffening=True, or {way}" if self.can_stiffen else way
+        return (
+            f"{self} is bent at t = {t:.6g} s so that its mass moves along it where it turns, since linear theory does "
+            f"not let it become shorter: that adds {100.0 * share:.3g} % to its inertia about its centre of mass, and "
+            f"lowers frequencies by half as much; {way}"
+        )
+
     def _most_bent(self, modal_coordinates: Array, slopes: Array, limit: float) -> NDArray[np.intp]:
-        """Some instants, those at which a bound of the turns of nodes is largest and above a limit; the largest last."""
+        """Some instants at which a bound of the turns of nodes is largest and above a limit; the largest last."""
         if not modal_coordinates.size or not len(slopes):
             return np.zeros(0, np.intp)
         bounds = np.abs(modal_coordinates) @ np.linalg.norm(slopes, axis=1).max(axis=0)

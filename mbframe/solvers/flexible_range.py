@@ -82,6 +82,9 @@ def remarks(eq: Equations, t: Array, y: Array, courses: Courses) -> list[str]:
                 if len(tight):
                     found.append(body.tightened_remark(float(t[turned[tight.argmax()]]), float(tight.max())))
             if body.shapes_in_frame.reference == "mean":  # in which nothing cancels
+                if len(turned):
+                    dragged = dragged_mass(eq, b, body, float(t[turned[-1]]), y[turned[-1]])
+                    found.append(body.dragging_remark(float(t[turned[-1]]), dragged))
                 continue
             left = {least_inertia(eq, b, float(t[k]), y[k]): float(t[k]) for k in turned}
             if left:
@@ -157,6 +160,40 @@ def least_inertia(eq: Equations, b: NumberedBody, t: float, y: Array) -> float:
     return 1.0 if not len(changed) else 0.0 if changed[0] <= 0.0 else float(1.0 / changed[-1])
 
 
+def dragged_mass(eq: Equations, b: NumberedBody, body: FlexibleBody, t: float, y: Array) -> float:
+    """What deformation adds to the inertia of a body in mean axes that turns about its centre of mass, relative to it.
+
+    A node that is displaced by w across its arm from the centre moves along that arm where the axes turn. Linear shapes
+    do not make up for that, as a body does that becomes shorter where it bends: if joints hold the node along the arm,
+    the whole mass moves by as much instead. So m w^2 is added to the inertia about the centre. It matters where that is
+    small against m L^2: a heavy disk in the mass matrix of a light shaft.
+    """
+    eq.evaluate(t, *eq.split(y))
+    rotation = b.formulation.poses(eq.split(y)[0][None, b.q_slice])[1][0]
+    holding: dict[int, list[Array]] = {}
+    for side in _sides(eq, [b]):
+        marker = b.markers[side.number - b.first_marker]
+        if not isinstance(marker, AxisMarker):
+            rows = eq.work.entries[side.places][:, :3] @ rotation
+            holding.setdefault(body.node_at(marker.at), []).append(rows)
+    mass, centre, inertia = body.mass_properties()
+    modal, most = eq.split(y)[0][b.q_slice][7:], 0.0
+    for node, blocks in holding.items():
+        arm = body.modes.component.positions[node] - centre
+        moved = body.shapes_in_frame.motion_at(node)[:3] @ modal
+        about = np.cross(arm, moved)
+        turn, length = float(np.linalg.norm(about)), float(np.linalg.norm(arm))
+        if not turn > 0.0:
+            continue
+        rows = np.vstack(blocks)
+        held = np.linalg.pinv(rows) @ (rows @ arm)
+        if np.linalg.norm(held - arm) > APART * length:
+            continue
+        about = about / turn
+        most = max(most, mass * (turn / length) ** 2 / float(about @ inertia @ about))
+    return most
+
+
 def tightened(eq: Equations, loaded: Loaded, motions: Array, modal: Array) -> Array:
     """(n,): what tension adds to the stiffness of a body where joints keep two of its nodes from coming nearer.
 
@@ -201,6 +238,30 @@ def _responses(eq: Equations, b: NumberedBody, t: float, y: Array) -> tuple[Arra
     return responses, scale
 
 
+class Side(NamedTuple):
+    """One side of a constraint: its rows, the marker, and where in the solver's entries its Jacobian stands.
+
+    Of the columns these are six: of the velocity of the body, and of its angular velocity along its own axes.
+    """
+
+    rows: slice
+    number: int
+    places: NDArray[np.int64]
+    body: NumberedBody
+
+
+def _sides(eq: Equations, bodies: list[NumberedBody]) -> list[Side]:
+    """The constraints on some flexible bodies."""
+    owners = {b.first_marker + k: b for b in bodies for k in range(len(b.markers))}
+    found = []
+    for c in eq.tables.constraints:
+        for number, first in ((c.i, c.block_i), (c.j, c.block_j)):
+            if (b := owners.get(number)) is not None:
+                starts = first + b.formulation.n_v * np.arange(c.constraint.equations)
+                found.append(Side(c.rows, number, starts[:, None] + np.arange(6), b))
+    return found
+
+
 class Solved(NamedTuple):
     """What acts in those of some states at which the equations have a solution, n of them.
 
@@ -220,23 +281,14 @@ class Solved(NamedTuple):
 def marker_loads(eq: Equations, t: Array, y: Array, bodies: list[Loaded]) -> Solved:
     """Solve the equations at some states for the loads on the markers of some bodies.
 
-    Reactions are found from the Jacobian as the solver has it: the first six columns of a body are those of its
-    velocity and of its angular velocity along its own axes.
+    Reactions are found from the Jacobian as the solver has it.
     """
-    owners = {b.first_marker + k: b for b, _, _ in bodies for k in range(len(b.markers))}
-    sides = [
-        (c, number, place, owners[number])
-        for c in eq.tables.constraints
-        for number, place in ((c.i, c.block_i), (c.j, c.block_j))
-        if number in owners
-    ]
-    places = [
-        place + b.formulation.n_v * np.arange(c.constraint.equations)[:, None] + np.arange(6)
-        for c, _, place, b in sides
-    ]
-    where = np.concatenate([p.ravel() for p in places]) if places else np.zeros(0, np.int64)
+    sides = _sides(eq, [b for b, _, _ in bodies])
+    owners = {b.first_marker + k for b, _, _ in bodies for k in range(len(b.markers))}
+    where = np.concatenate([side.places.ravel() for side in sides]) if sides else np.zeros(0, np.int64)
     forces = [f for f in eq.tables.forces if f.i in owners or f.j in owners]
-    markers, solved, kept = eq.tables.markers["position"], [], []
+    markers, kept = eq.tables.markers["position"], []
+    solved: list[int] = []
     applied = np.zeros((len(t), len(markers), 6))
     for k in range(len(t)):
         try:
@@ -254,10 +306,10 @@ def marker_loads(eq: Equations, t: Array, y: Array, bodies: list[Loaded]) -> Sol
     numbers, loads = np.array(solved), applied[solved]
     q, first = eq.split(y[numbers])[0], 0
     poses = {b.first_marker: b.formulation.poses(q[:, b.q_slice]) for b, _, _ in bodies}
-    for (c, number, _, b), place in zip(sides, places, strict=True):
-        block = entries[:, first : first + place.size].reshape(-1, *place.shape)
-        first += place.size
-        load = -np.einsum("nr,nrk->nk", multipliers[:, c.rows], block)
+    for rows, number, places, b in sides:
+        block = entries[:, first : first + places.size].reshape(-1, *places.shape)
+        first += places.size
+        load = -np.einsum("nr,nrk->nk", multipliers[:, rows], block)
         origin, rotation = poses[b.first_marker]
         loads[:, number, :3] += load[:, :3]
         loads[:, number, 3:] += np.einsum("nij,nj->ni", rotation, load[:, 3:])

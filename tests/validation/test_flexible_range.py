@@ -479,6 +479,63 @@ def test_a_bent_solid_says_so() -> None:
         assert ("is bent by up to 0.15 rad at t = 2 s" in body.bending_remark(np.array([2.0]), modal)) is expected
 
 
+def overhung(stiffening: bool, diameter: float = 0.012, **values: Any) -> mb.System:
+    """A disk of 10 kg at the end of a shaft of 0.6 m that has next to no mass, in its mass matrix, under its weight."""
+    length, nodes = 0.6, 6
+    moment = np.pi * diameter**4 / 64
+    shaft = mb.flexible.beam(
+        length=length,
+        elements=nodes,
+        area=np.pi * diameter**2 / 4,
+        second_moments=(moment, moment),
+        torsion=2 * moment,
+        young=YOUNG,
+        shear=8.1e10,
+        density=7.85,
+    )
+    mass = shaft.mass_matrix.tolil(copy=True)
+    for k, value in enumerate((10.0, 10.0, 10.0, 0.06, 0.03, 0.03), 6 * nodes):
+        mass[k, k] += value
+    part = mb.flexible.Component(
+        shaft.nodes, mass.tocsr(), shaft.stiffness_matrix, lines=shaft.lines, beams=shaft.beams
+    )
+    system = mb.System("overhung", gravity=(0, 0, -9.81))
+    modes = mb.flexible.craig_bampton(part, [0, nodes], n_modes=6)
+    body = system.add(mb.FlexibleBody("rotor", modes, frame="mean", geometric_stiffening=stiffening, **values))
+    system.add(mb.RevoluteJoint("bearing", system.ground, body, at=(0, 0, 0), axis=X))
+    return system
+
+
+@pytest.mark.parametrize("diameter", [0.012, 0.019])
+def test_a_heavy_disk_on_a_light_shaft_that_sags(diameter: float) -> None:
+    """Its second bending frequency, of a shaft without mass, is too low by half of what is said, and right stiffened.
+
+    The end that is held is off by w in the axes of the disk: m w^2 is added to the disk's inertia. A thicker shaft sags
+    less, by less than 1 % of the frequency, and nothing is said.
+    """
+    length, rigidity = 0.6, YOUNG * np.pi * diameter**4 / 64
+    flexibility = [[length**3 / 3, length**2 / 2], [length**2 / 2, length]]
+    stiffness = np.linalg.inv(np.array(flexibility) / rigidity)
+    right = np.sqrt(scipy.linalg.eigh(stiffness, np.diag([10.0, 0.03]), eigvals_only=True))[1]
+    found = {}
+    for stiffening in (False, True):
+        system = overhung(stiffening, diameter)
+        messages = said(system)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            roots = mb.linearize(system, mb.equilibrium(system)).eigenvalues.imag
+        found[stiffening] = roots[np.abs(roots - right) < 0.2 * right].min()  # of a pair, that in the plane of the sag
+        told = [m for m in messages if "FlexibleBody 'rotor'" in m and "adds" in m]
+        assert len(told) == (not stiffening and diameter < 0.015)
+    off = 10.0 * (98.1 / rigidity * (length**3 / 2 - length**3 / 3)) ** 2 / 0.03
+    assert found[True] == pytest.approx(right, rel=4e-3)
+    assert found[False] == pytest.approx(right / np.sqrt(1.0 + off), rel=5e-3)
+    if diameter < 0.015:
+        (message,) = (m for m in said(overhung(False, diameter)) if "adds" in m)
+        assert f"adds {100 * off:.2g}" in message
+        assert found[False] < 0.96 * right
+
+
 # --- lines that do not bend -------------------------------------------------------------------------------------------
 
 SLEEVES = {
