@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..abilities import functions_of, is_ours
+from ..bodies.flexible import FlexibleBody
 from ..equations.equations import Equations
 from ..errors import AnalysisError
 from ..plane import lifted
 from ..rotations import matrix_from_vector, skew
-from ..solvers.flexible_range import flexible_bodies
 from ..solvers.starting import extent, joint_norms
 from ..state import Motion, State
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations, variations
@@ -219,26 +219,33 @@ def check_constant(point: OperatingPoint, frame: TurningFrame, here: LinearEquat
         return
     bodies = [name for name, size in sorted(changed.items(), key=lambda item: -item[1]) if size > CONSTANT]
     listed = ", ".join(f"{name!r} ({changed[name]:.2g})" for name in bodies[:LISTED])
-    other = _standing(point, frame)
-    raise AnalysisError(
-        f"the coefficients of the linear equations change along the motion, in relative terms those of {listed}"
-        + (
-            f": seen from a turning frame they stand still; pass {other}"
-            if other
-            else ": a body that spins is not symmetric about its axis, or the surroundings change; roots do not exist "
-            "then, and a periodic motion needs Floquet theory, which mbframe does not offer" + _spinning(point)
+    message = f"the coefficients of the linear equations change along the motion, in relative terms those of {listed}: "
+    if other := _standing(point, frame):
+        raise AnalysisError(message + f"seen from a turning frame they stand still; pass {other}")
+    if flexible := _spinning_flexible(point, bodies):
+        raise AnalysisError(
+            message
+            + f"{flexible} spins and is flexible, and its shapes turn with it: without a turning frame they see "
+            "the surroundings change, even if it is round, and in a frame that turns with it bearings that are not "
+            "alike in all directions turn. If it is round, let it stand still, and let what spins on it be rigid "
+            "bodies on RevoluteJoints along it, which leaves out no more than the gyroscopic moments of its own sections; "
+            "or give the bearings the same stiffness and damping in all directions across the axis. If it is not round, roots do "
+            "not exist: a periodic motion needs Floquet theory, which mbframe does not offer"
         )
+    raise AnalysisError(
+        message + "a body that spins is not symmetric about its axis, or the surroundings change; roots do not exist "
+        "then, and a periodic motion needs Floquet theory, which mbframe does not offer"
     )
 
 
-def _spinning(point: OperatingPoint) -> str:
-    """What to add for flexible bodies that spin: their shapes turn with them, however round they are."""
-    names = [
-        str(b.body) for b, _ in flexible_bodies(point.eq) if point.state.motions[b.body.name].angular_velocity.any()
-    ]
-    if not names:
-        return ""
-    return f". The shapes of {', '.join(names)} turn with it: on bearings alike in all directions they stand still"
+def _spinning_flexible(point: OperatingPoint, names: list[str]) -> FlexibleBody | None:
+    """The first of some bodies, by their names, that spins and is flexible."""
+    spin = _largest(point.state, np.zeros(3))[1]
+    for b in point.eq.tables.bodies:
+        rate = np.linalg.norm(point.state.motions[b.body.name].angular_velocity)
+        if isinstance(b.body, FlexibleBody) and b.body.name in names and rate > STILL * spin:
+            return b.body
+    return None
 
 
 def _changed(point: OperatingPoint, frame: TurningFrame, here: LinearEquations, basis: Array) -> dict[str, float]:
