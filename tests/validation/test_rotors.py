@@ -216,7 +216,7 @@ def test_a_flexible_rotor_on_bearings_that_are_not_alike_in_all_directions() -> 
 
     spinning = on_bearings(mb.flexible.craig_bampton(with_disks(part, disks), [0, 5], n_modes=12), speed)
     for frame in (None, mb.TurningFrame(axis=(1, 0, 0), rate=speed)):
-        with pytest.raises(mb.AnalysisError, match="FlexibleBody 'shaft' spins and is flexible.*on RevoluteJoints"):
+        with pytest.raises(mb.AnalysisError, match=r"FlexibleBody 'shaft' spins and is flexible.*on RevoluteJoints"):
             mb.linearize(spinning, frame=frame)
 
     standing = on_bearings(mb.flexible.craig_bampton(part, [0, 4, 5, 8], n_modes=20), 0.0)
