@@ -138,6 +138,24 @@ def test_standing_and_hanging_heavy_beams(weight: float) -> None:
     assert np.sqrt(softest(system)) == pytest.approx(expected, rel=1e-3)
 
 
+def test_weight_along_elements_converges_with_their_square() -> None:
+    """The critical weight of a standing column, 7.8373 E I / L^3, as `mb.flexible.beam` tells."""
+
+    def softness(elements: int, share: float) -> float:
+        modes = mb.flexible.craig_bampton(part(elements), interfaces=[0, elements], n_modes=12)
+        system = mb.System("heavy", gravity=-share * 7.83735 * RIGIDITY / LINE / LENGTH**3 * X)
+        rod = system.add(mb.FlexibleBody("rod", modes, geometric_stiffening=True))
+        system.add(mb.FixedJoint("clamp", system.ground, rod, at=(0, 0, 0)))
+        return softest(system)
+
+    errors = {}
+    for elements in (6, 12):
+        near, nearer = softness(elements, 0.98), softness(elements, 0.99)
+        errors[elements] = 0.99 + 0.01 * nearer / (near - nearer) - 1.0
+    assert errors[6] == pytest.approx(6.2e-3, rel=0.02)
+    assert errors[6] / errors[12] == pytest.approx(4.0, rel=0.05)
+
+
 # --- foreshortening ---------------------------------------------------------------------------------------------------
 
 
