@@ -227,7 +227,7 @@ def check_constant(point: OperatingPoint, frame: TurningFrame, here: LinearEquat
             message
             + f"{flexible} spins and is flexible, and its shapes turn with it: without a turning frame they see "
             "the surroundings change, even if it is round, and in a frame that turns with it bearings that are not "
-            "alike in all directions turn. If it is round, let it stand still, and let what spins on it be rigid bodies "
+            "alike in all directions turn. If it is round, let it stand still and let what spins on it be rigid bodies "
             "on RevoluteJoints along it, which leaves out no more than the gyroscopic moments of its own sections; or "
             "give the bearings the same stiffness and damping in all directions across the axis. If it is not round, "
             "roots do not exist: a periodic motion needs Floquet theory, which mbframe does not offer"
