@@ -1,6 +1,7 @@
 """Short versions of `scripts/fuzz` and `scripts/endure`: damaged files, and files whose process is killed."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -73,6 +74,13 @@ def test_a_killed_application_gives_back_a_model_that_was_there() -> None:
         "PySide6.QtWidgets", reason="the application's packages are not installed", exc_type=ImportError
     )
     assert "0 wrong" in run("scripts/endure.py", "application", "--count", "1", "--most-lost", "inf")
+
+
+def test_sizes_are_told_as_they_are() -> None:
+    told = " ".join(run("scripts/endure.py", "--help").split())
+    assert "kills 20, disk 10, writers 10, clock 5, interrupts 5, about 25 minutes; application 50" in told
+    row = next(line for line in (ROOT / "CONTRIBUTING.md").read_text().splitlines() if "`scripts/endure [" in line)
+    assert [int(number) for number in re.findall(r"\((\d+)(?: times each)?\)", row)] == [20, 10, 10, 5, 5]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs locks, limits and signals of Linux")
