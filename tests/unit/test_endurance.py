@@ -98,3 +98,4 @@ def test_whatever_is_written_is_the_old_one_or_the_new_one() -> None:
 def test_a_stopped_command_leaves_nothing_by_halves() -> None:
     found = run("scripts/endure.py", "interrupts", "--count", "2", "--most-cpu", "inf", "--only", "run to csv", "eig")
     assert "interrupts: 4, 0 wrong" in found
+    assert len(re.findall(r"2 tried, 0 wrong .* at most [\d.]+ s of computing, [\d.]+ s on the clock", found)) == 2
