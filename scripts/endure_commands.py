@@ -65,8 +65,17 @@ COMMANDS: Final = {
 }
 
 
-def interrupted(command: Command, folder: Path, moment: float, alone: bool, most_cpu: float) -> Iterator[str]:
-    """What is wrong after a command was stopped at a moment, s after it has begun.
+@dataclass
+class Ending:
+    """What is wrong after a command was stopped, and how long it computed and lived after that, s."""
+
+    wrong: list[str]
+    computed: float = 0.0
+    lived: float = 0.0
+
+
+def interrupted(command: Command, folder: Path, moment: float, alone: bool, most_cpu: float) -> Ending:
+    """How a command ended that was stopped at a moment, s after it has begun.
 
     `alone`: only the command is told, as by a program that started it, and not those it started, as by a terminal.
     """
@@ -87,34 +96,35 @@ def interrupted(command: Command, folder: Path, moment: float, alone: bool, most
     begun = os.read(heard, 1)  # while Python loads modules nobody can be asked to stop in words
     os.close(heard)
     if not begun:
-        yield f"it does not begin: {process.communicate()[1][-300:]}"
-        return
+        return Ending([f"it does not begin: {process.communicate()[1][-300:]}"])
     time.sleep(moment)
     spent = _cpu(process.pid)  # also of one that has ended: nobody has waited for it
     (os.kill if alone else os.killpg)(process.pid, signal.SIGINT)
+    told = time.perf_counter()
     try:
         output, errors = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        yield f"it does not end ({moment:.2f} s)"
-        return
-    code = process.returncode
+        return Ending([f"it does not end ({moment:.2f} s)"])
+    ending = Ending([], _children_cpu() - spent_before - spent, time.perf_counter() - told)
+    wrong, code = ending.wrong, process.returncode
     if code not in (0, *STOPPED):
-        yield f"exit code {code} ({moment:.2f} s): {errors[-300:]}"
+        wrong.append(f"exit code {code} ({moment:.2f} s): {errors[-300:]}")
     if "Traceback" in errors or "ignored" in errors:
-        yield f"a traceback ({moment:.2f} s): {errors[-600:]}"
+        wrong.append(f"a traceback ({moment:.2f} s): {errors[-600:]}")
     if "--json" in command.arguments and code in (0, 130):
         try:
             json.loads(output)
         except ValueError:
-            yield f"no JSON object ({moment:.2f} s): {output[:200]!r}"
-    if (computed := _children_cpu() - spent_before - spent) > most_cpu:
-        yield f"it computed for {computed:.1f} s after Ctrl-C ({moment:.2f} s)"
-    yield from left(command, folder, before, code)
+            wrong.append(f"no JSON object ({moment:.2f} s): {output[:200]!r}")
+    if ending.computed > most_cpu:
+        wrong.append(f"it computed for {ending.computed:.1f} s after Ctrl-C ({moment:.2f} s)")
+    wrong += left(command, folder, before, code)
     if _alive(process.pid):
         os.killpg(process.pid, signal.SIGKILL)
-        yield f"a process that it started goes on ({moment:.2f} s)"
+        wrong.append(f"a process that it started goes on ({moment:.2f} s)")
+    return ending
 
 
 def _cpu(group: int) -> float:
@@ -175,11 +185,13 @@ def endured(count: int, seed: int, names: Sequence[str] = (), most_cpu: float = 
         mb.simulate(crank, 1.0, dt=1e-3).save(folder / "short.h5")
         for name in chosen:
             rng, began = random.Random(f"{name} {seed}"), time.perf_counter()
-            command, found = COMMANDS[name], []
-            for k in range(count):
+            command, endings = COMMANDS[name], []
+            for _ in range(count):
                 moment, alone = rng.uniform(0.0, command.longest), rng.random() < 0.5
-                found += [f"{name}, {k}: {line}" for line in interrupted(command, folder, moment, alone, most_cpu)]
-            spent = time.perf_counter() - began
-            print(f"    Ctrl-C   {name:<19} {count:>5} tried, {len(found)} wrong ({spent:.0f} s)", flush=True)
+                endings.append(interrupted(command, folder, moment, alone, most_cpu))
+            found = [f"{name}, {k}: {line}" for k, ending in enumerate(endings) for line in ending.wrong]
+            longest = f"{max(e.computed for e in endings):.2f} s of computing, {max(e.lived for e in endings):.2f} s"
+            spent = f"({time.perf_counter() - began:.0f} s); at most {longest} on the clock after it"
+            print(f"    Ctrl-C   {name:<19} {count:>5} tried, {len(found)} wrong {spent}", flush=True)
             wrong += found
     return count * len(chosen), wrong

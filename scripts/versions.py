@@ -29,6 +29,7 @@ SUITE: Final = (
     "tests/unit/test_surfaces.py",  # pyvista, trimesh
     "tests/unit/test_export_pictures.py",  # imageio-ffmpeg, pillow
     "tests/unit/test_flexible_body_files.py",  # scikit-fem, meshio
+    "tests/unit/test_sparse_blocks.py",  # scipy.sparse
     "tests/unit/test_plots.py",  # matplotlib
     "tests/unit/test_sweep.py",  # dask
     "tests/validation/test_pendulums.py",

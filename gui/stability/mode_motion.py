@@ -40,7 +40,7 @@ class ModeMotion:
         n = self.eq.tables.n_holonomic
         blocks = [np.linalg.pinv(e.mass[b.v_slice, b.v_slice].toarray()) for b in self.eq.tables.bodies]
         jacobian = e.jacobian[:n]
-        self.spread = sparse.block_diag(blocks, format="csr") @ jacobian.T
+        self.spread = sparse.block_diag([sparse.coo_array(block) for block in blocks], format="csr") @ jacobian.T
         matrix = (jacobian @ self.spread).tocsc()
         scale = matrix.diagonal()
         scale[scale <= 0.0] = 1.0

@@ -321,7 +321,7 @@ class Assembler:
             for n in [b.formulation.n_v]
         ]
         j = e.jacobian[: len(values)]
-        spread = sparse.block_diag(blocks, format="csr") @ j.T
+        spread = sparse.block_diag([sparse.coo_array(block) for block in blocks], format="csr") @ j.T
         matrix = (j @ spread).tocsc()
         scale = matrix.diagonal()
         scale[scale <= 0.0] = 1.0  # rows between fixed bodies

@@ -290,7 +290,7 @@ def variations(
         import scipy.sparse as sparse
 
         in_order = [blocks[b.body.name] for b in tables.bodies]
-        matrices = [sparse.block_diag([own[k] for own in in_order], format="csr") for k in range(4)]
+        matrices = [sparse.block_diag([sparse.coo_array(own[k]) for own in in_order], format="csr") for k in range(4)]
         return places, *matrices
     whole = np.zeros((4, tables.n_v, n))
     for b in tables.bodies:

@@ -194,8 +194,8 @@ class BeamElements:
         blocks = np.zeros((count, 6, 6))
         blocks[:, :3, :3] = np.concatenate(masses)[:, None, None] * np.eye(3)
         blocks[:, 3:, 3:] = np.concatenate(inertias)
-        inertia = sparse.block_diag(list(blocks), format="csr")
-        return MassPoints(np.concatenate(positions), sparse.csr_array(inertia), displacement)
+        inertia = sparse.block_diag([sparse.coo_array(block) for block in blocks], format="csr")
+        return MassPoints(np.concatenate(positions), inertia, displacement)
 
     def axial_forces(self, displacement: np.ndarray) -> np.ndarray:
         """(e,): tension E A (u2 - u1)/L of the elements in a small displacement of all freedoms, N."""
