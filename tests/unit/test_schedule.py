@@ -311,3 +311,9 @@ def test_a_pole_is_refused_by_name() -> None:
     system.add(TimePole("force", system.ground, body))
     with pytest.raises(mb.ModelError, match=r"TimePole 'force', wrench: .*without bound towards t = 2\.1 s"):
         mb.simulate(system, 5.0)
+
+
+def test_the_kink_of_a_root_is_one_break() -> None:
+    """Close to it a root bends at every distance, which is no reason for further breaks beside it."""
+    found = features(mb.Function("sqrt(abs(t-5))"), 0.0, 10.0)
+    np.testing.assert_array_equal(found.jumps, [5.0])
