@@ -266,5 +266,5 @@ def test_bodies_like_points_are_no_misfit(inertia: float, formulation: mb.Formul
 def test_a_driven_door_that_does_not_fit_is_no_dead_point(analysis: Any, misfit: dict[str, float]) -> None:
     system = door(**misfit)
     system.add(mb.Driver("motor", system["low"], angle="t"))
-    with pytest.raises(mb.AnalysisError, match="low.*high.*depend on each other, but do not fit"):
+    with pytest.raises(mb.AnalysisError, match=r"low.*high.*depend on each other, but do not fit"):
         analysis(system, np.linspace(0.0, 2.0, 5))
