@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 
 CLOSED = 1e-13  # of the constraint residuals
 NEWTON_STEPS, DESCENT_STEPS = 50, 200
+LONG_WAY = 2000  # steps of Newton's method at most, however far the way is
 SHORTEST = 1.0 / 256.0  # part of a Newton step
 # Steps and distances in rad, or lengths of the model
 NEAR = 1e-10  # a last Newton step, after which rounding is all that is left
@@ -203,10 +204,14 @@ class Search:
         """Newton's method with shortened steps; None if it does not come nearer.
 
         A step counts if the loads after it are smaller, or if the next step is: a slender body that bends also
-        stretches by what is of second order, which is a large load and a small distance.
+        stretches by what is of second order, which is a large load and a small distance. Steps of a long way, such as
+        many turns, are cut: as long as each leaves less to go, they are not among the `NEWTON_STEPS`.
         """
         step, arrived = self._newton_step(place, self._matrix(place))
-        for _ in range(NEWTON_STEPS):
+        left = NEWTON_STEPS
+        for _ in range(LONG_WAY):
+            if not left:
+                break
             if arrived:
                 return self._better(place, step) or place
             part, length = 1.0, self._length(place, step)
@@ -220,6 +225,7 @@ class Search:
                 part *= 0.5
             else:
                 return None
+            left -= length - self._length(moved, following) < 0.5 * self.largest_step
             place, step, arrived = moved, following, at_end
         return None
 
