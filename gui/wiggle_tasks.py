@@ -119,9 +119,7 @@ class FreeSpace:
         if not slipping:
             return rank.free
         places = rank.places[: self.eq.tables.n_holonomic]
-        matrix = rank.matrix[places[places >= 0]]
-        _, values, right = np.linalg.svd(matrix)
-        return rank.velocities @ right[int(np.sum(values > rank.tolerance)) :].T
+        return rank.free_of(places[places >= 0])
 
     def motions(self, q: Any, slipping: bool) -> list[FreeMotion]:
         """Free motions that span all of them, each with a velocity of its own in which the others have no part."""

@@ -437,6 +437,7 @@ def _looked_at(
         before = b
         look.closer = 0
         found, part = look.part(x, y, 0)
+        found = look.new(found, [a, b])
         for _ in range(3):
             if not found:
                 break
@@ -446,7 +447,7 @@ def _looked_at(
                 more, inner = look.part(*look.sampled(begin, end), 0)
                 part += inner
                 again += more
-            found = [place for place in again if place not in jumps]
+            found = look.new(again, [a, b, *jumps])
         parts += part
     return np.unique(jumps), Bounds.of(parts, min(before, high))
 
@@ -468,6 +469,10 @@ class _Look:
             count *= 2
         x = np.linspace(a, b, count + 1)
         return x, self.values(x)
+
+    def new(self, jumps: list[float], known: list[float]) -> list[float]:
+        """Jumps that are none of those known: beside the kink of a root, each closer look finds another one."""
+        return [place for place in jumps if min(abs(place - at) for at in known) > CLOSEST * self.length]
 
     def part(self, x: Array, y: Array, depth: int) -> tuple[list[float], list[tuple[Array, Array]]]:
         """Jumps, and edges with the limits behind them, for values at equal distances."""

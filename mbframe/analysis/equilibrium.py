@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 
 CLOSED = 1e-13  # of the constraint residuals
 NEWTON_STEPS, DESCENT_STEPS = 50, 200
+LONG_WAY = 2000  # steps of Newton's method at most, however far the way is
 SHORTEST = 1.0 / 256.0  # part of a Newton step
 # Steps and distances in rad, or lengths of the model
 NEAR = 1e-10  # a last Newton step, after which rounding is all that is left
@@ -137,7 +138,7 @@ class Place:
     free
         Free velocities, a column each, with free^T M free = 1.
     velocities
-        As many as the bodies have without constraints, with the same property.
+        As many as the bodies have without constraints, weighted by their masses.
     load
         free^T Q, then z' of the own states that are to rest.
     """
@@ -195,7 +196,7 @@ class Search:
         z_rate = self.eq.work.z_rate[self.own].copy()
         rank = Rank(self.eq, self.t, q, self.rest, z, measure)
         load = np.concatenate([rank.free.T @ force, z_rate])
-        return Place(q, z, rank.free, rank.velocities, mass, jacobian, force, load)
+        return Place(q, z, rank.free, rank.weighted(self.eq), mass, jacobian, force, load)
 
     # --- two ways ----------------------------------------------------------------------------------------------------
 
@@ -203,10 +204,14 @@ class Search:
         """Newton's method with shortened steps; None if it does not come nearer.
 
         A step counts if the loads after it are smaller, or if the next step is: a slender body that bends also
-        stretches by what is of second order, which is a large load and a small distance.
+        stretches by what is of second order, which is a large load and a small distance. Steps of a long way, such as
+        many turns, are cut: as long as each leaves less to go, they are not among the `NEWTON_STEPS`.
         """
         step, arrived = self._newton_step(place, self._matrix(place))
-        for _ in range(NEWTON_STEPS):
+        left = NEWTON_STEPS
+        for _ in range(LONG_WAY):
+            if not left:
+                break
             if arrived:
                 return self._better(place, step) or place
             part, length = 1.0, self._length(place, step)
@@ -220,6 +225,7 @@ class Search:
                 part *= 0.5
             else:
                 return None
+            left -= length - self._length(moved, following) < 0.5 * self.largest_step
             place, step, arrived = moved, following, at_end
         return None
 
@@ -328,12 +334,16 @@ class Search:
 
         N^T K N with the tangent K of -Q + J^T lambda: lambda adds the curvature of the constraints.
         """
-        # Those of the motion that would start here: they balance what the constraints can, in the measure of M.
-        root = np.linalg.cholesky(place.mass)
-        spread = np.linalg.solve(root, np.column_stack([place.jacobian.T, place.force]))
-        lengths = np.linalg.norm(spread[:, :-1], axis=0)
+        # Those of the motion that would start here, which balance the rest of the loads.
+        rest = place.force - place.mass @ (place.free @ (place.free.T @ place.force))
+        own = np.concatenate([np.arange(b.row, b.row + b.formulation.n_intrinsic) for b in self.eq.tables.bodies])
+        normals = place.jacobian[own].T  # out of what coordinates allow
+        normals = normals / np.sqrt(np.sum(normals * (place.mass @ normals), axis=0))
+        along = np.hstack([place.velocities, normals]).T
+        spread = along @ place.jacobian.T
+        lengths = np.linalg.norm(spread, axis=0)
         lengths[lengths == 0.0] = 1.0
-        multipliers = np.linalg.lstsq(spread[:, :-1] / lengths, spread[:, -1], rcond=DEPENDENT)[0] / lengths
+        multipliers = np.linalg.lstsq(spread / lengths, along @ rest, rcond=DEPENDENT)[0] / lengths
         self.eq.set_state(place.q, self.rest, place.z)
         stiffness = self.eq.tangent(self.t, place.q, self.rest, self.rest, multipliers).stiffness
         size = np.abs(place.velocities.T @ (stiffness @ place.velocities)).max(initial=0.0)

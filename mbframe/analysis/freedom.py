@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from ..bodies.formulations import Formulation
 from ..equations.equations import Equations, Evaluation
@@ -24,6 +25,7 @@ Array = NDArray[np.float64]
 MARGIN = 10.0  # between what a violation can do to singular values and what counts as zero
 BLURRED = 1e-3  # a tolerance above that says nothing about the mechanism
 SIGNIFICANT = 1e-6  # least part of an equation in a dependency
+ROUNDING = 1e-12  # part of an equation that is none
 NEARBY = 0.02  # rad, or lengths of the model: where to look for a position that is not singular
 TRIES = 3
 
@@ -85,8 +87,10 @@ def degrees_of_freedom(
     """Count the independent velocities of a system, and find equations that depend on each other.
 
     The rank of the constraint Jacobian is found by singular values of S J N: the columns of N span the velocities that
-    the coordinates themselves allow, with N^T M N = 1, and S scales the rows to unit length. This does not depend on
-    the formulation, on units or on how masses differ. Nonholonomic equations count like others.
+    the coordinates themselves allow, and S scales the rows to unit length. N measures the motion of a body by lengths:
+    turning counts by its radius of gyration and by the arms of its constraints together, since equations of a body that
+    is a point beside its arms all look like turning alone. So the rank does not depend on the formulation, on units, on
+    how masses differ or on how small an inertia is. Nonholonomic equations count like others.
 
     A position that violates the constraints a little (a drift of 1e-9, say) hides dependencies: the zero singular
     values become as large as the change of S J N between this position and a closed one, and no larger (Weyl). So the
@@ -133,8 +137,9 @@ def degrees_of_freedom(
 class Rank:
     """Rank and null spaces of the scaled constraint Jacobian at one position.
 
-    `matrix` is S J N, `places` has the row of the matrix that belongs to a row of J (-1 for intrinsic ones). N is
-    normalized by the mass matrix, or by another that is given for it.
+    `matrix` is S J N, `velocities` is N, `places` has the row of the matrix that belongs to a row of J (-1 for
+    intrinsic ones). The columns of `free` span the free velocities, with free^T M free = 1 for the mass matrix, or for
+    another that is given for it, which measures N as well.
     """
 
     def __init__(self, eq: Equations, t: float, q: Array, v: Array, z: Array, mass: Any = None) -> None:
@@ -143,12 +148,15 @@ class Rank:
         for b in eq.tables.bodies:
             own[b.row : b.row + b.formulation.n_intrinsic] = False
         self.places = np.where(own, np.cumsum(own) - 1, -1)
-        self.matrix, self.velocities, lengths = _scaled(eq, e, own, mass=mass)
+        measure = (e.mass if mass is None else mass).copy()
+        self.matrix, self.velocities, lengths, self._inertia = _scaled(eq, e, q, own, measure)
         # The step to a closed position, and what it does to the matrix.
         holonomic = own[: len(e.residual)]
         gaps = e.residual[holonomic] / lengths[: holonomic.sum()]
         step = self.velocities @ np.linalg.pinv(self.matrix[: len(gaps)], rcond=1e-6) @ -gaps
-        closed, _, _ = _scaled(eq, eq.evaluate(t, eq.displaced(q, step), v, z), own, self.velocities, mass)
+        beside = eq.displaced(q, step)
+        at_beside = eq.evaluate(t, beside, v, z)
+        closed = _scaled(eq, at_beside, beside, own, at_beside.mass if mass is None else mass)[0]
         difference = np.linalg.norm(closed - self.matrix, 2) if self.matrix.size else 0.0
         self.tolerance = float(max(DEPENDENT, MARGIN * difference))
         if not self.tolerance < BLURRED:
@@ -159,7 +167,22 @@ class Rank:
             )
         left, values, right = np.linalg.svd(self.matrix)
         self.rank = int(np.sum(values > self.tolerance))
-        self.dependencies, self.free = left[:, self.rank :], self.velocities @ right[self.rank :].T
+        self.dependencies, self.free = left[:, self.rank :], self._normalized(right[self.rank :].T)
+
+    def _normalized(self, free: Array) -> Array:
+        """Velocities that are orthonormal by mass and span the same as N free."""
+        return np.linalg.solve(np.linalg.qr(self._inertia.T @ free)[1].T, (self.velocities @ free).T).T
+
+    def free_of(self, rows: NDArray[np.int64]) -> Array:
+        """The velocities that some rows of the matrix alone leave free, orthonormal by mass."""
+        _, values, right = np.linalg.svd(self.matrix[rows])
+        return self._normalized(right[int(np.sum(values > self.tolerance)) :].T)
+
+    def weighted(self, eq: Equations) -> Array:
+        """N with the masses of the bodies: their velocities when each has the kinetic energy 1/2."""
+        masses = [b.body.mass_properties()[0] for b in eq.tables.bodies]
+        each = [b.formulation.n_v - b.formulation.n_intrinsic for b in eq.tables.bodies]
+        return self.velocities / np.sqrt(np.repeat(masses, each))
 
     @property
     def count(self) -> int:
@@ -171,29 +194,44 @@ class Rank:
 
 
 def _scaled(
-    eq: Equations, e: Evaluation, own: NDArray[np.bool_], like: Array | None = None, mass: Any = None
-) -> tuple[Array, Array, Array]:
-    """S J N without intrinsic rows, N, and the lengths of the rows of J N that S removes.
+    eq: Equations, e: Evaluation, q: Array, own: NDArray[np.bool_], mass: Any
+) -> tuple[Array, Array, Array, Array]:
+    """S J N without intrinsic rows, N, the lengths of the rows of J N that S removes, and a root of N^T M N.
 
-    Many N serve; `like` asks for the one next to the N of a neighbouring position, so that both can be compared.
+    Many N serve. This one is made of velocities and angular velocities along global axes, so that it changes little
+    between neighbouring positions, which can be compared, and a tiny inertia is not lost beside the mass.
     """
     jacobian = e.jacobian.toarray()
     columns: list[Array] = []
+    roots: list[Array] = []
     for b in eq.tables.bodies:
-        n, free = b.formulation.n_intrinsic, b.formulation.n_v - b.formulation.n_intrinsic
+        n = b.formulation.n_intrinsic
         basis = np.linalg.qr(jacobian[b.row : b.row + n, b.v_slice].T, mode="complete")[0][:, n:]
-        if like is not None:
-            first = sum(part.shape[1] for part in columns)
-            basis = basis @ basis.T @ like[b.v_slice, first : first + free]
-        own_mass = (e.mass if mass is None else mass)[b.v_slice, b.v_slice].toarray()
-        part = np.zeros((eq.n_v, free))
-        part[b.v_slice] = np.linalg.solve(np.linalg.cholesky(basis.T @ own_mass @ basis), basis.T).T
+        lengths = np.zeros(basis.shape[1])
+        if not b.formulation.n_modes:
+            twists = np.hstack(b.formulation.twists(np.tile(q[b.q_slice], (len(lengths), 1)), basis.T))
+            possible = np.abs(twists).max(axis=0) > ROUNDING * np.abs(twists).max()
+            basis = np.linalg.solve(twists[:, possible], basis.T).T
+            turning = np.flatnonzero(possible) >= 3
+            lengths[turning] = _arm(jacobian[own][:, b.v_slice] @ basis, turning, eq.size)
+        inertia = basis.T @ mass[b.v_slice, b.v_slice].toarray() @ basis
+        root = np.linalg.cholesky(inertia / b.body.mass_properties()[0] + np.diag(lengths**2))
+        part = np.zeros((eq.n_v, len(lengths)))
+        part[b.v_slice] = np.linalg.solve(root, basis.T).T
         columns.append(part)
+        roots.append(np.linalg.solve(root, np.linalg.cholesky(inertia)))
     velocities = np.hstack(columns)
     matrix = jacobian[own] @ velocities
     lengths = np.linalg.norm(matrix, axis=1)
-    lengths[lengths <= 1e-12 * lengths.max(initial=0.0)] = 1.0  # equations without effect stay zero
-    return matrix / lengths[:, None], velocities, lengths
+    lengths[lengths <= ROUNDING * lengths.max(initial=0.0)] = 1.0  # equations without effect stay zero
+    return matrix / lengths[:, None], velocities, lengths, block_diag(*roots)
+
+
+def _arm(rows: Array, turning: NDArray[np.bool_], size: float) -> float:
+    """How far from a body's origin its constraints act, m: the longest arm of their rows, at most the model's size."""
+    pushes, moments = (np.linalg.norm(rows[:, part], axis=1) for part in (~turning, turning))
+    acting = pushes * size > ROUNDING * moments
+    return float(np.minimum(moments[acting] / pushes[acting], size).max(initial=0.0))
 
 
 def _weights(dependency: Array, joints: dict[str, NDArray[np.int64]], significant: float) -> dict[str, float]:

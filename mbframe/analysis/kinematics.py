@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..bodies.formulations import Formulation
 from ..equations.equations import Equations
-from ..equations.redundancy import kept_gap, may_stay
+from ..equations.redundancy import at_limit, kept_gap, may_stay, misfit_message
 from ..errors import AnalysisError, ModelError, Problem, SimulationError, check_kinds
 from ..joints.driven import Drive
 from ..results import Info, Result
@@ -229,6 +229,9 @@ class Follower:
 
     def _stuck(self) -> AnalysisError:
         eq = self.eq
+        eq.accelerate(self.t, eq.work.q, eq.work.v)
+        if self.redundant and at_limit(eq):  # up to here they were kept, and grew with the motion
+            return AnalysisError(f"t = {self.t:.9g} s: {misfit_message(eq)}")
         here = Rank(eq, self.t, eq.work.q.copy(), eq.work.v.copy(), eq.work.z.copy())
         left = np.linalg.svd(here.matrix)[0]
         joints = self._weak_joints(here, left[:, [here.rank - 1]])

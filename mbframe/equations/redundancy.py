@@ -167,6 +167,11 @@ def may_stay(eq: Equations) -> bool:
     return bool(joints_in(eq, left[:, sizes <= DEPENDENT]))
 
 
+def at_limit(eq: Equations) -> bool:
+    """Whether the gaps at the last evaluated state are as large as those of dependent equations may be, or nearly."""
+    return float(np.abs(eq.work.residual / eq.work.row_sizes).max(initial=0.0)) > 0.5 * LARGEST_GAP
+
+
 def kept_gap(eq: Equations, gap: float) -> str:
     """What to say about a gap that was kept; the equations are evaluated at a state of the motion."""
     joints = joints_in(eq, dependencies(eq))

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..equations.equations import Equations
 from ..equations.failures import diverged
 from ..errors import MbframeError
+from ..joints.driven import Drive
 from ..plane import lifted
 from ..results import Energy, energies_by_body
 from .integrators import Integrator
@@ -109,12 +110,21 @@ def remarks(eq: Equations, t: Array, y: Array, integrator: Integrator, steps: in
     name = account.culprit(max(first - 1, 0), first)
     where = f"; most of the work was that of {eq.system[name]} then" if name else ""
     what = "appeared" if balance[worst] > 0.0 else "disappeared"
-    wrong_by = misstated(eq, t, y) or f"The motion is wrong: {_remedy(integrator, held)}"
+    wrong_by = misstated(eq, t, y) or _jumping(eq, t[0], t[first])
+    wrong_by = wrong_by or f"The motion is wrong: {_remedy(integrator, held)}"
     return [
         f"the energy does not balance from t = {t[first]:.6g} s on: by t = {t[worst]:.6g} s "
         f"{abs(balance[worst]):.3g} J have {what} that no element gave or took, where the energies of the motion are "
         f"of the size of {at_play:.3g} J{where}. {wrong_by}"
     ]
+
+
+def _jumping(eq: Equations, start: float, end: float) -> str:
+    """What to say of a driver that jolts the bodies before the energy is wrong, which no step size helps; else ""."""
+    for drive in eq.system.joints:
+        if isinstance(drive, Drive) and any(drive.remarks(float(start), float(end))):
+            return f"It takes an infinite force to follow the jump of {drive}: no tolerance and no step gives its work"
+    return ""
 
 
 def _remedy(integrator: Integrator, held: bool) -> str:

@@ -249,3 +249,36 @@ def test_where_else_than_described() -> None:
     }
     assert mb.degrees_of_freedom(system).count == 1
     assert mb.degrees_of_freedom(system, mb.State(0.0, turned)).count == 2
+
+
+@pytest.mark.parametrize("bodies", [1, 4])
+@pytest.mark.parametrize("inertia", [1e-2, 1e-10, 1e-16, 1e-20])
+def test_bodies_like_points_on_arms_are_counted_as_others(
+    inertia: float, bodies: int, formulation: mb.Formulation
+) -> None:
+    system = mb.System("bobs")
+    before: mb.Body | mb.Ground = system.ground
+    for k in range(bodies):
+        bob = system.add(mb.RigidBody(f"bob {k}", mass=1.0, inertia=(inertia,) * 3, position=(k + 1.0, 0.0, 0.0)))
+        system.add(mb.RevoluteJoint(f"pin {k}", before, bob, at=(float(k), 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
+        before = bob
+    freedom = mb.degrees_of_freedom(system, formulation=formulation)
+    assert (freedom.count, freedom.redundant) == (bodies, 0)
+
+
+def test_a_disk_like_a_point_rolls_as_others() -> None:
+    system = mb.System("disk")
+    disk = system.add(mb.RigidBody("disk", mass=1.0, inertia=(1e-20,) * 3, position=(0.0, 0.0, 0.48)))
+    system.add(mb.RollingDisk("contact", system.ground, disk, at=disk.position, axis=(0.0, 0.96, 0.28), radius=0.5))
+    freedom = mb.degrees_of_freedom(system)
+    assert (freedom.count, freedom.redundant) == (3, 0)
+
+
+def test_a_light_body_between_heavy_ones_is_no_dependency() -> None:
+    system = mb.System("light")
+    light = system.add(mb.RigidBody("light", mass=1e-20, inertia=(1e-20,) * 3, position=(0.5, 0.0, 0.0)))
+    heavy = system.add(mb.RigidBody("heavy", mass=1.0, inertia=(1.0,) * 3, position=(2.0, 0.0, 0.0)))
+    system.add(mb.RevoluteJoint("A", system.ground, light, at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
+    system.add(mb.RevoluteJoint("B", light, heavy, at=(1.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
+    freedom = mb.degrees_of_freedom(system)
+    assert (freedom.count, freedom.redundant) == (2, 0)

@@ -323,3 +323,9 @@ def test_a_high_power_of_a_wave_is_not_a_fast_wave() -> None:
     result = mb.simulate(system, 10.0)
     assert result.velocity(body)[-1, 0] == pytest.approx(350.0 * np.sqrt(2e-5 * np.pi), rel=1e-4)
     assert result.info.steps < 5000
+
+
+def test_the_kink_of_a_root_is_one_break() -> None:
+    """Close to it a root bends at every distance, which is no reason for further breaks beside it."""
+    found = features(mb.Function("sqrt(abs(t-5))"), 0.0, 10.0)
+    np.testing.assert_array_equal(found.jumps, [5.0])

@@ -588,6 +588,16 @@ def test_a_tolerance_explains_a_quarter_of_the_energy_at_most() -> None:
     assert any("the energy does not balance" in w and "reduce rtol" in w for w in result.info.warnings)
 
 
+def test_the_kink_of_a_driver_is_no_matter_of_tolerance() -> None:
+    system = mb.System("jolt", gravity=(0.0, 0.0, 0.0))
+    body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0)))
+    hinge = system.add(mb.RevoluteJoint("hinge", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mb.Driver("motor", hinge, angle="max(0, t - 1)"))
+    (said,) = (w for w in mb.simulate(system, 2.0).info.warnings if "does not balance" in w)
+    assert "jump of Driver 'motor'" in said
+    assert "rtol" not in said
+
+
 class Overstated(mb.ForceElement):
     """A spring to the origin of i that claims to store all it does, and tells twice as much."""
 

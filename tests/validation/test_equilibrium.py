@@ -320,3 +320,26 @@ def test_an_integral_that_acts_on_nothing_may_drift() -> None:
     assert lin.stability == "asymptotic"
     motor.update(integral=1.0)  # now it does act, and rests only at the setpoint
     assert len(mb.linearize(system, mb.equilibrium(system)).eigenvalues) == 3
+
+
+@pytest.mark.parametrize("free_angle", [5.0, 20.0])
+@pytest.mark.parametrize("coupling", ["gears", "screw", "rack"])
+def test_a_spring_rests_many_turns_away_from_what_it_drives(coupling: str, free_angle: float) -> None:
+    system = mb.System("wound", gravity=(0.0, 0.0, 0.0))
+    body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 2.0)))
+    if coupling == "screw":
+        system.add(mb.ScrewJoint("screw", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1), pitch=0.1))
+    else:
+        hinge = system.add(mb.RevoluteJoint("hinge", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1)))
+        other = system.add(mb.RigidBody("other", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(0.0, 2.0, 0.0)))
+        if coupling == "gears":
+            second = system.add(mb.RevoluteJoint("second", system.ground, other, at=(0, 2, 0), axis=(0, 0, 1)))
+            system.add(mb.GearJoint("gears", second, hinge, ratio=-7.3))
+        else:
+            slide = system.add(mb.TranslationalJoint("slide", system.ground, other, at=(0, 2, 0), axis=(1, 0, 0)))
+            system.add(mb.RackAndPinionJoint("rack", hinge, slide, radius=0.1))
+    spring = {"at": (0, 0, 0), "axis": (0, 0, 1), "stiffness": 3.0, "free_angle": free_angle}
+    system.add(mb.TorsionalSpringDamper("spring", system.ground, body, **spring))
+    found = mb.equilibrium(system)
+    assert found.kind == "minimum"
+    assert found.angle("spring") == pytest.approx(free_angle, abs=1e-9)

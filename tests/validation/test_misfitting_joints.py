@@ -259,3 +259,12 @@ def test_bodies_like_points_are_no_misfit(inertia: float, formulation: mb.Formul
     np.testing.assert_allclose(energy, energy[0], atol=1e-4)
     assert np.linalg.norm(result.position("bob 0")[-1]) == pytest.approx(1.0)
     assert np.linalg.norm(result.position("bob 1")[-1] - result.position("bob 0")[-1]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("analysis", [mb.kinematics, mb.inverse_dynamics])
+@pytest.mark.parametrize("misfit", [{"tilt": 1e-5}, {"offset": 1e-5}])
+def test_a_driven_door_that_does_not_fit_is_no_dead_point(analysis: Any, misfit: dict[str, float]) -> None:
+    system = door(**misfit)
+    system.add(mb.Driver("motor", system["low"], angle="t"))
+    with pytest.raises(mb.AnalysisError, match=r"low.*high.*depend on each other, but do not fit"):
+        analysis(system, np.linspace(0.0, 2.0, 5))
