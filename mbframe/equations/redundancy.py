@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 MOST_ROWS = 1500  # singular values of a larger matrix take too long for a message
 MOST_TO_CHECK = 300  # rows: before every run, some milliseconds
 DEPENDENT = 3e-8  # relative singular value up to which equations are dependent: gaps of that size are kept
+EXACT = 1e-13  # up to which only rounding keeps them apart
 NEARLY = 3e-3  # up to which they nearly are
 WEAK = 0.1  # part of gaps along weak equations, from which they are behind a dead point
 LOST_BY_MASS = 1e-9  # relative pivot of J M^-1 J^T near which one is taken for lost
@@ -65,20 +66,24 @@ def _decomposed(eq: Equations, by_mass: bool = False) -> tuple[Array, Array, Arr
     `by_mass`, the squares of the singular values are those of J M^-1 J^T with a unit diagonal.
     """
     mass, jacobian = eq.matrices(dense=True)
-    scaled = np.zeros_like(jacobian)
-    for b in eq.tables.bodies:
-        root = np.sqrt(np.diagonal(mass)[b.v_slice])
-        if not by_mass:
-            root = root / (root[0] or 1.0)  # lengths: a heavy body beside a light one is no dependency
-            turns = root[eq.system.dimension :]  # nor is a body like a point on a long arm
-            np.maximum(turns, _reach(eq, b), out=turns)
-        scaled[:, b.v_slice] = jacobian[:, b.v_slice] / np.where(root > 0.0, root, 1.0)
+    scaled = jacobian / _units(eq, mass, by_mass)
     lengths = np.linalg.norm(scaled, axis=1)
     lengths[lengths <= 1e-12 * lengths.max(initial=0.0)] = 1.0
     left, found, _ = np.linalg.svd(scaled / lengths[:, None])
     sizes = np.zeros(len(left))
     sizes[: len(found)] = found
     return left, sizes, lengths
+
+
+def _units(eq: Equations, mass: Array, by_mass: bool) -> Array:
+    """What velocities are multiplied with, so that they can be compared."""
+    units = np.sqrt(np.diagonal(mass))
+    for b in eq.tables.bodies if not by_mass else ():
+        root = units[b.v_slice]
+        root /= root[0] or 1.0  # lengths: a heavy body beside a light one is no dependency
+        turns = root[eq.system.dimension :]  # nor is a body like a point on a long arm
+        np.maximum(turns, _reach(eq, b), out=turns)
+    return np.where(units > 0.0, units, 1.0)
 
 
 def _reach(eq: Equations, b: Any) -> float:
@@ -197,8 +202,8 @@ def misaligned(eq: Equations, t: float, y: Array) -> list[Any]:
     eq.factor()
     if not eq.factor_record["left_out"] and eq.factor_record["weakest_pivot"] > NEARLY**2:
         return []
-    left, sizes, _ = _decomposed(eq)
-    nearly = (sizes > DEPENDENT) & (sizes < NEARLY)
+    left, sizes, lengths = _decomposed(eq)
+    nearly = (sizes < NEARLY) & ((sizes > DEPENDENT) | (_opening(eq, left, sizes, lengths) > LARGEST_GAP))
     if not np.any(nearly):
         return []
     suspects = joints_in(eq, left[:, nearly])
@@ -208,6 +213,27 @@ def misaligned(eq: Equations, t: float, y: Array) -> list[Any]:
     if np.count_nonzero(beside < NEARLY) < np.count_nonzero(sizes < NEARLY):
         return []
     return suspects
+
+
+def _opening(eq: Equations, left: Array, sizes: Array, lengths: Array) -> Array:
+    """How far nearly dependent combinations of rows would open, of the model's size or rad.
+
+    A combination that changes at the rate r while a body turns at the rate 1, or moves by the model's size, opens by
+    2 r in half a turn, and all of that may be found in the row with the largest part in it.
+    """
+    mass, jacobian = eq.matrices(dense=True)
+    units, row_sizes = _units(eq, mass, False), eq.work.row_sizes
+    opening = np.zeros(len(sizes))
+    for k in np.flatnonzero((sizes > EXACT) & (sizes < NEARLY)).tolist():
+        motion = jacobian.T @ (left[:, k] / lengths) / (units**2 * sizes[k])
+        way = 0.0
+        for b in eq.tables.bodies:
+            moved, turned = b.formulation.twists(eq.work.q[None, b.q_slice], motion[None, b.v_slice])
+            way = max(way, float(np.linalg.norm(moved)) / eq.size, float(np.linalg.norm(turned)))
+        row = int(np.argmax(np.abs(left[: len(row_sizes), k])))
+        part = abs(left[row, k]) * way
+        opening[k] = 2.0 * sizes[k] * lengths[row] / row_sizes[row] / part if part > 0.0 else 0.0
+    return opening
 
 
 def _aside(eq: Equations) -> Array:

@@ -268,3 +268,10 @@ def test_a_driven_door_that_does_not_fit_is_no_dead_point(analysis: Any, misfit:
     system.add(mb.Driver("motor", system["low"], angle="t"))
     with pytest.raises(mb.AnalysisError, match=r"low.*high.*depend on each other, but do not fit"):
         analysis(system, np.linspace(0.0, 2.0, 5))
+
+
+@pytest.mark.parametrize("misfit", [{"tilt": 1.5e-8}, {"offset": 1.5e-8}, {"tilt": 3e-8}, {"offset": 3e-8}])
+@pytest.mark.parametrize("formulation", SPATIAL[:3])
+def test_what_would_open_too_far_is_refused_before_the_run(misfit: dict[str, float], formulation: Any) -> None:
+    with pytest.raises(mb.ModelError, match="nearly depend on each other"):
+        mb.simulate(door(**misfit), 1e-3, formulation=formulation)
