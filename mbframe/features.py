@@ -543,9 +543,10 @@ def _limits(y: Array, spacing: float, least: float, rough_by: float | None = Non
 
 def _rough(y: Array, least: float, rough_by: float | None) -> NDArray[np.intp]:
     """Cells in which five values in a row do not lie on a cubic; some of them several times."""
-    fourth = y[1:] - y[:-1]
-    for n in range(len(fourth) - 1, len(fourth) - 4, -1):  # differences of differences, in place
-        np.subtract(fourth[1 : n + 1], fourth[:n], out=fourth[:n])
+    with np.errstate(over="ignore", invalid="ignore"):  # of values near the largest number
+        fourth = y[1:] - y[:-1]
+        for n in range(len(fourth) - 1, len(fourth) - 4, -1):  # differences of differences, in place
+            np.subtract(fourth[1 : n + 1], fourth[:n], out=fourth[:n])
     fourth = np.abs(fourth[: len(y) - 4], out=fourth[: len(y) - 4])
     # The range of five values counts beyond `least` only, and few exceed that: only their range is looked at.
     bad = (fourth > (ROUGH * least if rough_by is None else rough_by)).nonzero()[0]

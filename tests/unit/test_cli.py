@@ -126,6 +126,11 @@ def test_a_run_that_fails_says_when_and_why(tmp_path: Path, capsys: pytest.Captu
     assert found["time"] == pytest.approx(0.075)
 
 
+def test_the_command_line_is_a_module_too() -> None:
+    done = subprocess.run([sys.executable, "-m", "mbframe", "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"mbframe {mb.__version__}\n")
+
+
 def test_instants_end_with_the_end() -> None:
     np.testing.assert_allclose(instants(1.0, 0.3), [0.0, 0.3, 0.6, 0.9, 1.0])
     np.testing.assert_allclose(instants(0.3, 0.1), [0.0, 0.1, 0.2, 0.3])

@@ -315,6 +315,11 @@ def test_a_pole_is_refused_by_name() -> None:
         mb.simulate(system, 5.0)
 
 
+def test_values_near_the_largest_number_do_not_warn() -> None:
+    """Their differences are infinite, which is no affair of the user; warnings are errors here."""
+    features(mb.Function("exp(1/(t - 0.05))"), 0.0, 1.0)
+
+
 def test_a_high_power_of_a_wave_is_not_a_fast_wave() -> None:
     """Steps are short at the pulses of cos(t)**100000 only: 3.5 of them in 10 s, each sqrt(2 pi/100000) wide."""
     system = mb.System("pulses", gravity=(0, 0, 0))
