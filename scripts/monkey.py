@@ -17,7 +17,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST_PAUSE = 0.25  # s in which the window itself computes; others may have the processor for longer
-MOST_GROWTH = 50.0  # MB, after the first tenth of the actions
+PIECES = 10  # after each of which memory is looked at
+MOST_GROWTH = 30.0  # MB by which the most memory of the second half may exceed that of the first: what leaks goes on
 
 
 def memory_at_rest() -> float:
@@ -71,18 +72,21 @@ def inside(actions: int, seed: int) -> int:
         QTest.qWait(100)
     monkey = Monkey(window, seed)
     sys.excepthook = lambda *error: errors.append("".join(traceback.format_exception(*error)))
-    warm = max(1, actions // 10)
-    monkey.act(warm)
-    before, began = memory_at_rest(), time.monotonic()
-    monkey.act(actions - warm)
-    took = time.monotonic() - began
-    now, longest = memory_at_rest(), max(monkey.pauses)
-    grown = now - before
+    began, course = time.monotonic(), []
+    for k in range(PIECES):
+        monkey.act(actions * (k + 1) // PIECES - actions * k // PIECES)
+        course.append(memory_at_rest())
+    took, longest = time.monotonic() - began, max(monkey.pauses)
+    grown = max(course[PIECES // 2 :]) - max(course[: PIECES // 2])
     own = monkey.busy[monkey.pauses.index(longest)]
     print(f"{actions} actions with seed {seed} in {took:.0f} s")
     print(
         f"longest pause {longest:.2f} s, of which the window computed {own:.2f} s (at most {max(monkey.busy):.2f} s); "
-        f"memory grew by {grown:.0f} MB to {now:.0f} MB; {len(errors)} exceptions"
+        f"{len(errors)} exceptions"
+    )
+    print(
+        f"memory at rest {', '.join(f'{size:.0f}' for size in course)} MB; "
+        f"the most of the second half is {grown:+.0f} MB of that of the first (at most {MOST_GROWTH:.0f})"
     )
     if max(monkey.busy) > LONGEST_PAUSE:
         print("before its longest computation:", ", ".join(monkey.before_longest()))
