@@ -57,9 +57,10 @@ def prepare() -> None:
 
 
 def check_drawing() -> None:
-    """Raise a `RenderError` unless pictures can be drawn on this machine."""
+    """Raise a `RenderError` unless pictures can be drawn on this machine; then all is there that drawing needs."""
     if (reason := why_not()) is not None:
         raise RenderError(reason)
+    prepare()
 
 
 def can_draw() -> bool:
