@@ -110,6 +110,8 @@ def _longest_text(path: Path) -> int:
                 longest, at = max(longest, size), at + 16 + -(-size // 8) * 8
             if at > end:
                 raise ValueError("a text is longer than the heap that it is in")
+            if at + 16 <= end and int.from_bytes(data[at + 8 : at + 16], "little") != end - at:
+                raise ValueError("the free room in a heap of texts does not reach to its end")
             begin = _found(data, end)
     return longest
 

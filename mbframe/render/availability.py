@@ -1,4 +1,8 @@
-"""Whether pictures can be made here. VTK ends the interpreter where it finds no OpenGL, so that is asked beforehand."""
+"""Whether pictures can be made here. VTK ends the interpreter where it finds no OpenGL, so that is asked beforehand.
+
+Its modules import each other in compiled code that does not ask whether that succeeded: Ctrl-C meanwhile would end the
+interpreter, too, and waits until they are there.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from functools import cache
 from types import ModuleType
 
 from ..errors import MbframeError
+from ..solvers.interrupts import held_back
 
 PACKAGES = "libgl1 libegl1 libxkbcommon0 libdbus-1-3 libfontconfig1 libglib2.0-0"
 _LIBRARIES = ("libGL.so.1", "libEGL.so.1")
@@ -24,8 +29,9 @@ class RenderError(MbframeError):
 def pyvista() -> ModuleType:
     """The module PyVista; a `RenderError` says how to get it."""
     try:
-        import pyvista as module
-        import pyvista.plotting  # which PyVista would import later, without waiting for a thread that has begun to
+        with held_back():
+            import pyvista as module
+            import pyvista.plotting  # which PyVista would import later, without waiting for a thread that has begun to
     except ImportError as error:
         raise RenderError(f"pictures need PyVista: pip install 'mbframe[render]' ({error})") from error
     return module
@@ -44,15 +50,17 @@ def trimesh() -> ModuleType:
 def prepare() -> None:
     """Import all that a `Canvas` needs, which takes a moment; a thread may do that while others go on."""
     if why_not() is None:
-        import vtkmodules.util.numpy_support
-        import vtkmodules.vtkInteractionWidgets
-        import vtkmodules.vtkViewsContext2D  # noqa: F401 (both are what a plotter of PyVista imports when it is made)
+        with held_back():
+            import vtkmodules.util.numpy_support
+            import vtkmodules.vtkInteractionWidgets
+            import vtkmodules.vtkViewsContext2D  # noqa: F401 (both are what a plotter of PyVista imports when it is made)
 
 
 def check_drawing() -> None:
-    """Raise a `RenderError` unless pictures can be drawn on this machine."""
+    """Raise a `RenderError` unless pictures can be drawn on this machine; then all is there that drawing needs."""
     if (reason := why_not()) is not None:
         raise RenderError(reason)
+    prepare()
 
 
 def can_draw() -> bool:
@@ -85,7 +93,8 @@ def why_no_opengl() -> str | None:
             "Debian or Ubuntu: apt-get install libegl-mesa0 libgl1-mesa-dri"
         )
     try:
-        import vtkmodules.vtkRenderingOpenGL2  # noqa: F401
+        with held_back():
+            import vtkmodules.vtkRenderingOpenGL2  # noqa: F401
     except ImportError as error:
         return f"pictures need VTK: pip install 'mbframe[render]' ({error})"
     return None
