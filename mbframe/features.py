@@ -43,7 +43,7 @@ CLOSEST: Final = 1e-10
 """Part of the interval within which a change is a jump."""
 CALLABLE_SECONDS: Final = 0.02
 """What calling a Python function so often may cost, of the processor's time."""
-METHOD_SECONDS: Final = 0.1
+METHOD_SECONDS: Final = 0.5
 """What calling a method of a user's element so often may cost: it makes arrays, and was compiled for seconds."""
 UNEVEN: Final = np.array([0.0, 0.0713, 0.1931, 0.3217, 0.4409, 0.5783, 0.6947, 0.8219, 0.9371, 1.0])
 """Where a piece is looked at to see whether it changes: at no distances that a wave would share."""

@@ -528,26 +528,25 @@ def _extrapolated_difference(f: _Scalar, x: float, order: int) -> float:
 # ---- Jumps --------------------------------------------------------------------------------------------------------
 
 
-def jumps(function: Callable[[Any], Any], low: float, high: float) -> list[float]:
-    """Where a function jumps between two places: steep parts are halved, and a jump stays as high as it was."""
+def jumps(values: Callable[[NDArray[Any]], NDArray[Any]], low: float, high: float) -> list[float]:
+    """Where a function jumps between two places: steep parts are halved, and a jump stays as high as it was.
+
+    `values` gives it at many places at once.
+    """
     edges = np.linspace(low, high, PARTS + 1)
-    values = function(edges)
-    rounding = 1e-9 * float(np.abs(values).max())
+    known = values(edges)
+    steepest = np.sort(np.argsort(-np.abs(np.diff(known)))[:STEEPEST])
+    a, b, at_a, at_b = edges[steepest], edges[steepest + 1], known[steepest], known[steepest + 1]
+    rise = np.abs(at_b - at_a)
+    while np.any(wide := b - a > 1e-12 * np.maximum(1.0, np.maximum(np.abs(a), np.abs(b)))):
+        middle = 0.5 * (a + b)
+        at_middle = values(middle)
+        left = np.abs(at_middle - at_a) >= np.abs(at_b - at_middle)
+        b, at_b = np.where(wide & left, middle, b), np.where(wide & left, at_middle, at_b)
+        a, at_a = np.where(wide & ~left, middle, a), np.where(wide & ~left, at_middle, at_a)
+    jumping = (rise > 1e-9 * float(np.abs(known).max())) & (np.abs(at_b - at_a) > 0.5 * rise)
     found: list[float] = []
-    for k in np.sort(np.argsort(-np.abs(np.diff(values)))[:STEEPEST]):
-        a, b, at_a, at_b = float(edges[k]), float(edges[k + 1]), float(values[k]), float(values[k + 1])
-        rise = abs(at_b - at_a)
-        while b - a > 1e-12 * max(1.0, abs(a), abs(b)):
-            middle = 0.5 * (a + b)
-            at_middle = float(function(middle))
-            if abs(at_middle - at_a) >= abs(at_b - at_middle):
-                b, at_b = middle, at_middle
-            else:
-                a, at_a = middle, at_middle
-        if (
-            rise > rounding
-            and abs(at_b - at_a) > 0.5 * rise
-            and not (found and b - found[-1] < 1e-9 * max(1.0, abs(b)))
-        ):
-            found.append(b)
+    for place in b[jumping].tolist():
+        if not found or place - found[-1] >= 1e-9 * max(1.0, abs(place)):
+            found.append(place)
     return found

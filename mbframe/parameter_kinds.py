@@ -68,7 +68,7 @@ def _number(p: Parameter, value: Any) -> float:
 
 
 def _integer(p: Parameter, value: Any) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool):
+    if type(value) is not int and (not isinstance(value, Integral) or isinstance(value, bool)):  # an ABC asks slowly
         raise p.refuse(value, "give a whole number, without a decimal point")
     p.check_bounds(int(value), value)
     return int(value)

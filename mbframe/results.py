@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import SimpleNamespace
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .bodies.base import Body
 from .bodies.flexible import FlexibleBody
+from .bodies.formulations.base import Formulation
 from .bodies.formulations.planar import PlanarFormulation
 from .bodies.node_motion import NodeMotion
 from .display import Displayed
@@ -668,16 +669,33 @@ def energies_by_body(
     tables = eq.tables
     q, v, z = eq.split(y)
     potential, stored = eq.energies(t, y)
-    kinetic: list[Array] = []
-    for b, properties in zip(tables.bodies, masses, strict=True):
-        moving, resting = b.formulation.energies(q[:, b.q_slice], v[:, b.v_slice], properties, gravity)
-        kinetic.append(moving)
-        potential = potential + resting
+    kinetic = [np.zeros(0)] * len(tables.bodies)
+    for alike in _alike(tables.bodies):
+        bodies = [tables.bodies[k] for k in alike]
+        properties: Any = masses[alike[0]]
+        if len(alike) > 1:
+            each = zip(*(masses[k] for k in alike), strict=True)
+            properties = tuple(np.repeat(np.array(values), len(t), axis=0) for values in each)
+        rows = np.concatenate([q[:, b.q_slice] for b in bodies])
+        rates = np.concatenate([v[:, b.v_slice] for b in bodies])
+        moving, resting = bodies[0].formulation.energies(rows, rates, properties, gravity)
+        for k, course in zip(alike, moving.reshape(len(alike), -1), strict=True):
+            kinetic[k] = course
+        potential = potential + resting.reshape(len(alike), -1).sum(axis=0)
     works: dict[str, Array] | None = None
     if tables.keeps_works:
         given = z[:, [work.z for work in tables.works]] + stored
         works = {work.owner_name: given[:, k] - given[:1, k] for k, work in enumerate(tables.works)}
     return Energy(sum(kinetic, np.zeros(len(t))), potential, works), kinetic
+
+
+def _alike(bodies: Sequence[NumberedBody]) -> Iterable[list[int]]:
+    """Numbers of bodies, those together whose energies one call gives: rigid ones of one formulation."""
+    groups: dict[Any, list[int]] = {}
+    for k, b in enumerate(bodies):
+        shared = type(b.formulation).energies is Formulation.energies
+        groups.setdefault(b.formulation if shared else k, []).append(k)
+    return groups.values()
 
 
 def along(rotation: Array, vectors: Array) -> Array:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import Problem
+from ..features import values_of
 from ..functions import bend, evaluate, jumps, slope
 from ..markers import Marker
 from ..parameters import parameter
@@ -120,7 +121,7 @@ class Tire(ForceElement):
     def remarks(self, start: float, end: float) -> Iterator[str]:
         x = float(self.i.axes[:, 0] @ (self.j.at - self.i.at))
         way = [x - AHEAD, x + AHEAD] if self.speed == 0.0 else [x + self.speed * start, x + self.speed * end]
-        for place in jumps(self.profile, min(way), max(way)):
+        for place in jumps(values_of(self.profile), min(way), max(way)):
             yield (
                 f"{self}, profile: the road jumps at x = {place:.6g} m, which no step size resolves; make it a ramp, "
                 "such as step(x, x0, h0, x1, h1)"

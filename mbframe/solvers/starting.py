@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from typing import Any
 
@@ -9,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..abilities import is_ours
-from ..bodies.base import Body
 from ..bodies.flexible import FlexibleBody
 from ..bodies.formulations.planar import PlanarFormulation
 from ..bodies.point_mass import PointMass
 from ..constraints.relations import MeasureTerm
 from ..equations.equations import Equations
 from ..equations.redundancy import misaligned, misaligned_message
+from ..equations.tables import NumberedBody
 from ..errors import ModelError, Problem, SimulationError
 from ..joints.coupled import ScrewJoint
 from ..joints.driven import Drive
@@ -199,14 +200,14 @@ def extent(eq: Equations, state: State) -> float:
     """How large the model is, m: the longest side of a box around its bodies and markers, or a body's own reach."""
     positions = np.array([m.position for m in state.motions.values()])
     points = np.concatenate([positions, eq.tables.markers["position"]])
-    found = max(float(np.max(np.ptp(points, axis=0), initial=0.0)), *(_reach(b.body) for b in eq.tables.bodies), 0.0)
+    found = max(float(np.max(np.ptp(points, axis=0), initial=0.0)), *map(_reach, eq.tables.bodies), 0.0)
     return found if found > ROUNDING * float(np.max(np.abs(points), initial=0.0)) else 1.0
 
 
-def _reach(body: Body) -> float:
+def _reach(b: NumberedBody) -> float:
     """How far the mass of a body lies from its origin, m: its radius of gyration there."""
-    mass, centre, inertia = body.mass_properties()
-    return float(np.sqrt(centre @ centre + 0.5 * np.trace(inertia) / mass)) if mass > 0.0 else 0.0
+    mass, centre, inertia = b.body.mass_properties()
+    return math.sqrt(centre @ centre + 0.5 * sum(inertia.diagonal().tolist()) / mass) if mass > 0.0 else 0.0
 
 
 def refuse_ambiguous_friction(eq: Equations, t: float, y: Array) -> None:

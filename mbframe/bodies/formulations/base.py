@@ -163,12 +163,15 @@ class Formulation:
         raise NotImplementedError
 
     def energies(self, q: Array, v: Array, properties: MassProperties, gravity: Array) -> tuple[Array, Array]:
-        """Kinetic energy, and potential energy of gravity and deformation, (n,) each."""
+        """Kinetic energy, and potential energy of gravity and deformation, (n,) each.
+
+        Rows may be of several bodies; then there is a mass, a centre and an inertia for each row.
+        """
         mass, local_center, inertia = properties
         center, velocity, rotation, omega = self._mass_center(q, v, local_center)
         local = np.einsum("nji,nj->ni", rotation, omega)
-        kinetic = 0.5 * mass * np.sum(velocity**2, axis=1) + 0.5 * np.einsum("ni,ij,nj->n", local, inertia, local)
-        return kinetic, -mass * center @ gravity
+        spin = np.sum(local * (inertia @ local[..., None])[..., 0], axis=1)
+        return 0.5 * mass * np.sum(velocity**2, axis=1) + 0.5 * spin, -mass * (center @ gravity)
 
     def momenta(self, q: Array, v: Array, properties: MassProperties) -> tuple[Array, Array]:
         """Linear momentum, and angular momentum about the global origin, (n, 3) each."""
@@ -182,7 +185,7 @@ class Formulation:
         (origin, rotation), (velocity, omega) = self.poses(q), self.twists(q, v)
         if not center.any():
             return origin, velocity, rotation, omega
-        arm = rotation @ center
+        arm = (rotation @ center[..., None])[..., 0]
         return origin + arm, velocity + np.cross(omega, arm), rotation, omega
 
     @property
