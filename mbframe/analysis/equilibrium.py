@@ -196,7 +196,8 @@ class Search:
             flat = np.where(self.flexible, 0.0, q)
             measure = self.eq.evaluate(self.t, flat, self.rest, z).mass.copy()
         e = self.eq.evaluate(self.t, q, self.rest, z)
-        mass, jacobian, force = (e.mass if measure is None else measure).toarray(), e.jacobian.toarray(), e.force - self.withheld
+        mass, jacobian = (e.mass if measure is None else measure).toarray(), e.jacobian.toarray()
+        force = e.force - self.withheld
         z_rate = self.eq.work.z_rate[self.own].copy()
         rank = Rank(self.eq, self.t, q, self.rest, z, measure)
         load = np.concatenate([rank.free.T @ force, z_rate])
