@@ -25,8 +25,10 @@ Array = NDArray[np.float64]
 
 CLOSED = 1e-13  # of the constraint residuals
 NEWTON_STEPS, DESCENT_STEPS = 50, 200
+BENDING_STEPS = 16  # of Newton's method where bodies bend: after more they are astray, and loads grow step by step
 LONG_WAY = 2000  # steps of Newton's method at most, however far the way is
-SHORTEST = 1.0 / 256.0  # part of a Newton step
+SHORTEST = 1.0 / 256.0  # part of a Newton step, and of the loads
+FIRST_SHARE = 0.125  # of the loads that grow, the first
 # Steps and distances in rad, or lengths of the model
 NEAR = 1e-10  # a last Newton step, after which rounding is all that is left
 LARGEST_STEP = 0.5
@@ -84,7 +86,8 @@ def equilibrium(
     """A position of rest near the given one: Q = J^T lambda, C = 0, z' = 0 with v = 0.
 
     Newton's method on these equations, in coordinates along the constraints (null space of J): it finds equilibria of
-    all kinds, usually the one that is nearest. Where it does not converge, or with `minimum=True`, the mechanism moves
+    all kinds, usually the one that is nearest. Where it does not converge and bodies are flexible, loads grow step by
+    step. Where that does not help, or with `minimum=True`, the mechanism moves
     as in honey, x' = -M^-1 grad V, by implicit steps that grow as it comes to rest: that leads downhill to a minimum of
     the potential energy, also through contacts, and needs no such energy to exist. Constraints may be redundant. Time
     stands still at that of `initial`, and with it functions of time; drivers hold their position. Nonholonomic
@@ -123,7 +126,7 @@ def equilibrium(
     refuse_misaligned_joints(eq, start.t, eq.coordinates(at_rest))
     search = Search(eq, at_rest)
     place = search.start()
-    found = None if minimum else search.newton(place)
+    found = None if minimum else search.newton(place) or search.gradually(place)
     result = search.equilibrium(search.descent(place) if found is None else found)
     warn_of_flexible(eq, result)
     if search.assembler.kept:
@@ -171,6 +174,7 @@ class Search:
         self.inertia = float(np.sqrt(mass)) * self.assembler.size
         self.reference = float(np.sqrt(mass) * np.linalg.norm(eq.system.gravity))  # how large loads are at least
         self.steps = 0
+        self.withheld = np.zeros(eq.n_v)  # of the loads, while they grow
         self.flexible = np.zeros(eq.n_q, bool)  # which coordinates are deformations
         for b, _ in flexible_bodies(eq):
             self.flexible[b.q_slice.start + 7 : b.q_slice.stop] = True
@@ -192,7 +196,8 @@ class Search:
             flat = np.where(self.flexible, 0.0, q)
             measure = self.eq.evaluate(self.t, flat, self.rest, z).mass.copy()
         e = self.eq.evaluate(self.t, q, self.rest, z)
-        mass, jacobian, force = (e.mass if measure is None else measure).toarray(), e.jacobian.toarray(), e.force.copy()
+        mass, jacobian = (e.mass if measure is None else measure).toarray(), e.jacobian.toarray()
+        force = e.force - self.withheld
         z_rate = self.eq.work.z_rate[self.own].copy()
         rank = Rank(self.eq, self.t, q, self.rest, z, measure)
         load = np.concatenate([rank.free.T @ force, z_rate])
@@ -208,7 +213,7 @@ class Search:
         many turns, are cut: as long as each leaves less to go, they are not among the `NEWTON_STEPS`.
         """
         step, arrived = self._newton_step(place, self._matrix(place))
-        left = NEWTON_STEPS
+        left = BENDING_STEPS if self.flexible.any() else NEWTON_STEPS
         for _ in range(LONG_WAY):
             if not left:
                 break
@@ -228,6 +233,31 @@ class Search:
             left -= length - self._length(moved, following) < 0.5 * self.largest_step
             place, step, arrived = moved, following, at_end
         return None
+
+    def gradually(self, place: Place) -> Place | None:
+        """Newton's method while the loads of flexible bodies grow from nothing to all of them; None if it gets stuck.
+
+        A slender body that bends by much in one step is stretched by far more than the loads would, and following steps
+        go astray. What is withheld of the loads is a constant part of those at the start: there all is balanced without
+        them, and each step begins near its end.
+        """
+        if not self.flexible.any():
+            return None
+        start, share, growth = place.force, 0.0, FIRST_SHARE
+        try:
+            while share < 1.0:
+                reached = min(share + growth, 1.0)
+                self.withheld = (1.0 - reached) * start
+                found = self.newton(self._place(place.q, place.z))
+                if found is not None:
+                    place, share, growth = found, reached, 2.0 * growth
+                elif growth > SHORTEST:
+                    growth *= 0.25
+                else:
+                    return None
+            return place
+        finally:
+            self.withheld = np.zeros(self.eq.n_v)
 
     def descent(self, place: Place) -> Place:
         """Implicit Euler steps of x' = -M^-1 grad V and of the own states, the longer the smaller the loads are."""

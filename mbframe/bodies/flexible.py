@@ -26,12 +26,12 @@ Array = NDArray[np.float64]
 NEAR_AXIS = 1e-6  # of the body's extent: nodes this near to a line are on it
 TOO_FAR = 10.0  # of the body's extent: no body that deforms a little is deformed by as much
 NEAR = 0.5  # of the first frequency: a rotation this fast lowers the stiffness by a quarter
-LOADED = 0.1  # of the stiffness: loads that change it by more leave the range of linear theory
+LOADED = 0.1  # of the stiffness: a deflection that is off by 10 %, a frequency by 5 %; a tenth of buckling or tipping
 # Slopes, rad, beyond which deflections are off by about 1 %. Linear: a slope a shortens by 1 - cos a = 1 %. With
 # stiffening a - sin a is left, a^2/6 of a; over a body whose slope grows along it that is a^2/18 = 1 %.
 BENT, BENT_STIFFENED = 0.14, 0.42
 DRAGGED = 0.02  # of an inertia: a frequency is off by 1 %
-LOST = 0.5  # of the inertia in some motion: where less is left by the deformation, its second order is not enough
+LOST = 0.5  # of the inertia in some motion: deformed twice as much it has none, and a run ends
 ENOUGH = 64  # instants whose bending is looked at: those where a bound of it is largest
 
 
@@ -200,8 +200,11 @@ class FlexibleBody(Body):
         """A warning if linear theory leaves out more of the stiffness against bending than it may; else nothing.
 
         `shares` are what loads along it that press, those that pull, and loads across it add to its stiffness, relative
-        to it, each at some instant. Loads along it change the stiffness of a deformation by as much; those across it
-        couple twist and bending, so that each of the two loses the square.
+        to it, each at some instant. Loads along it change the stiffness of a deformation by as much. Those across it
+        couple twist and bending: of deformations with the stiffness 1 and the coupling s, [[1, s], [s, 1]], each keeps
+        1 - s^2 where the other follows without a load, so that both are lost at s = 1 as by pressure. Of a beam that
+        has bent by then only s^2 (1 - J/I) is lost (Michell; J and I its second moments): see `LoadStiffness`. So one
+        limit of what is lost of the stiffness holds for all of them.
         """
         kinds = (
             ("along it that press it, so that it is softer and may buckle", abs(shares[0])),
@@ -255,6 +258,11 @@ class FlexibleBody(Body):
         Inertia is known to second order in the deformation. In the frame of a node a motion of what is near to it alone
         is one of the frame against all shapes, in which large inertias almost cancel: what is left of those, a heavy
         disk that turns a little, can exceed the inertia of that motion.
+
+        What such a motion loses is not its own. Where a disk of the inertia J is turned by e and stands still, turns of
+        frame and shapes cancel, but for those of third order in the energy, J e e'^2, which are left out: they count
+        against the little inertia i of what moves. So the loss J e / i grows with the deformation; at a half of it that
+        may double until none is left, and runs end or grow. The disk itself is off by e, far less than a percent.
         """
         if least > LOST:
             return ""

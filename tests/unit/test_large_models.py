@@ -59,15 +59,23 @@ def test_a_model_with_a_large_solid_comes_back(solid: mb.System, tmp_path: Path)
 
 
 @pytest.mark.sample(1)
+@pytest.mark.parametrize("stiffening", [False, True], ids=["linear", "stiffened"])
 @pytest.mark.parametrize("streamed", [False, True])
-def test_a_result_with_a_large_solid_comes_back(solid: mb.System, tmp_path: Path, streamed: bool) -> None:
+def test_a_result_with_a_large_solid_comes_back(
+    solid: mb.System, tmp_path: Path, streamed: bool, stiffening: bool, request: pytest.FixtureRequest
+) -> None:
     path = tmp_path / "run.h5"
+    solid["block"].geometric_stiffening = stiffening
+    request.addfinalizer(lambda: solid["block"].update(geometric_stiffening=False))
     result = mb.simulate(solid, 2e-3, t_eval=np.linspace(0.0, 2e-3, 3), output=path if streamed else None)
     if not streamed:
         result.save(path)
     loaded = mb.load_result(path)
     assert np.array_equal(loaded.q, result.q)
     assert same_component(loaded.system, solid)
+    corner = {"local_point": (1.0, 0.1, 0.1)}
+    assert np.array_equal(loaded.position("block", **corner), result.position("block", **corner))
+    assert np.array_equal(mb.simulate(loaded.system, 2e-3, t_eval=result.t).q, result.q)
     assert np.allclose(loaded.reaction("hinge").force, result.reaction("hinge").force, rtol=1e-12, atol=1e-10)
     with h5py.File(path) as file:
         assert len(file["model"][()]) < 100_000  # the arrays are not in it

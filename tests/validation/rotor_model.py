@@ -5,7 +5,8 @@ it is the slope. Two freedoms a node, real symmetric matrices, and for motions e
 
     (K + ω Ω G - ω² M) r = 0
 
-with ω > 0 forward and ω < 0 backward whirl. Nothing of mbframe is used.
+with ω > 0 forward and ω < 0 backward whirl. `turning_roots` has shafts and disks that are not round, in axes that turn
+with them. Nothing of mbframe is used.
 """
 
 from __future__ import annotations
@@ -72,3 +73,61 @@ class Rotor:
         omega = linalg.eigvals(left, linalg.block_diag(one, M))
         assert np.abs(omega.imag).max() < 1e-6 * np.abs(omega).max()
         return omega.real[np.argsort(np.abs(omega.real))]
+
+
+def turning_roots(
+    speed: float,
+    length: float,
+    elements: int,
+    bending: tuple[float, float],
+    mass: float,
+    tilt: tuple[float, float],
+    disks: Sequence[tuple[int, float, tuple[float, float, float]]],
+    pinned: Sequence[int],
+) -> np.ndarray:
+    """All roots of a shaft with unlike planes and disks with three unlike inertias, in axes that turn with it.
+
+    From a Lagrangian of the displacements v, w and the rotation vector (0, a, b) of nodes in these axes, where the
+    shaft turns as exp(Ω t x~) exp((0, a, b)~): to second order the angular velocity of a section in its own axes is
+    (Ω - Ω (a² + b²)/2 - (a b' - b a')/2, a' - Ω b, b' + Ω a), and the velocity of its centre (v' - Ω w, w' + Ω v). So
+
+        T = m/2 |velocity|² + I_y/2 (a' - Ω b)² + I_z/2 (b' + Ω a)² - I_x Ω/2 (a b' - b a' + Ω (a² + b²))
+
+    without shear, a = -∂w/∂x and b = ∂v/∂x. `bending` and `tilt` are E I and ρ I about y (of w) and about z (of v), and
+    the polar inertia of a section is the sum of its two.
+    """
+    n, h = elements + 1, length / elements
+    at = lambda x: np.array([[1, x, x**2, x**3], [0, 1, 2 * x, 3 * x**2]])  # noqa: E731
+    inverse = np.linalg.inv(np.vstack([at(0.0), at(h)]))
+    M, C, K = np.zeros((3, 4 * n, 4 * n))  # T = 1/2 u'Mu' + u'Cu - 1/2 u(K - elastic)u
+
+    def add(fields: np.ndarray, mass: float, polar: float, about_y: float, about_z: float) -> None:
+        v, w, a, b = fields
+        for inertia, own, other in ((mass, v, -w), (mass, w, v), (about_y, a, -b), (about_z, b, a)):
+            M[:] += inertia * np.outer(own, own)
+            C[:] += inertia * speed * np.outer(own, other)
+            K[:] -= inertia * speed**2 * np.outer(other, other)
+        C[:] -= 0.5 * polar * speed * (np.outer(b, a) - np.outer(a, b))
+        K[:] += polar * speed**2 * (np.outer(a, a) + np.outer(b, b))
+
+    def rows(node: int) -> np.ndarray:
+        return np.eye(4 * n)[4 * node : 4 * node + 4]
+
+    points, weights = np.polynomial.legendre.leggauss(6)
+    for e in range(elements):
+        first, last = rows(e), rows(e + 1)
+        along_v = np.array([first[0], first[3], last[0], last[3]])
+        along_w = np.array([first[1], -first[2], last[1], -last[2]])
+        for x, weight in zip(0.5 * h * (points + 1), 0.5 * h * weights, strict=True):
+            shapes, curve = at(x) @ inverse, np.array([0, 0, 2, 6 * x]) @ inverse
+            fields = np.array([shapes[0] @ along_v, shapes[0] @ along_w, -shapes[1] @ along_w, shapes[1] @ along_v])
+            add(fields, *(weight * np.array([mass, tilt[0] + tilt[1], *tilt])))
+            for stiffness, plane in zip(bending, (along_w, along_v), strict=True):
+                K += weight * stiffness * np.outer(curve @ plane, curve @ plane)
+    for node, heavy, (polar, about_y, about_z) in disks:
+        add(rows(node), heavy, polar, about_y, about_z)
+    free = np.setdiff1d(np.arange(4 * n), [4 * node + k for node in pinned for k in (0, 1)])
+    M, C, K = (matrix[np.ix_(free, free)] for matrix in (M, C, K))
+    none, one = np.zeros_like(M), np.eye(len(M))
+    # d/dt (M u' + C u) = C^T u' - K u
+    return linalg.eigvals(np.block([[none, one], [-K, C.T - C]]), linalg.block_diag(one, M))

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_bvp
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
@@ -302,6 +303,31 @@ def test_slender_cantilever_under_an_end_load(frame: str) -> None:
     assert tip[2] == pytest.approx(force / (3 * young * second), rel=3e-4)
     assert found.minimum
     assert found.iterations < 10
+
+
+def test_a_slender_cantilever_bent_as_far_as_its_theory_holds() -> None:
+    """The elastica with P L^2 / E I = 0.8 and I / (A L^2) = 1e-7, stiffened: Newton's method alone goes astray."""
+    area, young = 1e-4, 2.1e11
+    second = 1e-7 * area
+    section = {"area": area, "second_moments": (second, second), "torsion": 2 * second}
+    part = mb.flexible.beam(length=1.0, elements=8, young=young, shear=8.1e10, density=7850.0, **section)
+    modes = mb.flexible.free_modes(part, n_modes=part.n_freedoms - 6)
+    system = mb.System("cantilever", gravity=(0, 0, 0))
+    rod = system.add(mb.FlexibleBody("rod", modes, geometric_stiffening=True))
+    system.add(mb.FixedJoint("wall", system.ground, rod, at=(0, 0, 0)))
+    system.add(mb.PointForce("load", rod, at=(1, 0, 0), force=(0, 0, 0.8 * young * second)))
+    found = mb.equilibrium(system)
+    tip = found.position(rod, local_point=(1, 0, 0))
+    exact = solve_bvp(
+        lambda s, y: np.array([y[1], -0.8 * np.cos(y[0]), np.sin(y[0]), np.cos(y[0])]),
+        lambda a, b: np.array([a[0], b[1], a[2], a[3]]),
+        np.linspace(0.0, 1.0, 41),
+        np.zeros((4, 41)),
+        tol=1e-8,
+    ).y[2:, -1]
+    assert found.residual < 1e-10
+    assert tip[2] == pytest.approx(exact[0], rel=0.01)
+    assert 1.0 - tip[0] == pytest.approx(1.0 - exact[1], rel=0.02)
 
 
 def test_an_integral_that_acts_on_nothing_may_drift() -> None:

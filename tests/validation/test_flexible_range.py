@@ -402,35 +402,52 @@ def test_a_run_that_fails_has_warned_before(stored: list[float] | None) -> None:
     assert any("is bent by up to" in w for w in failed.value.result.info.warnings)
 
 
+def spinning_disk(frame: str, tilt: float, inside: bool) -> mb.System:
+    """A shaft of 40 mm in two bearings with a disk of 15 kg in its mass matrix or as a body, not balanced by `tilt`."""
+    moment = np.pi * 0.02**4 / 4
+    section = {"area": np.pi * 0.02**2, "second_moments": (moment, moment), "torsion": 2 * moment}
+    material = {"young": YOUNG, "shear": 8.1e10, "density": DENSITY}
+    part = mb.flexible.beam(length=1.0, elements=8, rotary_inertia=True, **section, **material)
+    inertia = np.diag([0.5, 0.3, 0.26]) + tilt * np.array([[0.0, 0.02, -0.01], [0.02, 0.0, 0.03], [-0.01, 0.03, 0.0]])
+    if inside:
+        mass = part.mass_matrix.toarray()
+        mass[18:21, 18:21] += 15.0 * np.eye(3)
+        mass[21:24, 21:24] += inertia
+        part = replace(part, mass_matrix=mass)
+    modes = mb.flexible.craig_bampton(part, [0, 3, 8], 6)
+    system, spin = mb.System("rotor", gravity=(0, 0, 0)), {"angular_velocity": 200.0 * X}
+    body = system.add(mb.FlexibleBody("rotor", modes, frame=frame, **spin))
+    system.add(mb.SphericalJoint("A", system.ground, body, at=(0, 0, 0)))
+    system.add(mb.PointOnLineJoint("B", system.ground, body, at=X, axis=X))
+    if not inside:
+        disk = system.add(mb.RigidBody("disk", mass=15.0, inertia=inertia, position=0.375 * X, **spin))
+        system.add(mb.FixedJoint("fit", body, disk, at=0.375 * X))
+    return system
+
+
 def test_inertia_that_is_lost_by_deformation_is_told() -> None:
     """A heavy disk inside a component turns by 0.01 rad: seen from a far node the inertia there is lost in that."""
-    part = mb.flexible.beam(
-        length=1.0,
-        elements=8,
-        area=np.pi * 0.02**2,
-        second_moments=(np.pi * 0.02**4 / 4,) * 2,
-        torsion=np.pi * 0.02**4 / 2,
-        young=YOUNG,
-        shear=8.1e10,
-        density=DENSITY,
-        rotary_inertia=True,
-    )
-    mass = part.mass_matrix.toarray()
-    mass[18:21, 18:21] += 15.0 * np.eye(3)
-    mass[21:24, 21:24] += [[0.5, 0.02, -0.01], [0.02, 0.3, 0.03], [-0.01, 0.03, 0.26]]
-    modes = mb.flexible.craig_bampton(replace(part, mass_matrix=mass), [0, 3, 8], 6)
     found = {}
     for frame in ("node", "mean"):
-        system = mb.System("rotor", gravity=(0, 0, 0))
-        body = system.add(mb.FlexibleBody("rotor", modes, frame=frame, angular_velocity=200.0 * X))
-        system.add(mb.SphericalJoint("A", system.ground, body, at=(0, 0, 0)))
-        system.add(mb.PointOnLineJoint("B", system.ground, body, at=X, axis=X))
+        system = spinning_disk(frame, 1.0, True)
         try:
             found[frame] = mb.simulate(system, 0.02, t_eval=np.linspace(0.0, 0.02, 201)).info.warnings
         except mb.SimulationError as error:
             found[frame] = error.result.info.warnings if error.result is not None else []
     assert any('set frame="mean"' in w and "its inertia" in w for w in found["node"])
     assert not any("its inertia" in w for w in found["mean"])
+
+
+@pytest.mark.parametrize(("tilt", "told"), [(0.1, False), (0.3, True)])
+def test_a_disk_seen_from_a_far_node_moves_rightly_until_that_is_told(tilt: float, told: bool) -> None:
+    """It turns by 0.0072 rad times the tilt, and loses 1.7 times the tilt of the inertia."""
+    t, moved = np.linspace(0.0, 0.02, 41), {}
+    for frame, inside in (("node", True), ("mean", False)):
+        result = mb.simulate(spinning_disk(frame, tilt, inside), t[-1], t_eval=t)
+        moved[frame] = result.position("rotor", local_point=0.375 * X)
+        if inside:
+            assert any("its inertia" in w for w in result.info.warnings) == told
+    assert moved["node"] == pytest.approx(moved["mean"], abs=2e-3 * np.abs(moved["mean"][:, 1:]).max())
 
 
 def test_a_twisted_shaft_is_not_bent() -> None:

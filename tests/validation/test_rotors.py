@@ -12,7 +12,7 @@ from scipy.linalg import block_diag
 import mbframe as mb
 
 from .random_rotors import disagreements, lowest, modes_of, rotor
-from .rotor_model import Disk, Rotor
+from .rotor_model import Disk, Rotor, turning_roots
 
 YOUNG, SHEAR, DENSITY = 2.1e11, 8.1e10, 7850.0
 LENGTH, ELEMENTS = 1.0, 8
@@ -102,6 +102,32 @@ def test_whirl_is_that_of_a_rotor_model(case: str, kind: str, frame: str) -> Non
 @pytest.mark.parametrize("seed", range(8))
 def test_random_rotors_do_not_depend_on_the_frame_and_equal_rigid_disks(seed: int) -> None:
     assert max(disagreements(seed)) < 1e-6
+
+
+@pytest.mark.parametrize("frame", ["node", "mean"])
+@pytest.mark.parametrize("speed", [60.0, 120.0, 200.0])
+def test_rotors_that_are_not_round(speed: float, frame: str) -> None:
+    """Unlike planes of bending and three unlike inertias, in rigid bearings; against a Lagrangian in turning axes.
+
+    Between its two critical speeds, about 95 and 147 rad/s, such a rotor is unstable.
+    """
+    moments, area, disks = (4e-8, 1.6e-8), 6e-4, ((3, 15.0, (0.4, 0.26, 0.18)), (6, 8.0, (0.1, 0.05, 0.08)))
+    section = {"area": area, "second_moments": moments, "torsion": sum(moments), "rotary_inertia": True}
+    part = mb.flexible.beam(length=LENGTH, elements=ELEMENTS, young=YOUNG, shear=SHEAR, density=DENSITY, **section)
+    values = {"bending": tuple(YOUNG * m for m in moments), "mass": DENSITY * area}
+    values |= {"tilt": tuple(DENSITY * m for m in moments), "disks": disks, "pinned": (0, ELEMENTS)}
+    expected = turning_roots(speed, LENGTH, ELEMENTS, **values)
+    mass = part.mass_matrix.toarray()
+    for node, heavy, inertia in disks:
+        mass[range(6 * node, 6 * node + 6), range(6 * node, 6 * node + 6)] += (heavy,) * 3 + inertia
+    whole = replace(part, mass_matrix=mass)
+    modes = modes_of(whole, "craig_bampton", [0, 3, 6, ELEMENTS])
+    found = mb.linearize(
+        rotor(modes, frame, speed, (0, ELEMENTS)), frame=mb.TurningFrame(axis=(1, 0, 0), rate=speed)
+    ).eigenvalues
+    for root in expected[np.argsort(np.abs(expected))][:12]:
+        assert np.abs(found - root).min() < 1e-5 * abs(root)
+    assert (expected.real.max() > 1.0) == (found.real.max() > 1.0) == (speed == 120.0)
 
 
 @pytest.mark.parametrize("frame", ["node", "mean"])
