@@ -402,13 +402,10 @@ def _points(x: ArrayLike, y: ArrayLike, element: str) -> tuple[tuple[float, ...]
     problems: list[Problem] = []
     xs = _numbers(x, "x", element, 2, problems)
     ys = _numbers(y, "y", element, 2, problems)
-    for k in range(1, len(xs)):
-        if xs[k] <= xs[k - 1]:
-            message = (
-                f"x[{k}] = {xs[k]!r} follows {xs[k - 1]!r}; x must increase strictly: sort the points, drop doubles"
-            )
-            problems.append(Problem(element, "x", message))
-            break
+    array = np.array(xs)
+    for k in (np.flatnonzero(array[1:] <= array[:-1])[:1] + 1).tolist():
+        message = f"x[{k}] = {xs[k]!r} follows {xs[k - 1]!r}; x must increase strictly: sort the points, drop doubles"
+        problems.append(Problem(element, "x", message))
     if xs and ys and len(xs) != len(ys):
         problems.append(Problem(element, "y", f"found {len(ys)} values for {len(xs)} x; give one for each"))
     if problems:

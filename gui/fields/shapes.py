@@ -28,6 +28,7 @@ import mbframe as mb
 from mbframe.parameters import Parameter, parameter
 
 from ..icons import set_icon
+from ..names import one_line, unformatted
 from ..words import class_label, parameter_label, unit_label
 from .base import PLAIN, Field, Surroundings
 from .numbers import short
@@ -143,8 +144,8 @@ class FoldHeader(QPushButton):
         self.words = ""
 
     def set_words(self, words: str) -> None:
-        self.words = words
-        self.setToolTip(words)
+        self.words = one_line(words)
+        self.setToolTip(unformatted(words))
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -13,6 +13,8 @@ import numpy as np
 
 import mbframe as mb
 
+from ..names import one_line
+
 VECTORS = ("vector", "free vector")
 AXES = "xyz"
 
@@ -28,7 +30,7 @@ class ElementNumber:
 
     @property
     def label(self) -> str:
-        owner = f"{self.element} · " if self.element is not None else ""
+        owner = f"{one_line(self.element)} · " if self.element is not None else ""
         part = f" {AXES[self.component]}" if self.component is not None else ""
         return f"{owner}{self.parameter.replace('_', ' ')}{part}"
 

@@ -6,6 +6,7 @@ import json
 import math
 import sys
 from argparse import ArgumentParser, Namespace
+from importlib.util import find_spec
 from typing import Any, Final
 
 from ..disk.atomic import NotWrittenError
@@ -28,6 +29,13 @@ class UsageError(Exception):
 
 class Interrupted(Exception):  # noqa: N818 (nothing went wrong)
     """Ctrl-C."""
+
+
+def check_packages(suffix: str) -> None:
+    """A `NotAvailableError` if files that end so need packages that are not here."""
+    package, extra = {".parquet": ("pyarrow", "parquet")}.get(suffix, ("pyvista", "render"))
+    if find_spec(package) is None:
+        raise NotAvailableError(f"{suffix} files need {package}: pip install 'mbframe[{extra}]'")
 
 
 def add_output_options(parser: ArgumentParser) -> None:

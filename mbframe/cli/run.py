@@ -11,7 +11,7 @@ from ..disk.atomic import writable
 from ..errors import ModelError, Problem, SimulationError
 from ..files.reader import STRATEGY_SETTINGS
 from .models import add_method_options, add_model_argument, model
-from .outcome import INTERRUPTED, OK, Interrupted, add_output_options, shows_progress, tell
+from .outcome import INTERRUPTED, OK, Interrupted, add_output_options, check_packages, shows_progress, tell
 
 RESULT_SUFFIXES: Final = (".h5", ".hdf5")
 TABLE_SUFFIXES: Final = (".csv", ".parquet")
@@ -47,6 +47,8 @@ def run(options: Namespace) -> int:
     if options.output and suffix not in (*RESULT_SUFFIXES, *TABLE_SUFFIXES):
         allowed = ", ".join((*RESULT_SUFFIXES, *TABLE_SUFFIXES))
         raise _wrong("--output", f"found {options.output!r}; allowed are files that end with {allowed}")
+    if suffix == ".parquet":
+        check_packages(suffix)
     system, settings = model(options)
     if "t_end" not in settings:
         raise _wrong("--t-end", "found nothing, and the file has no settings; add --t-end 5")

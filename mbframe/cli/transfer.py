@@ -14,7 +14,7 @@ from ..files.model import save
 from ..files.python_writer import to_python
 from ..system import System
 from .models import model
-from .outcome import OK, NotAvailableError, add_output_options, tell
+from .outcome import OK, add_output_options, check_packages, tell
 from .run import RESULT_SUFFIXES, TABLE_SUFFIXES
 
 MODEL_SUFFIXES: Final = (".json", ".py")
@@ -68,17 +68,18 @@ def export(options: Namespace) -> int:
 def _export_result(options: Namespace, suffix: str) -> None:
     import mbframe
 
+    if suffix in (*PICTURE_SUFFIXES, ".parquet"):
+        check_packages(suffix)
     result = mbframe.load_result(options.model)
     if suffix in MODEL_SUFFIXES:
         write_model(result.system, None, options.target)
     elif suffix in TABLE_SUFFIXES:
         result.export(options.target, *options.quantities)
     else:
-        render = getattr(mbframe, "render", None)
-        if render is None:
-            raise NotAvailableError("this version of mbframe writes no pictures yet; tables (.csv) it does")
         given = {"fps": options.fps, "size": _size(options.size)}
-        render.export(result, options.target, **{key: value for key, value in given.items() if value is not None})
+        mbframe.render.export(
+            result, options.target, **{key: value for key, value in given.items() if value is not None}
+        )
 
 
 def _size(text: str | None) -> tuple[int, int] | None:

@@ -6,6 +6,7 @@ class goes by its qualified name, such as ``"my_parts.Magnet"``, and is known on
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
 from collections.abc import Callable, Iterable, Iterator
@@ -166,6 +167,18 @@ def fields(cls: type[Any], dimension: int = 3) -> dict[str, Any]:
     first = {argument: declared[name] for argument, name in by_position.items()}
     others = [(n, p) for n, p in declared.items() if n not in implied and n not in by_position.values()]
     return first | dict(sorted(others, key=lambda pair: pair[1].default is not REQUIRED))
+
+
+@remembered
+def reference_keys(cls: type[Any]) -> list[str]:
+    """The parameters of an element that are other elements, by their names in files."""
+    return [key for key, p in fields(cls).items() if p.kind == "reference"]
+
+
+@remembered
+def shape_fields(cls: type[Any]) -> dict[str, dataclasses.Field[Any]]:
+    """The fields of a shape's class by name."""
+    return {field.name: field for field in dataclasses.fields(cls)}
 
 
 @remembered

@@ -6,19 +6,23 @@ In memory the path of a mesh is that of its file. In a model file it is relative
 from __future__ import annotations
 
 import filecmp
+import json
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote
 
 from ..disk.atomic import FilePath, refused, replacing
-from ..disk.inputs import regular_file
-from ..limits import allowed
+from ..disk.inputs import contents, regular_file
+from ..errors import ModelError
+from ..limits import allowed, check_memory
 from ..shapes import OUTSIDE, named_meshes
+from .json_text import most_bytes, parsed_bytes
 
 REMEDY: Final = "copy it there, or allow its folder: with mb.import_limits(mesh_folders=[{!r}]): ..."
-_COMPOSED: Final = (".gltf",)  # files that may need others beside them
+_COMPOSED: Final = ".gltf"  # a file that may need others beside it
 
 
 class MeshNotice(UserWarning):
@@ -84,33 +88,58 @@ def place_meshes(document: dict[str, Any], folder: Path | None) -> list[str]:
 def gather_meshes(document: dict[str, Any], file: Path) -> None:
     """Copy meshes that lie elsewhere to a folder beside a model file, and name them there in its document.
 
-    Files that may need others beside them (.gltf) stay where they are.
+    A .gltf file gets a folder of its own, with the files that it needs. It stays where it is if these lie outside of
+    its folder, or if it cannot be read.
     """
     folder = file.with_name(f"{file.stem} meshes")
     for _, shape in _described(document):
         place = shape["path"]
-        readable = os.path.isfile(place) and Path(place).suffix.lower() not in _COMPOSED
-        if readable and not place.startswith(OUTSIDE) and not within(os.path.abspath(place), file.parent):
-            try:
-                folder.mkdir(exist_ok=True)
-            except OSError as error:
-                raise refused(folder, f"could not be made for copies of meshes: {error.strerror}") from error
-            shape["path"] = str(_copied(place, folder))
+        if place.startswith(OUTSIDE) or not os.path.isfile(place) or within(os.path.abspath(place), file.parent):
+            continue
+        source = Path(place)
+        if source.suffix.lower() != _COMPOSED:
+            shape["path"] = str(_copied({source.name: source}, folder, source.stem, source.suffix))
+        elif (parts := _parts(source)) is not None:
+            shape["path"] = str(_copied(parts, folder, source.stem) / source.name)
 
 
-def _copied(place: str, folder: Path) -> Path:
-    """A copy of a file in a folder, under a name that no other content has there."""
-    source = Path(place)
+def _parts(source: Path) -> dict[str, Path] | None:
+    """A .gltf file and those that it needs, by their paths in its folder; None if they cannot be told or lie elsewhere.
+
+    Their addresses are relative to it, with %20 for spaces and the like; data within the file begin with `data:`.
+    """
+    try:
+        text = contents(source, most_bytes())
+        check_memory(f"file {str(source)!r}", parsed_bytes(text))
+        described = json.loads(text)
+        listed = [one for key in ("buffers", "images") for one in described.get(key, [])]
+        named = [one["uri"] for one in listed if "uri" in one and not one["uri"].startswith("data:")]
+        parts = {os.path.normpath(unquote(name)): source.parent / unquote(name) for name in named}
+    except (ModelError, AttributeError, TypeError, ValueError, RecursionError):
+        return None
+    if all(within(place, source.parent) and os.path.isfile(place) for place in parts.values()):
+        return {source.name: source, **parts}
+    return None
+
+
+def _copied(parts: dict[str, Path], folder: Path, stem: str, suffix: str = "") -> Path:
+    """Copies of files in a folder, under a name that no other content has there: one file, or a folder of several."""
     number = 1
     while True:
-        target = folder / (source.name if number == 1 else f"{source.stem} {number}{source.suffix}")
-        if not target.exists():
+        target = folder / f"{stem}{f' {number}' if number > 1 else ''}{suffix}"
+        places = {target if suffix else target / name: source for name, source in parts.items()}
+        if all(not place.exists() or filecmp.cmp(source, place, shallow=False) for place, source in places.items()):
             break
-        if filecmp.cmp(source, target, shallow=False):  # False for what is no regular file
-            return target
         number += 1
-    with regular_file(place) as file, replacing(target) as temporary, temporary.open("wb") as copy:
-        shutil.copyfileobj(file, copy)
+    for place, source in places.items():
+        if place.exists():
+            continue
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise refused(place.parent, f"could not be made for copies of meshes: {error.strerror}") from error
+        with regular_file(source) as file, replacing(place) as temporary, temporary.open("wb") as copy:
+            shutil.copyfileobj(file, copy)
     return target
 
 

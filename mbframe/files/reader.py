@@ -29,7 +29,9 @@ from .catalogue import (
     arguments,
     fields,
     is_built_in,
+    reference_keys,
     settings_of,
+    shape_fields,
     strategy_base,
     takes_formulation,
 )
@@ -60,6 +62,7 @@ STRATEGY_SETTINGS: Final = ("formulation", "acceleration", "stabilization", "int
 
 _ELEMENT: Final = re.compile(r"\$\.elements\[(\d+)\]")
 _TOP: Final = ("format", "version", "name", "ground", "elements", "simulation", "$schema")
+_NUMBERS: Final = {float, int}
 _NUMERIC: Final = ("vector", "numbers", "point", "axis", "free vector", "matrix", "rotation", "inertia")
 
 
@@ -81,11 +84,8 @@ class Entry:
 
     def references(self) -> list[str]:
         """Names of the elements that it refers to."""
-        found = []
-        for key, p in fields(self.cls).items():
-            value = self.data.get(key)
-            if p.kind == "reference":
-                found.append(value.get("body") if isinstance(value, dict) else value)
+        given = [self.data.get(key) for key in reference_keys(self.cls)]
+        found = [value.get("body") if isinstance(value, dict) else value for value in given]
         return [name for name in found if isinstance(name, str)]
 
 
@@ -434,11 +434,10 @@ class Reader:
         cls = self._class(data.get("type"), path, "a shape", Shape)
         if cls is None:
             return _BROKEN
-        known = {field.name: field for field in dataclasses.fields(cls)}
+        known = shape_fields(cls)
         self.keys(data, ("type", *known), path, label)
         for name, field in known.items():
-            required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-            if required and name not in data:
+            if name not in data and field.default is field.default_factory is dataclasses.MISSING:
                 self.refuse(child(path, name), f"found nothing; {cls.__name__} needs it: add it", label)
         values = {key: value for key, value in data.items() if key in known}
         for key, value in values.items():
@@ -543,8 +542,13 @@ def _brief(value: Any) -> str:
 def _is_numeric(value: Any) -> bool:
     """Whether these are nested lists of numbers; true and false are none."""
     if isinstance(value, list):
-        return all(type(entry) is float or _is_numeric(entry) for entry in value)
+        return _is_flat(value) or all(map(_is_numeric, value))
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_flat(value: list[Any]) -> bool:
+    """Whether a list holds numbers and nothing else; long ones are looked at in compiled code."""
+    return set(map(type, value)) <= _NUMBERS
 
 
 def _function(p: Parameter, value: Any) -> Any:
@@ -624,7 +628,7 @@ def _check_data(kind: str, data: Any) -> None:
         if not isinstance(lists, list) or (kind != "polynomial" and len(lists) != 2):
             raise ValueError(f"found {_brief(data)} as {kind}; allowed is {shape}")
         for one in lists:
-            if not isinstance(one, list) or not _is_numeric(one) or any(isinstance(entry, list) for entry in one):
+            if not isinstance(one, list) or not _is_flat(one):
                 raise ValueError(f"found {_brief(one)} in {kind}; allowed is {shape}")
             if len(one) > MAX_POINTS:
                 raise ValueError(f"found {len(one):,} numbers in {kind}; allowed are {MAX_POINTS:,}: thin it out")

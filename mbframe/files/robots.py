@@ -195,8 +195,13 @@ class _Builder:
             shapes = [shape for v in part.visuals if (shape := self._shape(v, part.name)) is not None]
             if part.inertials:
                 mass, center, tensor = _combined(part.inertials)
-                body = RigidBody(self._free(system, part.name), mass=mass, inertia=tensor, center_of_mass=center)
-                body.update(position=part.frame.position, rotation=part.frame.rotation, shapes=shapes)
+                place: dict[str, Any] = {
+                    "position": part.frame.position,
+                    "rotation": part.frame.rotation,
+                    "shapes": shapes,
+                }
+                name = self._free(system, part.name)
+                body = RigidBody(name, mass=mass, inertia=tensor, center_of_mass=center, **place)
                 bodies[id(part)] = system.add(body)
             elif part is root:
                 bodies[id(part)] = system.ground

@@ -7,7 +7,7 @@ order, so R = Rz(yaw) Ry(pitch) Rx(roll).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from xml.etree import ElementTree
@@ -25,6 +25,8 @@ MAX_BYTES: Final = 16_000_000
 JOINT_TYPES: Final = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 GEOMETRIES: Final = {"box": ("size",), "cylinder": ("radius", "length"), "sphere": ("radius",), "mesh": ("filename",)}
 
+MAX_PROBLEMS: Final = 500
+"""After so many a file is not read further."""
 TENSOR: Final = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 
 
@@ -331,17 +333,24 @@ class _Reader:
     def numbers(
         self, element: ElementTree.Element | None, key: str, place: str, count: int, default: tuple[float, ...] | None
     ) -> Array:
+        found = self.floats(element, key, place, count, default)
+        return np.array((0.0,) * count if found is None else found)
+
+    def floats(
+        self, element: ElementTree.Element | None, key: str, place: str, count: int, default: tuple[float, ...] | None
+    ) -> Sequence[float] | None:
+        """The numbers of an attribute; None, with the problem noted, if they are wrong."""
         text = None if element is None else element.get(key)
         if text is None and default is not None:
-            return np.array(default)
+            return default
         try:
-            values = np.array([float(word) for word in (text or "").split()])
+            values = [float(word) for word in (text or "").split()]
         except ValueError:
-            values = np.empty(0)
-        if values.shape != (count,) or not np.isfinite(values).all():
-            self.bad(place, key, f"found {(text or '')[:60]!r}; allowed are {count} finite numbers")
-            return np.zeros(count) if default is None else np.array(default)
-        return values
+            values = []
+        if len(values) == count and all(map(math.isfinite, values)):
+            return values
+        self.bad(place, key, f"found {(text or '')[:60]!r}; allowed are {count} finite numbers")
+        return None
 
     def number(
         self,
@@ -352,15 +361,20 @@ class _Reader:
         minimum: float = -math.inf,
         above: float = -math.inf,
     ) -> float:
-        value = float(self.numbers(element, key, place, 1, None if default is None else (default,))[0])
+        found = self.floats(element, key, place, 1, None if default is None else (default,))
+        if found is None:
+            return 0.0
+        value = found[0]
         if value < minimum or (above > -math.inf and not value > above):
             bound = f"not below {minimum:g}" if value < minimum else f"above {above:g}"
-            if not any(p.element == place and p.field == key for p in self.problems):
-                self.bad(place, key, f"found {value:g}; allowed is a number {bound}")
+            self.bad(place, key, f"found {value:g}; allowed is a number {bound}")
         return value
 
     def bad(self, place: str, key: str, message: str) -> None:
         self.problems.append(Problem(f"{self.source}, {place}", key, message))
+        if len(self.problems) == MAX_PROBLEMS:
+            rest = Problem(self.source, "", f"there are {MAX_PROBLEMS} problems or more; correct these first")
+            raise ModelError([*self.problems, rest])
 
     def skip(self, what: str, where: str) -> None:
         self.left_out.setdefault(what, []).append(where)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QTreeWidget, QWidget
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QTreeWidget, QWidget
 
 import mbframe as mb
 from gui.names import one_line, unformatted
@@ -31,7 +31,8 @@ def test_what_looks_like_html_is_shown_as_it_is(qapp: Any) -> None:
 @pytest.fixture
 def system() -> mb.System:
     system = mb.System(NASTY + "m", gravity=(0, 0, -9.81))
-    body = system.add(mb.RigidBody(NASTY, mass=1.0, inertia=(1, 1, 1)))
+    mesh = mb.Mesh(path=f"{NASTY.replace(chr(0), '')}.stl")
+    body = system.add(mb.RigidBody(NASTY, mass=1.0, inertia=(1, 1, 1), shapes=[mesh]))
     system.add(mb.SphericalJoint("joint" + NASTY, system.ground, body, at=(0, 0, 0)))
     return system
 
@@ -41,8 +42,13 @@ def test_the_window_shows_names_escaped(qtbot: Any, window: Any, system: mb.Syst
     document = window.document
     document.open_system(mb.load(tmp_path / "model.json"))
     window.show_model()
+    window.show_tab("stability")
     document.select(document.system.bodies[0])
-    texts = [window.windowTitle()]
+    qtbot.waitUntil(lambda: window.findChild(QWidget, "shape_0_header") is not None)
+    texts = [window.windowTitle(), *(widget.toolTip() for widget in window.findChildren(QWidget))]
+    texts += [button.text() for button in window.findChildren(QAbstractButton)]
+    for choice in window.findChildren(QComboBox):
+        texts += [choice.itemText(number) for number in range(choice.count())]
     for tree in window.findChildren(QTreeWidget):
         for item in tree.findItems("", Qt.MatchFlag.MatchContains | Qt.MatchFlag.MatchRecursive):
             texts += [item.text(0), item.toolTip(0)]

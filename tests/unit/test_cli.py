@@ -290,6 +290,23 @@ def test_parts_that_are_not_there_say_so(monkeypatch: pytest.MonkeyPatch, capsys
         assert capsys.readouterr().err.startswith("mbframe: ")
 
 
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [
+        ("export run.h5 a.mp4", "render"),
+        ("export run.h5 a.parquet", "parquet"),
+        ("run pendulum --output a.parquet", "parquet"),
+    ],
+)
+def test_files_that_need_packages_which_are_not_here(
+    command: str, extra: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are refused before anything is read or computed."""
+    monkeypatch.setattr("mbframe.cli.outcome.find_spec", lambda name: None)
+    assert main(command.split()) == 3
+    assert f"pip install 'mbframe[{extra}]'" in capsys.readouterr().err
+
+
 def test_eig_prints_a_verdict_and_roots(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eig", "cart_pendulum"]) == 0
     verdict, headings, first, *_ = capsys.readouterr().out.splitlines()

@@ -164,7 +164,6 @@ def test_a_mesh_elsewhere_is_told_when_it_is_saved_and_is_not_lost(home: Path, t
 def test_meshes_are_copied_beside_a_model_if_asked(home: Path, tmp_path: Path) -> None:
     other = tmp_path / "key.stl"  # another file of that name
     other.write_text(STL.replace("1 0 0", "2 0 0"))
-    (tmp_path / "private" / "part.gltf").write_text("{}")
     system = meshed(tmp_path / "private" / "key.stl")
     for number, place in enumerate((other, tmp_path / "private" / "key.stl")):
         system.add(mb.PointMass(f"{number}", mass=1.0, shapes=[mb.Mesh(path=str(place))]))
@@ -175,8 +174,36 @@ def test_meshes_are_copied_beside_a_model_if_asked(home: Path, tmp_path: Path) -
     again = mb.load(home / "car.json")
     found = [Path(body.shapes[0].path) for body in again.bodies]
     assert [file.read_bytes() for file in found] == [key.read_bytes() for key in (found[2], other, found[0])]
+
+
+def test_meshes_of_several_files_are_copied_with_all_of_them(home: Path, tmp_path: Path) -> None:
+    part = tmp_path / "private" / "part.gltf"
+    (part.parent / "data here").mkdir()
+    (part.parent / "data here" / "a.bin").write_bytes(b"numbers")
+    files = {"buffers": [{"uri": "data%20here/a.bin"}, {"uri": "data:;base64,AAAA"}], "images": [{"bufferView": 0}]}
+    part.write_text(json.dumps(files))
+    for _ in range(2):
+        mb.save(meshed(part), home / "car.json", copy_meshes=True)
+    part.write_text(json.dumps(files | {"asset": {}}))  # another content under the same name
+    mb.save(meshed(part), home / "car.json", copy_meshes=True)
+    copies = home / "car meshes"
+    found = sorted(str(file.relative_to(copies)) for file in copies.rglob("*") if file.is_file())
+    assert found == [f"{folder}/{name}" for folder in ("part 2", "part") for name in ("data here/a.bin", "part.gltf")]
+    assert (copies / "part 2" / "data here" / "a.bin").read_bytes() == b"numbers"
+    named_meshes.clear()
+    assert mesh_of(mb.load(home / "car.json")) == str(copies / "part 2" / "part.gltf")
+
+
+@pytest.mark.parametrize(
+    "described", ['{"buffers": [{"uri": "../key.bin"}]}', '{"buffers": [{"uri": 1}]}', "[", "[" * 9999]
+)
+def test_meshes_that_lead_elsewhere_stay_where_they_are(home: Path, tmp_path: Path, described: str) -> None:
+    (tmp_path / "key.bin").write_bytes(b"secret")
+    part = tmp_path / "private" / "part.gltf"
+    part.write_text(described)
     with pytest.warns(mb.MeshNotice, match="part.gltf"):
-        mb.save(meshed(tmp_path / "private" / "part.gltf"), home / "car.json", copy_meshes=True)
+        mb.save(meshed(part), home / "car.json", copy_meshes=True)
+    assert not (home / "car meshes").exists()
 
 
 def test_results_say_where_their_meshes_are(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -287,6 +287,17 @@ def test_bad_files_are_refused_with_the_place_and_the_remedy(case, robot, tmp_pa
     assert said in str(raised.value)
 
 
+def test_a_number_that_is_none_is_one_problem_and_thousands_are_five_hundred(robot):
+    shape = "<visual><geometry><sphere radius='wide'/></geometry></visual>"
+    with pytest.raises(mb.ModelError) as raised:
+        mb.import_urdf(robot(f"<robot><link name='a'>{shape}</link></robot>"))
+    assert [problem.field for problem in raised.value.problems] == ["radius"]
+    links = "".join(f"<link name='l{k}'><inertial><mass value='-1'/></inertial></link>" for k in range(2000))
+    with pytest.raises(mb.ModelError, match="500 problems or more") as raised:
+        mb.import_urdf(robot(f"<robot>{links}</robot>"))
+    assert len(raised.value.problems) == 501
+
+
 def test_unknown_joint_in_the_configuration(robot):
     with pytest.raises(mb.ModelError, match="the joints of the file are shoulder, elbow"):
         mb.import_urdf(robot(ARM), configuration={"wrist": 1.0})
