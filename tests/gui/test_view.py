@@ -546,6 +546,21 @@ def test_slow_machines_get_fewer_pixels_while_it_moves(view, document):
     assert view.canvas.size[0] == 480
 
 
+def test_a_machine_that_was_busy_gets_all_pixels_again_while_it_moves(view, document, monkeypatch):
+    """The time of a full picture was only learnt at rest: whatever began coarse was played coarse to its end."""
+    now = [0.0]
+    monkeypatch.setattr(view_drawing.time, "perf_counter", lambda: now.__setitem__(0, now[0] + 0.004) or now[0])
+    view.drawing.frame_time = 1.0
+    document.animation_owner = object()
+    widths = []
+    for _ in range(8):
+        view.drawing.changed()
+        view.grab()
+        widths.append(view.canvas.size[0])
+    assert widths[0] == round(view_drawing.COARSE * 480)
+    assert widths[-1] == 480
+
+
 def test_graphics_cards_draw_all_pixels_smoothly_while_it_moves(view, document, monkeypatch):
     """However long a picture takes: what is drawn by software gets fewer pixels then, see above."""
     monkeypatch.setattr(view.canvas, "_in_hardware", True)
