@@ -172,6 +172,19 @@ def test_without_runs_the_names_come_from_the_model(qtbot):
     assert curves.units(None)["bar.position.x"] == "m"
 
 
+def test_states_that_count_turns_are_no_quantities(qtbot):
+    """The list had one called "driver, equation 8, angle 0"."""
+    system = pendulum()
+    system.add(mb.Driver("motor", system["pin"], angle="2*t"))
+    result = mb.simulate(system, 0.1, t_eval=np.linspace(0.0, 0.1, 3))
+    assert any(", equation " in name for name, _ in result._states.columns["z"])
+    document = Document(system)
+    document.add_run(Run("Run 1", result=result))
+    names = Curves(document, None).units(document.runs[0])
+    assert "motor.reaction.torque" in names
+    assert not [name for name in names if "equation" in name]
+
+
 # ---- Plots ----------------------------------------------------------------------------------------------------------
 
 

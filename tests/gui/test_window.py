@@ -677,6 +677,15 @@ def test_pictures_of_the_view_are_saved(window, tmp_path, monkeypatch):
 # --- dialogs ----------------------------------------------------------------------------------------------------------
 
 
+def test_nothing_plays_behind_the_export_dialog(window, qtbot):
+    window.open_example("four_bar")
+    window.player.play()
+    window.actions_["export"].trigger()
+    (dialog,) = dialogs("export_dialog")
+    assert not window.player.playing
+    dialog.close()
+
+
 def test_dialogs_open_and_close(window):
     window.open_example("four_bar")
     for name, opened in (("about", "about_dialog"), ("export", "export_dialog"), ("help", "help_window")):
