@@ -53,7 +53,7 @@ def icon(name: str, color: str = "text") -> QIcon:
     key = (look.name, name, color)
     if key not in _cache:
         found = QIcon()
-        disabled = theme.mixed(look.text, look.surface, 0.35).name()
+        disabled = theme.mixed(look.text, look.surface, 0.28).name()
         ratios = {1.0, *(screen.devicePixelRatio() for screen in QGuiApplication.screens())}
         for mode, shade in ((QIcon.Mode.Normal, getattr(look, color)), (QIcon.Mode.Disabled, disabled)):
             renderer = _renderer(name, shade)

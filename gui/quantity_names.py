@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 COMPONENTS: Final = ("x", "y", "z", "magnitude")
@@ -23,3 +23,14 @@ def split(name: str, elements: Iterable[str]) -> tuple[str, str, str]:
 def in_words(name: str, elements: Iterable[str]) -> str:
     """A name as it is read: "bar.reaction.force.x" is "bar reaction force x"."""
     return " ".join(part.replace("_", " ").replace(".", " ") for part in split(name, elements) if part)
+
+
+def shortened(names: Sequence[str]) -> tuple[str, list[str]]:
+    """What several names begin or end with, whichever is longer, told once; and the rest of each."""
+    words = [name.split() for name in names]
+    shared = min(map(len, words), default=0) - 1 if len(set(names)) > 1 else 0
+    first = next((k for k in range(shared, 0, -1) if len({tuple(w[:k]) for w in words}) == 1), 0)
+    last = next((k for k in range(shared, 0, -1) if len({tuple(w[-k:]) for w in words}) == 1), 0)
+    if last > first:
+        return " ".join(words[0][-last:]), [" ".join(w[:-last]) for w in words]
+    return " ".join(words[0][:first]) if words else "", [" ".join(w[first:]) for w in words]

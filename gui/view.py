@@ -90,6 +90,7 @@ class View(QWidget):
         self.tools: list[ViewTool] = []
         """Asked before the mouse looks around or selects."""
         self._described = True
+        self._floor: Any = None  # stays under what is put on it
         self._framed: Any = None
         self._first = True
         self._tool: ViewTool | None = None
@@ -181,6 +182,7 @@ class View(QWidget):
             self._rebuild()
 
     def _replaced(self) -> None:
+        self._floor = None
         self.hidden.clear()
         self.transparent.clear()
         self.trails.clear()
@@ -252,11 +254,13 @@ class View(QWidget):
                 follow=self.followed,
                 parallel=self.parallel,
                 detail=next(share for most, share in DETAIL if len(system.bodies) <= most),
+                floor=self._floor,
             )
         except mb.MbframeError as error:
             self.canvas.clear()
             self._fail(f"The model cannot be drawn: {error}")
             return
+        self._floor = scene.floor
         self.message = "" if len(system.bodies) else "This model is empty. Add a body to begin."
         self.cube.show()
         self.camera.look_again(scene, before)

@@ -1,4 +1,4 @@
-"""How the view comes by its picture: quickly while something moves, at its best when nothing happens."""
+"""Rendering policy of the view: fast while something moves, smooth at rest."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Drawing(QObject):
         self.image: QImage | None = None
         """The last picture; None as long as there is none."""
         self.frame_time = 0.0
-        """Seconds that a picture with all pixels takes; 0 as long as none was drawn."""
+        """Seconds that a picture with all pixels takes, as pictures so far tell; 0 as long as none was drawn."""
         self._outdated = True
         self._soon = single_shot(self, self._draw_changed)
         self._best = BestPicture(self._begin_best, self._show_best, self)
@@ -124,9 +124,9 @@ class Drawing(QObject):
         if first and self.canvas.in_hardware:
             self.canvas.smooth_always()
             self.changed()
-        taken = time.perf_counter() - begin
-        if share == 1.0:
-            self.frame_time = taken if self.frame_time == 0.0 else 0.5 * (self.frame_time + taken)
+        # A coarse picture tells what all pixels take at most: a machine that was busy for a while does not stay coarse.
+        taken = (time.perf_counter() - begin) / share**2
+        self.frame_time = taken if self.frame_time == 0.0 else 0.5 * (self.frame_time + taken)
 
     def _take(self, picture: NDArray[np.uint8]) -> None:
         """Show a picture from now on."""

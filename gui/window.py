@@ -138,6 +138,7 @@ class MainWindow(QMainWindow):
         """Requests of panels go to those who can fulfil them; all else panels learn from the document."""
         tree, plots = self.panels["tree"], self.panels["plots"]
         plots.time_requested.connect(self.player.seek)
+        plots.peaked.connect(self.player.pause)
         tree.confirm_delete = self.modelling.confirm_delete
         tree.menu_extensions.append(self.modelling.extend_menu)
         self.view.options_changed.connect(lambda: tree.mark_hidden(self.view.hidden))

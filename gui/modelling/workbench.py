@@ -53,11 +53,14 @@ class Modelling(QObject):
 
     def add(self, kind: Kind) -> None:
         """Lead through adding a joint, force, driver or measure."""
-        self.pull.set_on(False)
-        self.placing.begin(kind)
+        if self._can_point():
+            self.pull.set_on(False)
+            self.placing.begin(kind)
 
     def add_body(self, preset: Preset) -> None:
         """Lead through adding a body."""
+        if not self._can_point():
+            return
         self.pull.set_on(False)
         path = ""
         if preset.name == "mesh":
@@ -68,6 +71,13 @@ class Modelling(QObject):
             self.placing.begin_body(preset, path)
         except (mb.MbframeError, OSError) as error:
             self.document.post(f"The mesh cannot be read: {error}", "error")
+
+    def _can_point(self) -> bool:
+        """Whether there is a picture to point at; one that is being prepared, just after the start, is waited for."""
+        self.view.prepare()
+        if self.view.canvas is None:
+            self.document.post(self.view.message, "error")
+        return self.view.canvas is not None
 
     def _describe_flexible(self, preset: Preset, place: tuple[list[Any], Any]) -> None:
         """Ask for section and material, or for files, of a flexible body at points that were clicked."""
@@ -94,7 +104,7 @@ class Modelling(QObject):
         """Switch pulling on or off; it ends adding."""
         if on:
             self.placing.cancel()
-        self.pull.set_on(on)
+        self.pull.set_on(on and self._can_point())
 
     def assemble(self) -> None:
         """Close the joints with the least motion; a message says what moved."""

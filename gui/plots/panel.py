@@ -49,6 +49,8 @@ class PlotsPanel(QWidget):
 
     time_requested = Signal(float)
     """The cursor of a plot was moved: who plays the run goes there."""
+    peaked = Signal(str)
+    """The cursor stands at the largest value: who plays the run stays there."""
 
     def __init__(self, document: Document, solver: Solver | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -172,6 +174,7 @@ class PlotsPanel(QWidget):
         plot = Plot(unit, self)
         plot.time_chosen.connect(self._on_time_chosen)
         plot.peaked.connect(self.document.post)
+        plot.peaked.connect(self.peaked)
         plot.activated.connect(self._activate)
         plot.closed.connect(self._close)
         plot.name_removed.connect(self._on_name_removed)

@@ -19,6 +19,7 @@ from ..fields.numbers import readable
 from ..icons import set_icon
 from ..labels import ElidedLabel
 from ..names import one_line
+from ..quantity_names import shortened
 from ..runs import Run
 from ..theme import changed as theme_changed
 from ..theme import current as current_theme
@@ -104,6 +105,8 @@ class Plot(QWidget):
         self.traces: list[Trace] = []
         self.log = False
         self._remarks: list[str] = []
+        self._missing: set[str] = set()
+        self._label: Callable[[str], str] = str
         self._current: Run | None = None
         self.shown_unit = unit
         """The unit of the numbers on the screen."""
@@ -197,13 +200,12 @@ class Plot(QWidget):
         self.shown_unit = unit_label(units.label(self.unit)) if self.unit else ""
         self.graph.setLabel("left", self.shown_unit or "1", color=look.muted)
         old = {(trace.name, id(trace.run)): trace.item for trace in self.traces}
-        self.traces, self._remarks, self._current = [], [], current
+        self.traces, self._remarks, self._missing, self._current, self._label = [], [], set(), current, label
         for k, name in enumerate(self.names):
-            missing = 0
             for run in runs:
                 found = curve(run, name)
                 if found is None:
-                    missing += 1
+                    self._missing.add(name)
                     continue
                 if found.problem:
                     self._remarks.append(found.problem)
@@ -215,8 +217,6 @@ class Plot(QWidget):
                 trace = Trace(name, label(name), run, found.t, values, item, color, LINES[number % len(LINES)])
                 self._draw(trace, current)
                 self.traces.append(trace)
-            if missing:
-                self._remarks.append(f"{label(name)}: computing…")
         for item in old.values():
             self.graph.removeItem(item)
         self.title.show_legend(self.legend())
@@ -243,25 +243,29 @@ class Plot(QWidget):
         """The curves in words, each after a dash in its colour; `links` take quantities out of the plot."""
         look = current_theme()
         several = len({id(trace.run) for trace in self.traces}) > 1
-        parts = []
-        for name in self.names:
+        shared, rest = shortened([self._label(name) for name in self.names])
+        parts = [f"<b>{_escaped(shared)}</b>"] if shared else []
+        missing = []
+        for name, label in zip(self.names, rest, strict=True):
             mine = [trace for trace in self.traces if trace.name == name]
+            if name in self._missing:
+                missing.append(label)
             if not mine:
                 continue
             if several and len(self.names) == 1:
                 runs = [f"{_dash(trace)}&nbsp;{_escaped(_run_words(trace.run))}" for trace in mine]
-                parts.append(f"<b>{_escaped(mine[0].label)}</b>{GAP}{GAP.join(runs)}")
+                parts.append(f"<b>{_escaped(label)}</b>{GAP}{GAP.join(runs)}")
                 continue
             remove = f'<a style="color:{look.muted}; text-decoration:none" href="{html.escape(name)}">×</a>'
             parts.append(
-                f"{_dash(mine[0])}&nbsp;{_escaped(mine[0].label)}"
-                f"{f'&nbsp;{remove}' if links and self.names[1:] else ''}"
+                f"{_dash(mine[0])}&nbsp;{_escaped(label)}{f'&nbsp;{remove}' if links and self.names[1:] else ''}"
             )
         if several and len(self.names) > 1:
             runs = {id(trace.run): trace for trace in self.traces}.values()
             parts += [f"{_dash(trace, look.muted)}&nbsp;{_escaped(_run_words(trace.run))}" for trace in runs]
-        remarks = [f'<span style="color:{look.muted}">{html.escape(r)}</span>' for r in dict.fromkeys(self._remarks)]
-        return GAP.join(parts + remarks)
+        remarks = [f"{', '.join(missing)}: computing…"] if missing else []
+        remarks += dict.fromkeys(self._remarks)
+        return GAP.join(parts + [f'<span style="color:{look.muted}">{html.escape(r)}</span>' for r in remarks])
 
     def _on_link(self, name: str) -> None:
         self.name_removed.emit(self, name)

@@ -157,7 +157,7 @@ class Guide:
         if isinstance(self.carrier.element, AxisJoint) and isinstance(self.carrier.element.body_i, FlexibleBody):
             return [riding]
         if self.carrier.body is not None:
-            return [at_port(self.carrier, rail.moved((0, 0, self.middle)), ROD, "rail"), riding]
+            return [at_port(self.carrier, rail.moved((0, 0, self.middle)), STEEL, "rail"), riding]
         ends = (self.middle - self.length / 2.0, self.middle + self.length / 2.0)
         post, layer = self._post(sketch), np.zeros(3)
         if sketch.planar:
@@ -171,7 +171,7 @@ class Guide:
             post = s.joined([post.moved(behind), peg])
         posts = s.joined([post.moved((0, 0, end)) for end in ends])
         return [
-            at_port(self.carrier, rail.moved(np.array([0.0, 0.0, self.middle]) + layer), ROD, "rail"),
+            at_port(self.carrier, rail.moved(np.array([0.0, 0.0, self.middle]) + layer), STEEL, "rail"),
             riding,
             at_port(self.carrier, posts, GROUND, "support"),
         ]

@@ -87,6 +87,8 @@ class Scene:
         Draw without perspective; by default so in the plane.
     room
         How much is seen at once by a camera that goes along, m: the grid is made for that and goes along as well.
+    floor
+        The floor of the picture before, which stays as long as it is just below the mechanism; otherwise one is chosen.
 
     `scene.show(state)` moves the parts. `scene.fit()`, `scene.view("iso")`, `scene.follow(body)` place the camera.
     """
@@ -112,6 +114,7 @@ class Scene:
         follow: Any = None,
         parallel: bool | None = None,
         room: float | None = None,
+        floor: Floor | None = None,
     ) -> None:
         if theme not in THEMES:
             allowed = ", ".join(map(repr, THEMES))
@@ -151,7 +154,7 @@ class Scene:
         self._grid: tuple[Any, Array, float] | None = None
         self.spacing = 0.0
         """Between the lines of the grid, m; 0 without one."""
-        self.floor: Floor = floor_of(self.sketch, self._corners)
+        self.floor: Floor = floor_of(self.sketch, self._corners, floor)
         self._actors = self._add_parts()
         self._backbones = Backbones(self.plotter, self.sketch, hidden)
         self._shadows: list[SurfaceActor] = []

@@ -64,8 +64,12 @@ class Floor:
         return self.point + flat @ axes[:, :2].T, lines, fade, np.concatenate(strong)
 
 
-def floor_of(sketch: Sketch, corners: Array) -> Floor:
-    """The plane that the mechanism rolls or slides on; otherwise one below all of it, or behind it in the plane."""
+def floor_of(sketch: Sketch, corners: Array, former: Floor | None = None) -> Floor:
+    """The plane that the mechanism rolls or slides on; otherwise one below all of it, or behind it in the plane.
+
+    A former floor stays as long as all is above it, or stands on it, and not far above: it must not sink under what is
+    put on it.
+    """
     for element in sketch.connections:
         i, _ = sketch.ports[element.name]
         if i.body is None and _has_plane(element):
@@ -74,8 +78,11 @@ def floor_of(sketch: Sketch, corners: Array) -> Floor:
     if sketch.planar:
         behind = float(corners[:, 2].min()) - 0.02 * sketch.extent
         return Floor(np.array([0.0, 0.0, behind]), np.array([0.0, 0.0, 1.0]), light=LIGHT_ON_WALL)
-    lowest = float((corners @ sketch.up).min()) - 0.03 * sketch.extent
-    return Floor(lowest * sketch.up, sketch.up)
+    lowest = float((corners @ sketch.up).min())
+    above = lowest - former.point @ sketch.up if former is not None else np.inf
+    if former is not None and np.array_equal(former.normal, sketch.up) and -1e-6 <= above / sketch.extent <= 0.1:
+        return former
+    return Floor((lowest - 0.03 * sketch.extent) * sketch.up, sketch.up)
 
 
 def _has_plane(element: Any) -> bool:

@@ -291,3 +291,14 @@ def test_the_first_the_middle_and_the_last_picture_are_shown(qtbot, dialog):
     qtbot.waitUntil(lambda: not dialog.preview.busy and dialog.preview.pictures[0] != first)
     choose(dialog, "csv")
     assert not dialog.preview.isVisible()
+
+
+def test_a_preview_that_gave_way_to_the_export_is_drawn_afterwards(qtbot, dialog):
+    """It said "drawing…" for good."""
+    choose(dialog, "mp4")
+    small(dialog)
+    assert dialog.preview.busy
+    assert not dialog.preview.pictures
+    write(qtbot, dialog)
+    qtbot.waitUntil(lambda: len(dialog.preview.pictures) == 3)
+    assert not dialog.preview.busy

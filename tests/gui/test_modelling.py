@@ -191,6 +191,29 @@ def test_bodies_are_placed_where_one_looks(window, qtbot):  # noqa: F811
     assert np.allclose(window.view.camera.pose.focus, before.focus)
 
 
+def test_a_tool_waits_for_the_picture_or_says_that_there_is_none(window, qtbot, monkeypatch):  # noqa: F811
+    """Who is quick presses a key before the picture is there: that was an exception."""
+    new_model(window, qtbot, 2)
+    tools = (
+        lambda: window.modelling.add_body(bodies.PRESETS[0]),
+        lambda: window.modelling.add(window.modelling.kinds["RevoluteJoint"]),
+        lambda: window.modelling.set_pull(True),
+    )
+    for tool in tools:
+        window.view.close_canvas()
+        tool()
+        assert window.view.canvas is not None
+        window.modelling.cancel()
+    window.modelling.set_pull(False)
+    window.view.close_canvas()
+    monkeypatch.setattr(window.view.drawing, "open", lambda: 1 / 0)
+    for tool in tools:
+        tool()
+        assert not window.modelling.placing.active
+        assert not window.modelling.pull.on
+        assert "not available" in window.document.messages[-1].text
+
+
 def test_quick_clicks_in_one_place_are_all_taken(window, qtbot):  # noqa: F811
     """The end of a link and the begin of the next: the second click comes as that of a double click."""
     builder = new_model(window, qtbot, 2)

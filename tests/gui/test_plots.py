@@ -19,7 +19,7 @@ from gui.plots import PlotsPanel
 from gui.plots.curves import Curves
 from gui.plots.export import table
 from gui.plots.quantity_list import QuantityList
-from gui.quantity_names import in_words, split
+from gui.quantity_names import in_words, shortened, split
 from gui.runs import Run, RunSettings
 from gui.units import DisplayUnits
 
@@ -77,6 +77,17 @@ def test_names_are_split_at_the_longest_element():
     assert split("energy.total", elements) == ("energy", "total", "")
     assert split("bar.quaternion.0", elements) == ("bar", "quaternion", "0")
     assert in_words("rear wheel.angular_velocity.z", elements) == "rear wheel angular velocity z"
+
+
+def test_what_names_share_is_told_once():
+    assert shortened(["crank pin reaction force magnitude", "slide reaction force magnitude"]) == (
+        "reaction force magnitude",
+        ["crank pin", "slide"],
+    )
+    assert shortened(["box position x", "box position y"]) == ("box position", ["x", "y"])
+    assert shortened(["bar", "bar 2"]) == ("", ["bar", "bar 2"])
+    assert shortened(["energy total"]) == ("", ["energy total"])
+    assert shortened([]) == ("", [])
 
 
 def test_the_search_needs_every_word(qtbot):
@@ -159,6 +170,19 @@ def test_a_quantity_that_another_model_lacks_is_said(panel):
 def test_without_runs_the_names_come_from_the_model(qtbot):
     curves = Curves(Document(pendulum()), None)
     assert curves.units(None)["bar.position.x"] == "m"
+
+
+def test_states_that_count_turns_are_no_quantities(qtbot):
+    """The list had one called "driver, equation 8, angle 0"."""
+    system = pendulum()
+    system.add(mb.Driver("motor", system["pin"], angle="2*t"))
+    result = mb.simulate(system, 0.1, t_eval=np.linspace(0.0, 0.1, 3))
+    assert any(", equation " in name for name, _ in result._states.columns["z"])
+    document = Document(system)
+    document.add_run(Run("Run 1", result=result))
+    names = Curves(document, None).units(document.runs[0])
+    assert "motor.reaction.torque" in names
+    assert not [name for name in names if "equation" in name]
 
 
 # ---- Plots ----------------------------------------------------------------------------------------------------------
@@ -314,6 +338,22 @@ def test_long_legends_do_not_cut_plots(panel, qtbot):
         assert plot.title.height() >= plot.title.heightForWidth(plot.title.width())
         assert plot.graph.height() >= 90
         assert plot.graph.geometry().bottom() <= plot.height()
+
+
+def test_a_legend_tells_once_what_is_computed_and_what_its_curves_share(panel, qtbot):
+    """Four forces took seven lines of the panel, and left the graph a fifth of it."""
+    shown = panel()
+    shown.clear()
+    for component in ("x", "y", "magnitude"):
+        shown.add(f"pin.reaction.force.{component}")
+    (plot,) = shown.plots
+    assert plot.legend().count("pin&nbsp;reaction&nbsp;force") == 1
+    assert plot.legend().count("computing…") == 1
+    assert "x, y, magnitude: computing…" in plot.legend()
+    settled(qtbot, shown)
+    assert plot.legend().count("pin&nbsp;reaction&nbsp;force") == 1
+    assert plot.legend().count("href") == 3
+    assert "computing" not in plot.legend()
 
 
 def test_a_logarithmic_axis_leaves_out_what_is_not_positive(panel, qtbot):

@@ -261,6 +261,27 @@ def test_what_the_document_selects_is_highlighted(view, document):
     assert view.scene._selected == "bar 1"
 
 
+def test_the_floor_does_not_sink_under_what_is_put_on_it(view, document):
+    """Each body that was put on the floor hung above the next one."""
+    system = mb.System("boxes")
+    system.add(mb.RigidBody("first", mass=1.0, inertia=(1.0, 1.0, 1.0), shapes=[mb.Box(size=(0.2, 0.2, 0.2))]))
+    document.open_system(system)
+    view.rebuild_now()
+    before = float(view.scene.floor.point[2])
+    assert before < -0.1
+    for k in range(3):
+        box, place = mb.Box(size=(0.1, 0.1, 0.1)), (0.3 * k + 0.3, 0.0, before + 0.05)
+        document.add(mb.RigidBody(f"on it {k}", mass=1.0, inertia=(1.0, 1.0, 1.0), position=place, shapes=[box]))
+        view.rebuild_now()
+        assert view.scene.floor.point[2] == before
+    document.add(mb.RigidBody("below", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(0.0, 0.0, before - 0.5)))
+    view.rebuild_now()
+    assert view.scene.floor.point[2] < before - 0.5
+    document.open_system(mb.examples.heavy_top())
+    view.rebuild_now()
+    assert view.scene.floor.point[2] != before
+
+
 def test_the_top_of_the_cube_is_read_upright(view):
     """What lies behind in the front view is above in the view from the top, as in the preset view."""
     for zone, name in (((0, 0, 1), "top"), ((0, 0, -1), "bottom")):
@@ -544,6 +565,21 @@ def test_slow_machines_get_fewer_pixels_while_it_moves(view, document):
     document.animation_owner = None
     view.drawing._best.draw()
     assert view.canvas.size[0] == 480
+
+
+def test_a_machine_that_was_busy_gets_all_pixels_again_while_it_moves(view, document, monkeypatch):
+    """The time of a full picture was only learnt at rest: whatever began coarse was played coarse to its end."""
+    now = [0.0]
+    monkeypatch.setattr(view_drawing.time, "perf_counter", lambda: now.__setitem__(0, now[0] + 0.004) or now[0])
+    view.drawing.frame_time = 1.0
+    document.animation_owner = object()
+    widths = []
+    for _ in range(8):
+        view.drawing.changed()
+        view.grab()
+        widths.append(view.canvas.size[0])
+    assert widths[0] == round(view_drawing.COARSE * 480)
+    assert widths[-1] == 480
 
 
 def test_graphics_cards_draw_all_pixels_smoothly_while_it_moves(view, document, monkeypatch):

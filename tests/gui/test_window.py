@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence
@@ -128,6 +129,18 @@ def test_a_card_opens_a_model_that_plays_at_once(window, qtbot):
     assert window.player.playing
     window.show_gallery()
     assert not window.model_shown
+
+
+def test_the_largest_value_is_shown_and_not_played_past(window, qtbot):
+    window.open_example("four_bar")
+    window.player.play()
+    assert window.player.playing
+    plots = window.panels["plots"]
+    qtbot.waitUntil(lambda: bool(plots.plots and plots.plots[0].traces))
+    trace = max(plots.plots[0].traces, key=lambda trace: trace.largest)
+    plots.plots[0].peak_button.click()
+    assert not window.player.playing
+    assert window.document.time == trace.t[np.argmax(np.abs(trace.values))]
 
 
 def test_the_bicycle_is_followed(window):
@@ -662,6 +675,15 @@ def test_pictures_of_the_view_are_saved(window, tmp_path, monkeypatch):
 
 
 # --- dialogs ----------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_plays_behind_the_export_dialog(window, qtbot):
+    window.open_example("four_bar")
+    window.player.play()
+    window.actions_["export"].trigger()
+    (dialog,) = dialogs("export_dialog")
+    assert not window.player.playing
+    dialog.close()
 
 
 def test_dialogs_open_and_close(window):
