@@ -27,8 +27,8 @@ SAMPLES: Final = 20480
 PER_PERIOD: Final = 16
 MOST_SAMPLES: Final = 1_000_000
 NARROWINGS: Final = 25
-SECTIONS: Final = 10
-PARTS: Final = np.linspace(0.0, 1.0, 17)[:, None]
+SECTIONS: Final = 6
+PARTS: Final = np.linspace(0.0, 1.0, 65)[:, None]
 MOST_DIPS: Final = 4000
 MOST_LANDMARKS: Final = 50
 
@@ -67,6 +67,7 @@ _TWO: Final[dict[int, Callable[[Array, Array], Array]]] = {
     ops.MINIMUM: np.minimum,
     ops.MAXIMUM: np.maximum,
 }
+_LEAST: Final[dict[int, Callable[[list[float]], float]]] = {ops.ADD: sum, ops.MINIMUM: min, ops.MAXIMUM: max}
 IF: Final = ops.JUMP_IF_ZERO
 
 
@@ -117,6 +118,21 @@ class Node:
         u = given[0] - breaks[np.maximum(piece - 1, 0)]
         c = pieces[piece].T
         return c[0] + u * (c[1] + u * (c[2] + u * c[3]))
+
+    @cached_property
+    def least(self) -> float:
+        """A number that no value is below, by what is never negative; minus infinity where nothing tells."""
+        code, known = self.opcode, [part.least for part in self.parts]
+        if code == ops.CONSTANT:
+            return float(self.data)
+        if code == ops.COSH:
+            return 1.0
+        if code in _LEAST:
+            return _LEAST[code](known)
+        if code in (ops.MULTIPLY, ops.DIVIDE) and min(known) >= 0.0:
+            return known[0] * known[1] if code == ops.MULTIPLY else 0.0
+        square = code == ops.POWER and self.parts[1].opcode == ops.CONSTANT and float(self.parts[1].data) % 2.0 == 0.0
+        return 0.0 if square or code in (ops.ABS, ops.EXP, ops.SQRT) else -math.inf
 
     @cached_property
     def degree(self) -> tuple[float, bool]:

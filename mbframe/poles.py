@@ -26,18 +26,21 @@ IN_A_ROW: Final = 9
 """Distances over which that holds: more than five decades."""
 FLAT: Final = 0.25
 """Part of the height by which the top of a peak, however narrow, changes no more over the smallest distances."""
-ZOOMS: Final = 14
-"""How often the surroundings of a place are narrowed, by eight each time."""
+ZOOMS: Final = 9
+"""How often the surroundings of a place are narrowed, by 32 each time."""
 SUSPECTS: Final = 8
 """How many places are followed: those with the largest values beside them."""
 
 
 def may_have_poles(root: Node) -> bool:
-    """Whether an expression divides by something that changes, or takes a power or a tangent that may be infinite."""
+    """Whether an expression divides by what may vanish, or takes a power or a tangent that may be infinite."""
     for node in root.walk():
-        if node.opcode == ops.TAN or (node.opcode == ops.DIVIDE and node.parts[1].opcode != ops.CONSTANT):
+        if node.opcode == ops.TAN:
             return True
-        if node.opcode == ops.POWER and (node.parts[1].opcode != ops.CONSTANT or float(node.parts[1].data) < 0.0):
+        if node.opcode == ops.DIVIDE and node.parts[1].opcode != ops.CONSTANT and not node.parts[1].least > 0.0:
+            return True
+        raised = node.opcode == ops.POWER and not node.parts[0].least > 0.0
+        if raised and (node.parts[1].opcode != ops.CONSTANT or float(node.parts[1].data) < 0.0):
             return True
     return False
 
@@ -60,9 +63,9 @@ def first_pole(values: Callable[[Array], Array], x: Array, y: Array, places: Arr
 def _summit(values: Callable[[Array], Array], a: float, b: float) -> float:
     """Where the size of a function is largest between a and b, by ever smaller sections."""
     for _ in range(ZOOMS):
-        x = np.linspace(a, b, 17)
+        x = np.linspace(a, b, 65)
         k = int(np.argmax(np.abs(values(x))))
-        a, b = float(x[max(k - 1, 0)]), float(x[min(k + 1, 16)])
+        a, b = float(x[max(k - 1, 0)]), float(x[min(k + 1, 64)])
     return 0.5 * (a + b)
 
 

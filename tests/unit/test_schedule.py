@@ -9,9 +9,11 @@ import pytest
 
 import mbframe as mb
 from mbframe.equations import Equations
+from mbframe.expression_trees import tree
 from mbframe.features import Bounds, changing, features
 from mbframe.functions import evaluate
 from mbframe.kernels.schedule import reach
+from mbframe.poles import may_have_poles
 from mbframe.solvers.schedule import scheduled, time_functions
 
 
@@ -299,6 +301,32 @@ def test_a_load_with_a_pole_is_refused(force: Any, place: float) -> None:
 )
 def test_what_has_an_integral_is_no_pole(text: str) -> None:
     assert features(mb.Function(text), 0.0, 5.0).pole is None
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [
+        ("cosh(t)", 1.0),
+        ("2 + t**2 + exp(-t)", 2.0),
+        ("max(t, 3)*(1 + abs(t))", 3.0),
+        ("min(5, 1 + sqrt(t))/cosh(t)", 0.0),
+        ("t**3", -np.inf),
+        ("2 - exp(t)", -np.inf),
+    ],
+)
+def test_what_is_never_below_a_number(text: str, least: float) -> None:
+    program = mb.Function(text).program
+    assert program is not None
+    assert tree(program).least == least
+
+
+def test_a_divisor_that_never_vanishes_is_no_pole() -> None:
+    suspected = [
+        text
+        for text in ("1/cosh(t)", "1/(1 + t**2)", "(1 + exp(t))**-2", "1/t**2", "1/sin(t)", "abs(t)**-0.5")
+        if (program := mb.Function(text).program) is not None and may_have_poles(tree(program))
+    ]
+    assert suspected == ["1/t**2", "1/sin(t)", "abs(t)**-0.5"]
 
 
 def test_a_pole_is_refused_by_name() -> None:
