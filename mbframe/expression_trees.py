@@ -25,7 +25,8 @@ PLAIN_DEGREE: Final = 8
 SAMPLES: Final = 20480
 """Points at which a function is looked at: features of 1e-4 of the interval hold two of them."""
 PER_PERIOD: Final = 16
-MOST_SAMPLES: Final = 1_000_000
+MOST_PERIODS: Final = 20_000
+"""Periods within which what switches with a wave is looked for."""
 NARROWINGS: Final = 25
 SECTIONS: Final = 6
 PARTS: Final = np.linspace(0.0, 1.0, 65)[:, None]
@@ -296,6 +297,13 @@ def lowest(node: Node, factor: Array | float, a: Array, b: Array) -> Array:
     return 0.5 * (a + b)
 
 
+def switches_too_often(root: Node, low: float, high: float) -> bool:
+    """Whether a wave makes an expression switch more often in an interval than is looked for."""
+    search = Search(root, low, high)
+    waving = (s for node in root.walk() for s in node.switches() if s.degree not in ((0.0, True), (1.0, True)))
+    return any(search.periods(switch) > MOST_PERIODS for switch in waving)
+
+
 @lru_cache(maxsize=256)
 def tree(program: Program) -> Node:
     """The tree of a program of one variable."""
@@ -364,6 +372,8 @@ class Search:
         if degree == 1.0 and plain:
             self.add_lines(switch)
             return
+        if self.periods(switch) > MOST_PERIODS:
+            return  # as `switches_too_often` tells
         x = self.grid(switch)
         x, sign = self.with_dips(switch, x, switch.values(x))
         change = np.flatnonzero(sign[1:] != sign[:-1])
@@ -398,11 +408,14 @@ class Search:
 
     def grid(self, switch: Node) -> Array:
         """Points between which a switch has one zero at most: many, and all places where its parts switch."""
-        periods = switch.rate() * (self.high - self.low) / (2.0 * np.pi)
-        n = int(min(MOST_SAMPLES, max(SAMPLES, PER_PERIOD * periods)))
+        n = max(SAMPLES, int(PER_PERIOD * self.periods(switch)))
         x = np.linspace(self.low, self.high, n + 1)
         inner = self.inner()
         return np.union1d(x, self.beside(inner)) if len(inner) else x
+
+    def periods(self, switch: Node) -> float:
+        """Of the fastest wave in a switch."""
+        return switch.rate() * (self.high - self.low) / (2.0 * np.pi)
 
     @staticmethod
     def signs(values: Array) -> Array:

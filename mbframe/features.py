@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .expression_trees import PLAIN_DEGREE, SAMPLES, landmarks, spread, tree
+from .expression_trees import MOST_PERIODS, PLAIN_DEGREE, SAMPLES, landmarks, spread, switches_too_often, tree
 from .functions import Function
 from .poles import first_pole, may_have_poles
 
@@ -124,9 +124,8 @@ class Features:
     """Breaks of a table, whose values continue."""
     bounds: Bounds
     seen: bool = True
-    """False: a Python callable takes too long to be looked at, or fails."""
-    why_not: str = ""
-    """Why a method was not seen."""
+    """False: a Python callable takes too long to be looked at, or fails, or an expression switches too often."""
+    why_not: str = "the Python function takes too long to be looked at before the run"
     pole: float | None = None
     """The first place where the function grows so much that its integral does not exist."""
 
@@ -151,6 +150,9 @@ def features(function: Function, low: float, high: float) -> Features:
     if function.kind == "callable":
         return _of_callable(function, given, low, high)
     assert function.program is not None
+    if switches_too_often(tree(function.program), low, high):
+        why = f"it switches in more than {MOST_PERIODS:,} periods, too many to be looked for"
+        return Features(given, none, Bounds.none(), seen=False, why_not=why)
     if tree(function.program).degree[0] <= PLAIN_DEGREE:
         return Features(given, none, Bounds.none())
     root, values = tree(function.program), values_of(function)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..abilities import functions_of, given_with, has_derivatives, is_ours
 from ..bodies.formulations import Formulation
+from ..bodies.formulations.base import KERNELS, refuse_raising
 from ..constraints.axis import AxisConstraint
 from ..errors import MbframeError, ModelError, SimulationError
 from ..functions import Function
@@ -105,6 +106,8 @@ class Stages:
     def _bodies(self, table: Table) -> None:
         kind = table.type
         assert issubclass(kind, Formulation)
+        if not is_ours(kind):
+            refuse_raising(kind, (*KERNELS, "intrinsic") if kind.n_intrinsic else KERNELS)
         evaluate, move = bindings.body_stages(kind, is_ours(kind), table.rows.dtype)
         self.evaluation.append(BoundStage(evaluate.address, table.rows, len(table.rows), table.elements))
         self.moves.append(move.address)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..abilities import given_with, has_derivatives, is_ours
 from ..bodies.formulations import Formulation
+from ..bodies.formulations.base import refuse_raising
 from ..constraints.axis import AxisConstraint
 from ..errors import AnalysisError, ModelError, Problem
 from ..kernels import bindings, velocity_tangent
@@ -346,6 +347,8 @@ def _check_tangent_kernels(formulation: Formulation) -> None:
             "as static methods as mb.Formulation describes them, or choose an explicit integrator"
         )
         raise ModelError([Problem(kind.__name__, missing[0], message)])
+    if not is_ours(kind):
+        refuse_raising(kind, needed)
 
 
 @lru_cache(maxsize=16)

@@ -97,6 +97,7 @@ class Workspace(Record):
         for field, size in sizes.items():
             self[field] = size
         self["n_entries"], self["n_markers"] = n_entries, len(markers)
+        self["low"], self["high"] = -np.inf, np.inf
         if markers.dtype != MARKER:
             raise TypeError("the marker table has another layout")
         self.markers = markers

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..bodies.base import Body
 from ..errors import ModelError, Problem
@@ -14,6 +15,11 @@ from ..joints.library import RevoluteJoint, TranslationalJoint
 from ..markers import Marker
 from ..parameters import parameter
 from .base import ForceElement
+
+Array = NDArray[np.float64]
+
+HALF_A_GUIDE = 0.1  # of the model's size
+NO_MOMENT = 1e-9  # N m, or N: rounding
 
 
 class Friction(ForceElement):
@@ -26,8 +32,8 @@ class Friction(ForceElement):
                   radius of the pin
 
     At speeds well above u_0 this is Coulomb's law; a joint that sticks creeps at a small fraction of u_0. Reaction
-    moments do not add to N. N and the friction determine each other; the acceleration finds both by iteration. Where
-    constraints depend on each other N is not unique and the simulation is refused.
+    moments do not add to N; a run warns where they are large. N and the friction determine each other; the acceleration
+    finds both by iteration. Where constraints depend on each other N is not unique and the simulation is refused.
     """
 
     reactive = True
@@ -77,6 +83,22 @@ class Friction(ForceElement):
         )
         f = -self.coefficient * normal * np.tanh(speed / self.velocity_scale)
         return (f * a[0], f * a[1], f * a[2]), (0.0, 0.0, 0.0)
+
+    def judged(self, force: Array, torque: Array, size: float) -> Iterator[str]:
+        """What to say of reactions (n, 3) of the joint in a model of a size, m, whose moments the law leaves out.
+
+        A force N that acts beside the joint presses a guide at both ends, together with more than N if that is farther
+        off than half of its length, which is taken to be the diameter of a pin, or a fifth of the model's size.
+        """
+        normal, moment = (float(np.linalg.norm(values, axis=1).max(initial=0.0)) for values in (force, torque))
+        half = self.radius or HALF_A_GUIDE * size
+        if self.coefficient > 0.0 and moment > half * normal + NO_MOMENT:
+            reach = 2.0 * moment / max(normal, NO_MOMENT)
+            yield (
+                f"{self}: {self.joint} carries moments of up to {moment:.3g} N m beside forces of up to {normal:.3g} "
+                f"N, and moments do not add to the friction; the ends of a guide of a length L below {reach:.2g} m "
+                f"press with more than these forces: multiply coefficient by {reach:.2g} m / L then"
+            )
 
     @classmethod
     def example(cls, *bodies: Body) -> Friction:

@@ -16,9 +16,9 @@ from .implicit import (
     substitute,
     take_tangent,
 )
-from .integrators import fixed_instant
 from .memory import part, record, vector
 from .pipeline import inner
+from .schedule import fixed_end, prepare, within
 from .workspace import DYNAMICS, NO_STEP, OK, OWN_STATE, state_changed, workspace
 
 GENERALIZED_ALPHA = np.dtype(
@@ -32,6 +32,9 @@ GENERALIZED_ALPHA = np.dtype(
         ("t_start", "f8"),
         ("t_end", "f8"),
         ("dt", "f8"),
+        ("h_max", "f8"),
+        ("schedule", "i8"),  # what a step must not pass; 0: there is nothing
+        ("stop", "f8"),  # where this step may lead at most
         ("started", "i8"),
         ("y0", "i8"),
         ("z_rate", "i8"),  # at the begin of the step
@@ -90,7 +93,7 @@ def integrate_own_states(w, h, y0, z_rate):
 @inner
 def solve_step(w, g, m, t, t1, work):
     """Newton's method for the state at t1."""
-    n_v, n_q, h = w.n_v, w.n_q, t1 - t
+    n_v, n_q, h, at = w.n_v, w.n_q, t1 - t, within(w, t1)
     y0, z_rate = vector(g.y0, w.n_y), vector(g.z_rate, w.n_z)
     a, v_rate, multipliers = vector(g.a, n_v), vector(g.v_rate, n_v), vector(g.multipliers, w.n_rows)
     before, d, v = vector(g.v_rate_before, n_v), vector(g.d, n_v), part(w.y, n_q, n_v)
@@ -104,11 +107,11 @@ def solve_step(w, g, m, t, t1, work):
     for turn in range(LIMIT):
         status = flow(w, m, t1, work, y0[:n_q], d, scratch)
         if status == OK:
-            status = call(w.evaluate, t1, work, 0, DYNAMICS)
+            status = call(w.evaluate, at, work, 0, DYNAMICS)
         if status != OK:
             return status
         if turn == 0 or not (fresh or gain < SLOW):
-            status = take_tangent(w, m, t1, work, v_rate, multipliers)
+            status = take_tangent(w, m, at, work, v_rate, multipliers)
             if status == OK:
                 status = factor(w, m, numbers, inertia, g.gamma * h, scale)
             if status != OK:
@@ -162,28 +165,29 @@ def generalized_alpha(t, work, data, n):
     y, y0, rates = vector(w.y, w.n_y), vector(g.y0, w.n_y), vector(w.rates, w.n_y)
     a, v_rate, multipliers = vector(g.a, w.n_v), vector(g.v_rate, w.n_v), vector(g.multipliers, w.n_rows)
     before, z_rate = vector(g.v_rate_before, w.n_v), vector(g.z_rate, w.n_z)
-    status = begin(w, m, t, work)
+    _, restart = prepare(w, g, t)
+    status = begin(w, m, within(w, t), work)
     if status != OK:
         return status
     for k in range(w.n_y):
         y0[k] = y[k]
     for k in range(w.n_z):
         z_rate[k] = rates[w.n_q + w.n_v + k]
-    if g.started == 0:
+    if g.started == 0 or restart:
         now = vector(w.multipliers, w.n_rows)
         for k in range(w.n_v):
             a[k] = v_rate[k] = rates[w.n_q + k]
         for k in range(w.n_rows):
             multipliers[k] = now[k]
         g.started = 1
-    t1 = fixed_instant(w, g)
+    t1, whole = fixed_end(w, g)
     status = solve_step(w, g, m, t, t1, work)
     if status != OK:
-        w.t = t1  # where the forces were asked for, to find the one at fault
+        w.t = within(w, t1)  # where the forces were asked for, to find the one at fault
         return status
     for k in range(w.n_v):
         a[k] = ((1.0 - g.alpha_f) * v_rate[k] + g.alpha_f * before[k] - g.alpha_m * a[k]) / (1.0 - g.alpha_m)
     state_changed(w)
     w.t = t1
-    w.steps += 1
+    w.steps += whole
     return OK

@@ -7,7 +7,7 @@ import numpy as np
 from .compile import Stage, call
 from .memory import matrix, record, vector
 from .pipeline import inner
-from .schedule import note_begin, passed, prepare, within
+from .schedule import fixed_end, note_begin, passed, prepare, within
 from .workspace import MOTION, OK, STEP_TOO_SMALL, USER_METHOD, state_changed, workspace
 
 RUNGE_KUTTA = np.dtype(
@@ -29,10 +29,8 @@ RUNGE_KUTTA = np.dtype(
         ("dt", "f8"),  # of a fixed step
         ("h_next", "f8"),  # of an adaptive one
         ("h_max", "f8"),
-        ("schedule", "i8"),  # what an adaptive step must not pass; 0: there is nothing
-        ("stop", "f8"),  # where this step may lead at most, and where its stages may look
-        ("low", "f8"),
-        ("high", "f8"),
+        ("schedule", "i8"),  # what a step must not pass; 0: there is nothing
+        ("stop", "f8"),  # where this step may lead at most
         ("adaptive", "i8"),
         ("exponent", "f8"),  # -1 / (order of the error estimate + 1)
         ("rtol", "f8"),
@@ -66,13 +64,6 @@ def derivative(w, t, work, out):
         for c in range(w.n_y):
             out[c] = rates[c]
     return status
-
-
-@inner
-def fixed_instant(w, r):
-    """The end of the next step of length r.dt; the last one ends at r.t_end and may be shorter."""
-    t = r.t_start + (w.steps + 1) * r.dt
-    return r.t_end if t > r.t_end - 1e-9 * r.dt else t
 
 
 @inner
@@ -110,7 +101,7 @@ def first_step(w, r, work, y, y0, k):
     for c in range(w.n_y):
         y[c] = y0[c] + h0 * k[0, c]
     state_changed(w)
-    status = derivative(w, within(r, r.t0 + h0), work, k[1])
+    status = derivative(w, within(w, r.t0 + h0), work, k[1])
     if status != OK:
         return status
     d2 = 0.0
@@ -140,11 +131,12 @@ def runge_kutta(t, work, data, n):
     for i in range(w.n_y):
         y0[i] = y[i]
     longest, restart = prepare(w, r, t)
-    status = derivative(w, within(r, t), work, k[0])
+    status = derivative(w, within(w, t), work, k[0])
     if status != OK:
         return status
+    whole = True
     if r.adaptive == 0:
-        t1 = fixed_instant(w, r)
+        t1, whole = fixed_end(w, r)
         r.h = t1 - t
     else:
         longest = note_begin(r, longest)
@@ -165,7 +157,7 @@ def runge_kutta(t, work, data, n):
         for s in range(1, r.stages):
             combine(y, y0, r.h, a[s], k, s, w.n_y)
             state_changed(w)
-            status = derivative(w, within(r, t + c[s] * r.h), work, k[s])
+            status = derivative(w, within(w, t + c[s] * r.h), work, k[s])
             if status != OK:
                 break
         if status == OK:
@@ -197,7 +189,7 @@ def runge_kutta(t, work, data, n):
         status = OK
     if status == OK:
         w.t = t1
-        w.steps += 1
+        w.steps += whole
     return status
 
 
@@ -213,7 +205,7 @@ def interpolate_runge_kutta(t, work, data, n):
         for s in range(r.stages, total):
             combine(y, y0, r.h, a[s], k, s, w.n_y)
             state_changed(w)
-            status = derivative(w, within(r, r.t0 + c[s] * r.h), work, k[s])
+            status = derivative(w, within(w, r.t0 + c[s] * r.h), work, k[s])
             if status != OK:
                 return status
         r.dense_ready = 1

@@ -7,6 +7,7 @@ import numpy as np
 from .compile import Stage, call
 from .memory import integers, matrix, part, record, vector
 from .pipeline import inner
+from .schedule import within
 from .workspace import (
     DONE,
     FULL,
@@ -122,7 +123,7 @@ def march(t, work, data, n):
             return DONE
         if m.stored == m.capacity:
             return FULL
-        m.t0 = w.t
+        m.t0, before = w.t, w.steps
         for c in range(w.n_y):
             y0[c] = y[c]
         status = call(w.step, w.t, work, w.step_data, 0)
@@ -135,7 +136,8 @@ def march(t, work, data, n):
         if status != OK:
             return status
         if m.n_eval == 0:
-            store(w, m, w.t)
+            if w.steps > before:  # not the part of a fixed step up to a break
+                store(w, m, w.t)
         else:
             status = emit(w, m, work)
             if status != OK:
@@ -154,14 +156,14 @@ def interpolate_hermite(t, work, data, n):
     for c in range(w.n_y):
         y1[c] = y[c]
     state_changed(w)
-    status = call(w.accelerate, t1, work, w.accelerate_data, MOTION)
+    status = call(w.accelerate, within(w, t1), work, w.accelerate_data, MOTION)
     if status != OK:
         return status
     for c in range(w.n_y):
         f1[c] = rates[c]
         y[c] = y0[c]
     state_changed(w)
-    status = call(w.accelerate, m.t0, work, w.accelerate_data, MOTION)
+    status = call(w.accelerate, within(w, m.t0), work, w.accelerate_data, MOTION)
     if status != OK:
         return status
     for c in range(w.n_y):

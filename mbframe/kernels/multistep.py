@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import Stage
-from .integrators import combine, derivative, fixed_instant
+from .integrators import combine, derivative
 from .memory import matrix, record, vector
 from .pipeline import inner
+from .schedule import SAME, fixed_end, prepare, within
 from .workspace import OK, state_changed, workspace
 
 ADAMS_BASHFORTH = np.dtype(
@@ -27,6 +28,9 @@ ADAMS_BASHFORTH = np.dtype(
         ("dt", "f8"),
         ("t_start", "f8"),
         ("t_end", "f8"),
+        ("h_max", "f8"),
+        ("schedule", "i8"),  # what a step must not pass; 0: there is nothing
+        ("stop", "f8"),  # where this step may lead at most
     ],
     align=True,
 )
@@ -44,7 +48,7 @@ def start(w, r, t, work):
     for s in range(1, r.stages):
         combine(y, y0, h, a[s], k, s, w.n_y)
         state_changed(w)
-        status = derivative(w, r.t0 + c[s] * h, work, k[s])
+        status = derivative(w, within(w, r.t0 + c[s] * h), work, k[s])
         if status != OK:
             return status
     combine(y, y0, h, b, k, r.stages, w.n_y)
@@ -86,19 +90,22 @@ def adams_bashforth(t, work, data, n):
     w = workspace(work)
     r = record(data, ADAMS_BASHFORTH)
     history, y, y0 = matrix(r.history, r.order, w.n_y), vector(w.y, w.n_y), vector(r.y0, w.n_y)
+    _, restart = prepare(w, r, t)
+    if restart or abs(t - r.t0 - r.dt) > SAME * r.dt:  # the derivatives before a break, or at other distances
+        r.known = 0
     r.t0 = t
     r.newest = (r.newest + 1) % r.order
     r.known = min(r.known + 1, r.order)
     for i in range(w.n_y):
         y0[i] = y[i]
-    status = derivative(w, t, work, history[r.newest])
+    status = derivative(w, within(w, t), work, history[r.newest])
     if status != OK:
         return status
-    t1 = fixed_instant(w, r)
+    t1, whole = fixed_end(w, r)
     status = reach(w, r, t1, work)
     if status == OK:
         w.t = t1
-        w.steps += 1
+        w.steps += whole
     return status
 
 

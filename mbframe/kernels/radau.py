@@ -50,13 +50,12 @@ RADAU = np.dtype(
         ("estimate", "i8"),  # weights of the increments in the error estimate
         ("eigenvalue", "f8"),  # of a^-1, the real one
         ("t0", "f8"),
+        ("t_start", "f8"),
         ("t_end", "f8"),
         ("h_next", "f8"),
         ("h_max", "f8"),
         ("schedule", "i8"),  # what a step must not pass; 0: there is nothing
-        ("stop", "f8"),  # where this step may lead at most, and where its stages may look
-        ("low", "f8"),
-        ("high", "f8"),
+        ("stop", "f8"),  # where this step may lead at most
         ("rtol", "f8"),
         ("atol", "f8"),
         ("error_rtol", "f8"),  # what the estimate, of lower order than the step, is compared with
@@ -167,7 +166,7 @@ def evaluate_stage(w, r, t, h, i, work):
     for k in range(w.n_z):
         y[w.n_q + w.n_v + k] = y0[w.n_q + w.n_v + k] + z[i, k]
     state_changed(w)
-    return call(w.evaluate, within(r, t + c[i] * h), work, 0, DYNAMICS)
+    return call(w.evaluate, within(w, t + c[i] * h), work, 0, DYNAMICS)
 
 
 @inner
@@ -202,7 +201,7 @@ def evaluate_stages(w, r, m, t, h, linearize, work):
         for k in range(w.n_z):
             z_rate[i, k] = rates[w.n_q + w.n_v + k]
         if linearize:
-            status = take_tangent(w, m, within(r, t + c[i] * h), work, v_rate, multipliers[i])
+            status = take_tangent(w, m, within(w, t + c[i] * h), work, v_rate, multipliers[i])
             if status != OK:
                 return status
             add_stage(w, m, blocks, i, h, a, inverse)
@@ -223,7 +222,7 @@ def factor_all(w, r, m, h):
 def linearize_begin(w, r, m, t, h, work):
     """The matrix with the tangent of the begin of the step in all stages, where these cannot be predicted."""
     v_rate, multipliers = vector(r.rates0, w.n_y)[w.n_q : w.n_q + w.n_v], vector(w.multipliers, w.n_rows)
-    status = take_tangent(w, m, within(r, t), work, v_rate, multipliers)
+    status = take_tangent(w, m, within(w, t), work, v_rate, multipliers)
     if status != OK:
         return status
     blocks = matrices(r.stages, m.n + 2 * m.n_lower, STAGES, STAGES)
@@ -305,7 +304,7 @@ def start(w, r, m, t, work):
     for k in range(w.n_y):
         y[k] = y0[k]
     state_changed(w)
-    status = begin(w, m, within(r, t), work)
+    status = begin(w, m, within(w, t), work)
     if status != OK:
         return status
     for k in range(w.n_y):

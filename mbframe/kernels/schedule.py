@@ -1,9 +1,10 @@
-"""What an adaptive step must not pass: instants where a load may jump, and short stretches where much happens.
+"""What a step must not pass: instants where a load may jump, and short stretches where much happens.
 
 A break has three times, before <= at <= after. A step ends at it, and no stage of that step is evaluated later than
 `before`; no stage of the next one is evaluated earlier than `after`. So no stage sees the other side, and no time is
 lost between the two steps. A bound holds from its place to the next one: a step that begins there is not longer, and
-one that comes from farther off ends no farther behind the place.
+one that comes from farther off ends no farther behind the place. Steps of a fixed size heed breaks only: one that holds
+a break is taken in two parts, and the first counts as no step.
 """
 
 from __future__ import annotations
@@ -43,6 +44,10 @@ WATCHED = np.dtype(
 """The argument of a function of something else than time, or the measure of a stop."""
 
 
+SAME = 1e-9
+"""Part of a step within which two instants are one."""
+
+
 @inner
 def reach(places, bounds, n, x, forward):
     """How far one may go from x."""
@@ -69,11 +74,11 @@ def reach(places, bounds, n, x, forward):
 
 @inner
 def prepare(w, r, t):
-    """Where the step from t may lead (r.stop), where its stages may look (r.low to r.high), and its longest duration.
+    """Where the step from t may lead (r.stop), where its stages may look (w.low to w.high), and its longest duration.
 
     Also whether a break is just behind. All of that is open where there is no schedule.
     """
-    r.low, r.high, r.stop = -np.inf, np.inf, r.t_end
+    w.low, w.high, r.stop = -np.inf, np.inf, r.t_end
     longest, restart = r.h_max, False
     if r.schedule != 0:
         s = record(r.schedule, SCHEDULE)
@@ -82,19 +87,34 @@ def prepare(w, r, t):
             s.next_break += 1
         k = s.next_break
         if k > 0:
-            r.low = breaks[k - 1, 2]
-            restart = breaks[k - 1, 1] == t and breaks[k - 1, 3] != 0.0 and w.steps > 0
+            w.low = breaks[k - 1, 2]
+            restart = breaks[k - 1, 1] == t and breaks[k - 1, 3] != 0.0 and t > r.t_start
         if k < s.n_breaks:
-            r.high = breaks[k, 0]
+            w.high = breaks[k, 0]
             r.stop = min(r.stop, breaks[k, 1])
         longest = min(longest, reach(vector(s.times, s.n_bounds), vector(s.bounds, s.n_bounds), s.n_bounds, t, True))
     return longest, restart
 
 
 @inner
-def within(r, t):
+def within(w, t):
     """The time of a stage, on the side of breaks to which the step belongs."""
-    return min(max(t, r.low), r.high)
+    return min(max(t, w.low), w.high)
+
+
+@inner
+def fixed_end(w, r):
+    """Where a prepared step of the length r.dt ends, and whether it is whole: not if it ends at a break inside.
+
+    The last step of a run ends at r.t_end and may be shorter.
+    """
+    end = r.t_start + (w.steps + 1) * r.dt
+    if end > r.t_end - SAME * r.dt:
+        end = r.t_end
+    whole = r.stop > end - SAME * r.dt
+    if r.stop < end + SAME * r.dt:
+        end = r.stop
+    return end, whole
 
 
 @inner

@@ -155,6 +155,8 @@ WORK = np.dtype(
         ("n_markers", "i8"),
         ("n_entries", "i8"),
         ("t", "f8"),
+        ("low", "f8"),  # times between which the stages of a step may look: it belongs to one side of every break
+        ("high", "f8"),
         ("evaluated", "i8"),  # 1: the tables belong to the current state and contain everything
         ("y", "i8"),  # (q, v, z)
         ("rates", "i8"),  # (q', v', z')

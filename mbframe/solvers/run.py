@@ -15,6 +15,7 @@ from ..equations.redundancy import kept_gap, listed, lost_beside_heavy, open_dep
 from ..errors import SimulationError
 from ..files.result_files import ResultStream
 from ..forces.contact import SphereSphereContact
+from ..forces.friction import Friction
 from ..joints.library import ConstantVelocityJoint
 from ..kernels.march import interpolate_hermite, march
 from ..kernels.workspace import DONE, FULL
@@ -140,10 +141,14 @@ class Run:
                 if isinstance(joint, ConstantVelocityJoint):
                     axes = (result.rotation_matrix(marker) for marker in (joint.i, joint.j))
                     info.warnings += joint.remarks(result.t, *axes)
-            for contact in eq.system.forces:
-                if isinstance(contact, SphereSphereContact):
-                    centres = (result.position(marker) for marker in (contact.i, contact.j))
-                    info.warnings += contact.judged(result.t, *centres)
+            for force in eq.system.forces:
+                if isinstance(force, SphereSphereContact):
+                    centres = (result.position(marker) for marker in (force.i, force.j))
+                    info.warnings += force.judged(result.t, *centres)
+                if isinstance(force, Friction):
+                    some = Result(eq, *self.output.samples(), info)
+                    reactions = eq.reactions(force.joint.name, *self.output.samples(), some.multipliers)
+                    info.warnings += force.judged(*reactions, float(eq.work.row_sizes.max()))
         if failure is not None:
             failure.result = result
             for warning in info.warnings:  # which may tell why, and would stay unseen

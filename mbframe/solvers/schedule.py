@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..equations.equations import Equations
 from ..equations.workspace import Record
 from ..errors import MbframeError, ModelError, Problem
-from ..expression_trees import spread, tree
+from ..expression_trees import spread, switches_too_often, tree
 from ..features import FAR, WIDTHS, Bounds, Features, changing, features, landmarks_anywhere, margin, values_of, waves
 from ..functions import Function
 from ..kernels.programs import PROGRAM
@@ -108,7 +108,7 @@ def _arrays(bounds: Bounds) -> tuple[Array, Array]:
 
 
 def scheduled(eq: Equations, y: Array, start: float, end: float, dt: float | None, told: bool) -> Schedule:
-    """The schedule of a run from the state y; `dt` is that of a fixed step, which heeds none but may be too long.
+    """The schedule of a run from the state y; `dt` is that of a fixed step, which heeds jumps but may be too long.
 
     `told` says that the user bounds the steps: then nothing needs to be said about what cannot be looked at.
     """
@@ -124,30 +124,30 @@ def scheduled(eq: Equations, y: Array, start: float, end: float, dt: float | Non
             known[function] = _features(function, start, end)
         found, periods = known[function]
         _refuse_pole(element, name, found)
+        jumps += found.jumps.tolist()
         if dt is not None:
             schedule.warnings += _for_fixed_steps(element, name, function, found, periods, start, end, dt)
             continue
-        jumps += found.jumps.tolist()
         nodes += found.nodes.tolist()
         waves_bound = Bounds(periods.places, OF_A_PERIOD * periods.limits)
         bounds = bounds.both(found.bounds).both(waves_bound)
         if not found.seen and not told:
             schedule.warnings.append(
-                f"{element}, {name}: the Python function takes too long to be looked at before the run, so that "
-                "something short in it may be stepped over; tell where it jumps with "
-                "mb.Function(f, breakpoints=[...]), or bound the steps with max_step= of the integrator"
+                f"{element}, {name}: {found.why_not}, so that something short in it may be stepped over; "
+                f"{_telling(function)}, or bound the steps with max_step= of the integrator"
             )
     for element, name, found in time_logic(eq, y, start, end):
         _refuse_pole(element, name, found)
         jumps += found.jumps.tolist()
         bounds = bounds.both(found.bounds)
         schedule.warnings += _for_methods(element, name, found, dt, told)
+    schedule.breaks = _breaks(jumps, nodes, start, end)
     if dt is None:
-        schedule.breaks, schedule.bounds = _breaks(jumps, nodes, start, end), bounds
+        schedule.bounds = bounds
         schedule.watched = [(program, limits) for *_, program, limits in _watched(eq, start, end)]
         schedule.watched += _stops(eq)
         if not told:
-            schedule.warnings += _callables_of_the_motion(eq.system)
+            schedule.warnings += _unknown_places(eq.system)
             schedule.warnings += _switched_methods(eq)
     else:
         schedule.warnings += _passed_by_fixed_steps(eq, y, start, end, dt)
@@ -177,8 +177,8 @@ def _for_fixed_steps(
     """What steps of a fixed size do not see of a function of time."""
     if not found.seen:
         yield (
-            f"{element}, {name}: the Python function takes too long to be looked at before the run, so that something "
-            f"shorter than steps of {dt:g} s may be missed; tell where it jumps with mb.Function(f, breakpoints=[...])"
+            f"{element}, {name}: {found.why_not}, so that something shorter than steps of {dt:g} s may be missed; "
+            f"{_telling(function)}"
         )
     elif (short := _too_short(function, found, start, end, dt)) is not None:
         width, at = short
@@ -193,6 +193,13 @@ def _for_fixed_steps(
             f"one; reduce dt below {period / 20:.2g} s, or use an adaptive integrator such as DormandPrince(), which "
             "heeds it"
         )
+
+
+def _telling(function: Function) -> str:
+    """How to make a function known that was not looked at."""
+    if function.kind == "callable":
+        return "tell where it jumps with mb.Function(f, breakpoints=[...])"
+    return "end the run earlier"
 
 
 def _for_methods(element: Element, name: str, found: Features, dt: float | None, told: bool) -> Iterator[str]:
@@ -216,15 +223,29 @@ def _for_methods(element: Element, name: str, found: Features, dt: float | None,
         )
 
 
-def _callables_of_the_motion(system: System) -> Iterator[str]:
-    """Python functions of something else than time: where they are short is not known, nor where the motion is."""
+def _unknown_places(system: System) -> Iterator[str]:
+    """Functions of something else than time: where they are short is not known, nor where the motion is."""
     for element, name, function, variables in _functions(system):
-        if function.kind == "callable" and variables != ("t",):
+        if variables == ("t",):
+            continue
+        if function.kind == "callable":
             yield (
                 f"{element}, {name}: of a Python function of {', '.join(variables)} the run does not know where it "
                 "changes quickly, so that something short in it may be stepped over, with or without breakpoints=; "
                 "write it as an expression or a table, or bound the steps with max_step= of the integrator"
             )
+        elif function.kind == "expression" and len(variables) == 1 and _waving(function):
+            yield (
+                f"{element}, {name}: it switches with a wave of {variables[0]}, and the run does not know where, so "
+                "that a narrow place may be stepped over; bound the steps with max_step= of the integrator so that "
+                "several fall into the narrowest one"
+            )
+
+
+@lru_cache(maxsize=256)
+def _waving(function: Function) -> bool:
+    """Whether an expression of one variable switches with a wave of it, and so at more places than are looked for."""
+    return function.program is not None and switches_too_often(tree(function.program), -FAR, FAR)
 
 
 def _switched_methods(eq: Equations) -> Iterator[str]:
@@ -363,7 +384,10 @@ def _way(function: Function) -> tuple[float, float] | None:
 
 
 def _too_short(function: Function, found: Features, start: float, end: float, dt: float) -> tuple[float, float] | None:
-    """Width and instant of what comes and goes within two steps; None if nothing does."""
+    """Width and instant of what comes and goes within two steps; None if nothing does.
+
+    What is straight between two jumps may: steps end at these.
+    """
     width, at = found.bounds.narrowest
     if width < dt:
         return width, at
@@ -374,10 +398,13 @@ def _too_short(function: Function, found: Features, start: float, end: float, dt
     short = np.flatnonzero(np.diff(edges) < SHORT * dt)[:MOST_PAIRS]
     if not len(breaks) or not len(short):
         return None
+    heeded = {start, end, *found.jumps.tolist()}
     size = float(np.ptp(values(np.concatenate([edges - near, edges + near, 0.5 * (edges[1:] + edges[:-1])]))))
     for a, b in zip(edges[short].tolist(), edges[short + 1].tolist(), strict=True):
         inside = values(np.linspace(a + near, b - near, 9))
         before, after = values(np.array([a - near if a > start else b + near, b + near if b < end else a - near]))
+        if {a, b} <= heeded:
+            before, after = inside[0], inside[-1]
         if float(np.max(np.abs(inside - np.linspace(before, after, 9)))) > SMALL * size:
             return b - a, a
     return None

@@ -371,3 +371,35 @@ def test_why_a_method_is_not_compiled_is_said_in_words() -> None:
     (notice,) = mb.simulate(falling(MakesLists), 0.1).info.warnings
     assert notice.isprintable()
     assert "tuples and np.array(...) are compiled" in notice
+
+
+class RaisingInertia(mb.NewtonEuler):
+    @staticmethod
+    def inertia(body: Any, q: Any, v: Any, frame: Any, mass: Any, force: Any) -> None:
+        if q[0] > 0.1:
+            raise ValueError
+
+
+class WithoutRates(mb.NewtonEuler):
+    rates = staticmethod(mb.Formulation.rates)
+
+
+class RaisingTangent(mb.NewtonEuler):
+    @staticmethod
+    def inertia_tangent(*_: Any) -> None:
+        raise ValueError
+
+
+@pytest.mark.parametrize(
+    ("formulation", "says"),
+    [
+        (RaisingInertia(), "RaisingInertia, inertia: raises an exception .*line"),
+        (WithoutRates(), "WithoutRates, rates: not defined"),
+        (RaisingTangent(), "RaisingTangent, inertia_tangent: raises an exception"),
+    ],
+    ids=repr,
+)
+def test_kernels_of_a_formulation_that_raise_are_refused(formulation: mb.Formulation, says: str) -> None:
+    """What they raise vanishes in compiled code: runs went on with what was left in the arrays."""
+    with pytest.raises(mb.ModelError, match=says):
+        mb.linearize(mb.examples.heavy_top(), formulation=formulation)

@@ -76,3 +76,16 @@ def test_followers_leave_the_time_alone() -> None:
         pushed = np.where(result.t > 2.0, 5.0 * (1.0 - np.cos(result.t - 2.0)), 0.0)
         assert np.abs(result.measure("turn") - 10.0 * np.sin(result.t) - pushed).max() < 2e-3
         assert np.abs(result.energy.balance).max() < 2e-2
+
+
+@pytest.mark.parametrize("width", [0.01, 1e-4])
+def test_a_quick_driver_is_followed(width: float) -> None:
+    """0.3 rad within 0.1 ms, from rest: the first step that IDA chose behind the jump did not change the time."""
+    pytest.importorskip("sksundae", reason="needs the extra 'bdf'")
+    system = mb.System("arm")
+    arm = system.add(mb.RigidBody("arm", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(1, 0, 0)))
+    hinge = system.add(mb.RevoluteJoint("hinge", system.ground, arm, at=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mb.Driver("motor", hinge, angle=f"step(t, 0.5, 0, {0.5 + width}, 0.3)"))
+    run = mb.simulate(system, 1.0, integrator=mb.BDF())
+    np.testing.assert_allclose(run.position(arm)[-1], (np.cos(0.3), 0.0, -np.sin(0.3)), atol=1e-12)
+    np.testing.assert_allclose(run.angular_velocity(arm)[-1], 0.0, atol=1e-9)

@@ -150,3 +150,21 @@ def test_the_tangent_of_friction_is_refused() -> None:
     q, v, _ = eq.split(eq.coordinates(eq.described()))
     with pytest.raises(mb.AnalysisError, match="friction"):
         eq.tangent(0.0, q, v, np.zeros(eq.n_v), np.zeros(eq.n_rows))
+
+
+@pytest.mark.parametrize(("beside", "told"), [(0.0, False), (0.5, True)])
+def test_moments_that_do_not_rub_are_told(beside: float, told: bool) -> None:
+    """A door of 2 kg, whose weight acts 0.5 m beside its pin of 10 mm, and a carriage beside its guide."""
+    door = mb.System("door")
+    leaf = door.add(mb.RigidBody("leaf", mass=2.0, inertia=(0.1, 0.2, 0.3), position=(beside, 0, 0)))
+    hinge = door.add(mb.RevoluteJoint("hinge", door.ground, leaf, at=(0, 0, 0), axis=(0, 0, 1)))
+    door.add(mb.Friction("rub", hinge, coefficient=0.2, radius=0.01))
+    door.add(mb.PointForce("draught", leaf, at=(beside, 0, 0), force=(0, 1, 0)))
+    rail = mb.System("rail", dimension=2, gravity=(0, -9.81))
+    carriage = rail.add(mb.PlanarBody("carriage", mass=2.0, inertia=0.1, position=(0, 0), velocity=(1, 0)))
+    guide = rail.add(mb.TranslationalJoint("guide", rail.ground, carriage, at=(beside, 0), axis=(1, 0)))
+    rail.add(mb.Friction("rub", guide, coefficient=0.2))
+    for system in (door, rail):
+        found = [w for w in mb.simulate(system, 0.1).info.warnings if w.startswith("Friction 'rub': ")]
+        assert len(found) == told
+        assert all("moments of up to 9.81 N m" in w and "multiply coefficient" in w for w in found)

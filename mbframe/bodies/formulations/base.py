@@ -13,6 +13,7 @@ The directional derivatives of the tangent kernels are taken along the velocitie
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -41,6 +42,8 @@ RIGID_FIELDS = [
 MassProperties = tuple[float, Array, Array]
 """Mass, centre of mass and inertia about it, in body axes."""
 Names = Sequence[tuple[str, str]]
+KERNELS = ("prepare", "regular", "place", "inertia", "rates", "normalize")
+"""Those that every formulation has."""
 
 
 def named(name: str, unit: str, components: Iterable[str] = "xyz") -> list[tuple[str, str]]:
@@ -277,3 +280,20 @@ class Formulation:
     @staticmethod
     def intrinsic_tangent(q, multipliers, stiffness):
         """Add the derivative of J^T lambda of the intrinsic rows along q to stiffness."""
+
+
+def refuse_raising(kind: type[Formulation], kernels: Iterable[str]) -> None:
+    """Refuse kernels that are missing or raise: in compiled code the exception vanishes, and the run would go on."""
+    for name in kernels:
+        kernel = getattr(kind, name)
+        if not any(instruction.opname == "RAISE_VARARGS" for instruction in dis.get_instructions(kernel)):
+            continue
+        if kernel is getattr(Formulation, name):
+            message = "not defined; write it as a static method, as mb.Formulation describes it"
+        else:
+            code = kernel.__code__
+            message = (
+                f"raises an exception ({code.co_filename}, line {code.co_firstlineno}), which would vanish in compiled "
+                "code; write formulas only, and let regular() return False in a pose that has no coordinates"
+            )
+        raise ModelError([Problem(kind.__name__, name, message)])

@@ -43,8 +43,9 @@ class AdamsBashforth(Integrator):
 
     The first order - 1 steps are taken by a Runge-Kutta method: the classical one up to order 4, that of order 6 of
     [Butcher1964] above; instants inside them are reached by a shorter step of that method. The derivatives belong to
-    the corrected states. Every run starts anew. The region of stability shrinks as the order grows: decays up to
-    2, 1, 6/11, 3/10, 90/551, 5/57 times 1/dt remain stable for orders one to six.
+    the corrected states. Every run starts anew, and so does the method behind an instant where a load jumps. The region
+    of stability shrinks as the order grows: decays up to 2, 1, 6/11, 3/10, 90/551, 5/57 times 1/dt remain stable for
+    orders one to six.
     """
 
     order = parameter(4, minimum=1, maximum=6, help="order, and number of derivatives that a step uses")
@@ -61,7 +62,8 @@ class AdamsBashforth(Integrator):
         data["history"], data["k"], data["y0"] = np.zeros((self.order, size)), np.zeros((stages, size)), np.zeros(size)
         data["stages"], data["a"] = stages, starter.a[:stages, :stages].copy()
         data["b"], data["c"] = starter.b.copy(), starter.c[:stages].copy()
-        data["t_start"], data["t_end"], data["dt"] = self._start, self._end, self._dt
+        data["t_start"], data["t_end"], data["dt"], data["h_max"] = self._start, self._end, self._dt, np.inf
+        data["schedule"] = self._schedule.record() if self._schedule is not None else 0
         self._data = data
         return Strategy(adams_bashforth.address, data)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...equations.equations import Equations, Strategy
 from ...errors import ModelError
+from ...kernels.schedule import SAME
 from ...parameters import parameter
 from ..schedule import Schedule
 from ..strategy import SolverStrategy
@@ -34,6 +35,9 @@ class Integrator(SolverStrategy):
                 v = v + h * eq.accelerate(t, q, v)[0]
                 return q + h * eq.coordinate_rates(q, v), v
 
+    A step during which a load jumps is taken in two parts, up to that instant and from it on: h is then shorter than
+    `dt`, as that of the last step of a run may be.
+
     A subclass with its own compiled stage gives `stage(eq)` and `interpolation(eq)`.
     """
 
@@ -55,7 +59,7 @@ class Integrator(SolverStrategy):
         self._start, self._end, self._dt = t, t_end, dt
 
     def heed(self, schedule: Schedule | None) -> None:
-        """Where adaptive steps of a run must end or be short; called once before `stage`."""
+        """Where steps of a run must end, and adaptive ones be short; called once before `stage`."""
         self._schedule = schedule
 
     def interpolation(self, eq: Equations) -> Strategy | None:
@@ -74,12 +78,18 @@ class Integrator(SolverStrategy):
 
         def step(t: float, n: int) -> None:
             after = start + (int(work["steps"]) + 1) * dt
-            if after > end - 1e-9 * dt:
+            if after > end - SAME * dt:
                 after = end
-            q, v = work.q.copy(), work.v.copy()
-            with eq.following(t) as following:
-                following.end(after, *self.step(eq, t, q, v, after - t))
+            whole = True
+            if self._schedule is not None:
+                stop, work["low"], work["high"], _, _ = self._schedule.limits(t)
+                whole = stop > after - SAME * dt
+                after = stop if stop < after + SAME * dt else after
+            low, high = float(work["low"]), float(work["high"])
+            q, v, at = work.q.copy(), work.v.copy(), max(t, low)
+            with eq.following(t, low, high) as following:
+                following.end(after, *self.step(eq, at, q, v, min(after, high) - at))
             work["t"] = after
-            work["steps"] = work["steps"] + 1
+            work["steps"] = work["steps"] + whole
 
         return step

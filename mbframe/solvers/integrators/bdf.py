@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 
 RANK_LOST = 1e-9  # relative to the largest, size of what is left of a row of J that depends on others
 SMALLEST_SIZE = 1e-3  # of coordinates and velocities: smaller ones, as at rest, tell nothing about the motion
+FIRST_STEP = 1e-4  # behind a break, of the time to the next one; it shrinks as it must
 MOST_STILL = 50  # steps that may leave the time as it is: some do where a run begins anew
 UNCONTROLLED = 1e20  # absolute tolerance of multipliers: of index 2, they would fail every error test
 
@@ -107,8 +108,8 @@ class _Solution:
         self.still = 0  # steps in a row that did not change the time
         self.asked = 0.0  # when residuals were last evaluated
 
-    def start(self, t: float) -> None:
-        """Consistent values of all unknowns and their rates at the current state."""
+    def start(self, t: float, first_step: float | None) -> None:
+        """Consistent values of all unknowns and their rates at the current state; IDA may choose the first step."""
         eq, work = self.eq, self.eq.work
         y = work.y.copy()
         q, v, z = eq.split(y)
@@ -126,7 +127,7 @@ class _Solution:
         rates = np.concatenate([work.rates[: self.n_y], np.zeros(n_lambda + n_eta)])
         absolute = [np.full(len(part), self.absolute_tolerance(part)) for part in (q, v, z[: eq.n_own])]
         tolerances = np.concatenate([*absolute, np.full(n_lambda + n_eta, UNCONTROLLED)])
-        options = {"first_step": self.dt} if self.dt else {}
+        options = {"first_step": first_step} if first_step else {}
         if self.max_step is not None:
             options["max_step"] = self.max_step
         self.ida = self.solver(
@@ -166,10 +167,11 @@ class _Solution:
             if self.schedule.watched:
                 longest = min(longest, self.longest(t))
             stop = min(stop, until, t + longest)
-            if behind:
-                self.ida = None  # no formula reaches back over a break
+            if behind and self.ida is not None:  # no formula reaches back over a break
+                # For a sudden acceleration from rest IDA itself would choose a step too short to change the time.
+                self.start(t, FIRST_STEP * (stop - t))
         if self.ida is None:
-            self.start(t)
+            self.start(t, self.dt)
         work = self.eq.work
         self.begun = t, work.y.copy()
         with self.eq.following(t, self.low, self.high) as self.following:

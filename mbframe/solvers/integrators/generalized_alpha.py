@@ -50,7 +50,8 @@ class GeneralizedAlpha(Integrator):
         data["newton"], data["alpha_m"], data["alpha_f"] = matrix.record, alpha_m, alpha_f
         data["gamma"], data["beta"] = gamma, 0.25 * (gamma + 0.5) ** 2
         data["velocity_level"] = self.velocity_level
-        data["t_start"], data["t_end"], data["dt"] = self._start, self._end, self._dt
+        data["t_start"], data["t_end"], data["dt"], data["h_max"] = self._start, self._end, self._dt, np.inf
+        data["schedule"] = self._schedule.record() if self._schedule is not None else 0
         sizes = {
             **dict.fromkeys(("a", "v_rate", "v_rate_before", "d"), eq.n_v),
             **dict.fromkeys(("right", "second", "permuted"), matrix.n),

@@ -70,7 +70,8 @@ class RadauIIA(Integrator):
         data["error_rtol"] = rtol ** ((ERROR_ORDER + 1) / self.order)
         data["error_atol"] = data["error_rtol"] * atol / rtol
         data["exponent"] = -1.0 / (ERROR_ORDER + 1)
-        data["t_end"], data["h_next"], data["h_max"] = self._end, self._dt or 0.0, self.max_step or np.inf
+        data["t_start"], data["t_end"] = self._start, self._end
+        data["h_next"], data["h_max"] = self._dt or 0.0, self.max_step or np.inf
         data["schedule"] = self._schedule.record() if self._schedule is not None else 0
         n_y, n = eq.n_q + eq.n_v + eq.n_z, matrix.n
         sizes = {

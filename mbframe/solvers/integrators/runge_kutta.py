@@ -40,13 +40,13 @@ class RungeKutta(Integrator):
         size = eq.n_q + eq.n_v + eq.n_z
         data["k"], data["y0"] = np.zeros((total, size)), np.zeros(size)
         data["t_start"], data["t_end"], data["h_max"] = self._start, self._end, np.inf
+        data["schedule"] = self._schedule.record() if self._schedule is not None else 0
         data["adaptive"] = self.adaptive
         if self.adaptive:
             data["rtol"], data["atol"] = self.tolerances()
             data["exponent"] = -1.0 / (t.error_order + 1)
             data["h_next"] = self._dt or 0.0
             data["h_max"] = self.longest()
-            data["schedule"] = self._schedule.record() if self._schedule is not None else 0
         else:
             data["dt"] = self._dt
         self._data = data
