@@ -664,17 +664,25 @@ def _reading(path: Path, read: Callable[[h5py.File], T]) -> T:
                 return read(file)
         except ModelError:
             pause = next(pauses, None)
-            if pause is None or not path.is_file() or not Superblock.of(path).being_written:
+            if pause is None or not _being_written(path):
                 raise
             time.sleep(pause)
+
+
+def _being_written(path: Path) -> bool:
+    try:
+        return path.is_file() and Superblock.of(path).being_written
+    except OSError:  # a disk that fails; what was raised before says so
+        return False
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[h5py.File]:
     import h5py
 
-    with regular_file(path):
-        pass
+    with regular_file(path) as given:
+        if not os.fstat(given.fileno()).st_size:  # as of what the system tells in /proc, which may wait to be read
+            raise refused(path, "is empty; give a file that result.save(...) wrote")
     try:
         head = Superblock.of(path)
         file = h5py.File(Closed(path, head) if head.being_written or head.missing else path, "r")

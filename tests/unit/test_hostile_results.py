@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import shutil
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import h5py
 import numpy as np
 import pytest
 
 import mbframe as mb
+from mbframe.files.hdf5 import Superblock
 
 SECRET = np.arange(11.0)
 QUANTITY = "quantities/energy.total"
@@ -221,6 +223,24 @@ def test_special_files_are_refused(tmp_path: Path) -> None:
         mb.load_result(tmp_path)
     with pytest.raises(mb.ModelError, match="is a device"):
         mb.load_result("/dev/zero")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="files of Linux")
+def test_files_of_the_system_are_refused_as_empty_ones(tmp_path: Path) -> None:
+    """They are regular and have no size; reading them fails, or waits for ever."""
+    (tmp_path / "run.h5").touch()
+    for path in ("/proc/self/mem", tmp_path / "run.h5"):
+        with pytest.raises(mb.ModelError, match="is empty; give a file that"):
+            mb.load_result(path)
+
+
+def test_a_disk_that_fails_is_told(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(path: Path) -> NoReturn:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(Superblock, "of", fails)
+    with pytest.raises(mb.ModelError, match="Input/output error"):
+        mb.load_result(whole)
 
 
 @pytest.mark.parametrize(
