@@ -21,7 +21,7 @@ from ..kernels.march import interpolate_hermite, march
 from ..kernels.workspace import DONE, FULL
 from ..results import EventRecord, Info, Result
 from ..stored_states import StatesInMemory
-from . import balance, flexible_range
+from . import balance
 from .acceleration import Acceleration, UdwadiaKalaba
 from .events import Event
 from .integrators import Integrator
@@ -136,7 +136,10 @@ class Run:
         else:
             result = stream.result(eq, info, found)
         if result is not None:
-            info.warnings += flexible_range.run_remarks(eq, result)
+            if any(isinstance(body, FlexibleBody) for body in eq.system.bodies):
+                from .flexible_range import run_remarks  # late: it loads finite elements and SciPy
+
+                info.warnings += run_remarks(eq, result)
             for joint in eq.system.joints:
                 if isinstance(joint, ConstantVelocityJoint):
                     axes = (result.rotation_matrix(marker) for marker in (joint.i, joint.j))

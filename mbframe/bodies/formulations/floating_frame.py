@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy import linalg
 
 from ...kernels.arrays import numbers
 from ...rotations import matrix_from_quaternion, quaternion_from_matrix, skew
@@ -214,6 +213,8 @@ class FloatingFrame(Formulation):
         if (data := self.inertia_data) is None:
             return ""
         now, undeformed = (self._relative_mass(data, eta) for eta in (q[7:], 0.0 * q[7:]))
+        from scipy import linalg
+
         least = float(linalg.eigvalsh(now, undeformed, subset_by_index=(0, 0))[0])
         if least > DEFINITE:
             return ""
