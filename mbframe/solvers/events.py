@@ -25,8 +25,9 @@ class Event:
     function with attributes `terminal` and `direction` is accepted as well.
 
     Zeros are found by the signs at the ends of each step and at three instants inside; where the function only turns
-    back between them its extreme value is looked for, so that two zeros within a step are found too. A function that
-    swings several times within a step needs a shorter one (`max_step`, or `dt`).
+    back between them its extreme value is looked for, so that two zeros within a step are found too. Where two more
+    values between do not lie on the curve through these the step is halved, up to six times. A function that passes
+    zero a hundred times within a step needs a shorter one (`max_step`, or `dt`), as the run then says.
     """
 
     function: Callable[[float, State], float]
@@ -70,7 +71,8 @@ class Event:
         return (rises and self.direction >= 0) or (falls and self.direction <= 0)
 
     def crossings(self, t: list[float], f: list[float], value: Callable[[float], float]) -> list[tuple[float, float]]:
-        """Intervals with one zero in the wanted direction, from values f at instants t; `value` gives more of them."""
+        """Intervals with one zero in the wanted direction, from values f at five instants t; `value` gives more."""
+        t, f = resolved(t, f, value)
         times, values = list(t), list(f)
         for k in range(len(t) - 2, 0, -1):
             if (turn := _turning_point(t[k - 1 : k + 2], f[k - 1 : k + 2], value)) is not None:
@@ -79,6 +81,41 @@ class Event:
                 values.insert(place, turn[1])
         pairs = zip(pairwise(times), pairwise(values), strict=True)
         return [interval for interval, ends in pairs if self.crossed(*ends)]
+
+
+ROUGH = 0.1  # part of the range of some values by which others may differ from the curve through them
+NOISE = 1e-9  # range of some values, as part of their size, below which they are constant
+DEPTH = 6  # how often a step is halved to follow what swings in it
+BETWEEN = (0.1459, 0.6180)  # parts of an interval at which the curve through five instants is checked: like no wave's
+CURVE = np.vander(np.array(BETWEEN), 5) @ np.linalg.inv(np.vander(np.linspace(0.0, 1.0, 5)))
+"""What gives the values there of the polynomial through five values."""
+Values = tuple[list[float], list[float]]
+
+
+def resolved(t: list[float], f: list[float], value: Callable[[float], float], depth: int = DEPTH) -> Values:
+    """Instants and values: five at equal distances, some between, and more where they lie on no smooth curve."""
+    between = [t[0] + part * (t[4] - t[0]) for part in BETWEEN]
+    checks = [value(time) for time in between]
+    if depth == 0 or not rough(f, checks):
+        order = sorted(zip([*t, *between], [*f, *checks], strict=True))
+        return [time for time, _ in order], [number for _, number in order]
+    halves = []
+    for k in (0, 2):
+        middles = [0.5 * (a + b) for a, b in pairwise(t[k : k + 3])]
+        a, b = (value(time) for time in middles)
+        times = [t[k], middles[0], t[k + 1], middles[1], t[k + 2]]
+        halves.append(resolved(times, [f[k], a, f[k + 1], b, f[k + 2]], value, depth - 1))
+    (first, at_first), (second, at_second) = halves
+    return first + second[1:], at_first + at_second[1:]
+
+
+def rough(f: list[float], checks: list[float]) -> bool:
+    """Whether values at five equal distances, and those between, lie on no smooth curve that could pass zero."""
+    extent, size = max(*f, *checks) - min(*f, *checks), max(map(abs, [*f, *checks]))
+    if not NOISE * size < extent < np.inf or min(map(abs, [*f, *checks])) > 4.0 * extent:
+        return False
+    fourth = abs(f[0] - 4.0 * f[1] + 6.0 * f[2] - 4.0 * f[3] + f[4])
+    return max(fourth, *np.abs(CURVE @ f - checks).tolist()) > ROUGH * extent
 
 
 NEAR = 0.5  # of the smallest of three values: a parabola that turns back closer to zero is followed

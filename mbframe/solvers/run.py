@@ -34,6 +34,7 @@ from .stabilization import Stabilization
 Array = NDArray[np.float64]
 
 INSIDE = (0.25, 0.5, 0.75)  # parts of a step at which events are looked at
+MOST_CROSSINGS = 100  # zeros of an event in a step, of at most 256 parts, beyond which not all may be seen
 GAP_SAMPLES = 8  # states of a run without corrections at which redundant joints are compared
 ROUNDING = 1e-13  # of the model's size: smaller gaps between them are none
 LARGEST_TURN = 1.0  # rad in a step: quaternions of RungeKutta4 are then off by 5e-4 a step
@@ -97,6 +98,7 @@ class Run:
             self.output.append(t, work.y)
         self.output.look(t, work.y)
         found: list[EventRecord] = []
+        self.swinging: dict[str, float] = {}
         failure: SimulationError | None = None
         began = time.perf_counter()
         try:
@@ -119,6 +121,11 @@ class Run:
             self.output.close(info)
             raise
         info.wall_time = time.perf_counter() - began
+        info.warnings += [
+            f"event {name!r}: it passes zero so often in the step from t = {begin:.6g} s that others may be missed; "
+            + ("bound the steps with max_step= of the integrator" if self.integrator.adaptive else "reduce dt")
+            for name, begin in self.swinging.items()
+        ]
         info.steps, info.rejected = int(work["steps"]), int(work["rejected"])
         info.evaluations, info.factorizations = int(work["evaluations"]), int(work["factorizations"])
         if eq.factor_record["dependent"]:
@@ -273,7 +280,10 @@ class Run:
                 return event.value(eq.state(t, self._between(t)))
 
             values = [a, *(event.value(state) for state in inside), b]
-            found += [self._locate(event, *interval) for interval in event.crossings(times, values, value)]
+            crossings = event.crossings(times, values, value)
+            if len(crossings) > MOST_CROSSINGS:
+                self.swinging.setdefault(event.name, t0)
+            found += [self._locate(event, *interval) for interval in crossings]
         return [one for one in found if one is not None]
 
     def _between(self, t: float) -> Array:

@@ -576,3 +576,25 @@ def test_instants_that_rounding_carries_beyond_the_end_are_the_end():
     result = mb.simulate(system, 0.7, t_eval=times)
     np.testing.assert_allclose(result.t, times, rtol=1e-15)
     np.testing.assert_allclose(result.position(stone)[:, 2], -9.81 / 2 * times**2, atol=1e-9)
+
+
+@pytest.mark.parametrize("integrator", [mb.DormandPrince(), mb.RadauIIA()], ids=repr)
+def test_all_zeros_of_an_event_that_swings_within_a_step(integrator: mb.Integrator) -> None:
+    """Steps of seconds: of 38 zeros 6 were found, without a word; of 955 not all are, and that is told."""
+    system = mb.System("flight", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("mass", mass=1.0, inertia=(1, 1, 1), velocity=(1, 0, 0)))
+
+    def times(rate: float) -> tuple[list[float], list[str]]:
+        wave = mb.Event(lambda t, state: np.sin(rate * state.position(body)[0] + 0.3), name="wave")
+        run = mb.simulate(system, 10.0, integrator=integrator, events=[wave])
+        return [event.t for event in run.events], run.info.warnings
+
+    for rate in (3.0, 12.0):
+        found, warnings = times(rate)
+        np.testing.assert_allclose(
+            found, (np.pi * np.arange(1, int((10.0 * rate + 0.3) / np.pi) + 1) - 0.3) / rate, atol=1e-10
+        )
+        assert warnings == []
+    _, (warning,) = times(300.0)
+    assert warning.startswith("event 'wave': it passes zero so often")
+    assert "max_step=" in warning

@@ -89,3 +89,17 @@ def test_a_quick_driver_is_followed(width: float) -> None:
     run = mb.simulate(system, 1.0, integrator=mb.BDF())
     np.testing.assert_allclose(run.position(arm)[-1], (np.cos(0.3), 0.0, -np.sin(0.3)), atol=1e-12)
     np.testing.assert_allclose(run.angular_velocity(arm)[-1], 0.0, atol=1e-9)
+
+
+def test_equations_left_out_at_a_dead_point_count_behind_it() -> None:
+    """A parallelogram that starts flat, where one equation depends on the others, turns on at 3 rad/s."""
+    pytest.importorskip("sksundae", reason="needs the extra 'bdf'")
+    system = mb.System("parallelogram", dimension=2, gravity=(0, 0))
+    coupler = system.add(mb.PlanarBody("coupler", mass=1.0, inertia=0.5, position=(2, 0), velocity=(0, 3)))
+    for x in (0.0, 2.0):
+        values = {"position": (x + 0.5, 0), "velocity": (0, 1.5), "angular_velocity": 3.0}
+        rocker = system.add(mb.PlanarBody(f"rocker {x}", mass=0.5, inertia=0.05, **values))
+        system.add(mb.RevoluteJoint(f"foot {x}", system.ground, rocker, at=(x, 0)))
+        system.add(mb.RevoluteJoint(f"head {x}", rocker, coupler, at=(x + 1.0, 0)))
+    run = mb.simulate(system, 0.5, integrator=mb.BDF())
+    np.testing.assert_allclose(run.position(coupler)[-1], (1.0 + np.cos(1.5), np.sin(1.5)), atol=1e-4)

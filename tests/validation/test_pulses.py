@@ -311,6 +311,21 @@ def test_fixed_steps_keep_their_order_over_jumps(integrator: mb.Integrator) -> N
     assert errors[1] < 1e-9 or math.log(errors[0] / errors[1], 4.0) > integrator.order - 0.4
 
 
+@pytest.mark.parametrize("integrator", [*FIXED, mb.DormandPrince()], ids=repr)
+def test_a_pulse_an_event_and_a_restart_within_one_step(integrator: mb.Integrator) -> None:
+    """10 N from 0.23 to 0.27 s: a run that ends within, one that goes on from there, and v = 0.3 m/s at 0.26 s."""
+    system, body = resting("if(t > 0.23, if(t < 0.27, 10, 0), 0)")
+    event = mb.Event(lambda t, state: state.velocity(body)[0] - 0.3, name="fast")
+    first = mb.simulate(system, 0.25, dt=0.1, integrator=integrator, events=[event])
+    second = mb.simulate(system, 1.0, dt=0.1, integrator=integrator, events=[event], initial=first.state(-1))
+    assert first.events == []
+    assert [e.t for e in second.events] == [pytest.approx(0.26, abs=1e-9)]
+    np.testing.assert_allclose(first.velocity(body)[-1, 0], 0.2, rtol=1e-9)
+    np.testing.assert_allclose(second.velocity(body)[-1, 0], 0.4, rtol=1e-9)
+    np.testing.assert_allclose(second.position(body)[-1, 0], 0.4 * (1.0 - 0.25), rtol=1e-9)
+    assert first.info.warnings + second.info.warnings == []
+
+
 def test_what_switches_too_often_to_be_looked_for_is_told() -> None:
     """A million switches, of time, and of a place: looking for them took minutes, and found others."""
     system, _ = resting("if(sin(1e6*t) > 0, 10, 0)")

@@ -33,8 +33,8 @@ class BDF(Integrator):
 
         q' = T (v - J^T eta),    M v' = Q - J^T lambda,    z' = ...,    J v + C_t = 0, D = 0,    C = 0,
 
-    so that states satisfy the constraints at both levels to the tolerance. Equations that depend on others where the
-    run starts are left out; which ones does not change during the run. Residuals are evaluated from Python and
+    so that states satisfy the constraints at both levels to the tolerance. Equations that depend on others are
+    left out; where these are no longer the same it begins anew. Residuals are evaluated from Python and
     differentiated by differences, so a step costs hundreds of times one of `RadauIIA`: it is here to compare with.
 
     The absolute tolerance, if none is given, is a tenth of the relative one times the largest coordinate or velocity at
@@ -139,6 +139,12 @@ class _Solution:
         )
         self.ida.init_step(t, whole, rates)
 
+    def outdated(self, t: float) -> bool:
+        """Whether equations that were left out count now, as behind a dead point, or those that were kept depend."""
+        eq = self.eq
+        jacobian = eq.evaluate(min(max(t, self.low), self.high), *eq.split(eq.work.y.copy()), dense=True).jacobian
+        return not len(independent(jacobian)) == len(self.rows) == len(independent(jacobian[self.rows]))
+
     def absolute_tolerance(self, values: Array) -> float:
         """Of coordinates, velocities or own states, given those of the start."""
         if self.atol is not None:
@@ -170,6 +176,8 @@ class _Solution:
             if behind and self.ida is not None:  # no formula reaches back over a break
                 # For a sudden acceleration from rest IDA itself would choose a step too short to change the time.
                 self.start(t, FIRST_STEP * (stop - t))
+        if self.ida is not None and len(self.rows) < self.eq.n_rows and self.outdated(t):
+            self.start(t, FIRST_STEP * (stop - t))
         if self.ida is None:
             self.start(t, self.dt)
         work = self.eq.work
