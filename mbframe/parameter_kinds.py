@@ -192,7 +192,9 @@ def _inertia(p: Parameter, value: Any) -> NDArray[np.float64]:
         tensor = 0.5 * (array + array.T)
     else:
         raise p.refuse(Words(f"{shortened(value)} of shape {array.shape}"), "use one of the three forms")
-    smallest, middle, largest = sorted(array.tolist()) if array.shape == (3,) else np.linalg.eigvalsh(tensor).tolist()
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = tensor.tolist()
+    principal = sorted((xx, yy, zz)) if xy == xz == yz == 0.0 else np.linalg.eigvalsh(tensor).tolist()
+    smallest, middle, largest = principal
     if smallest <= ROUNDING * abs(largest):
         remedy = "all three must be positive; a body without size is a PointMass"
     elif largest - middle - smallest > INERTIA_MARGIN * largest:

@@ -358,8 +358,8 @@ class Element:
 
         Users' classes may have attributes of any name.
         """
-        ours = type(self).__module__.startswith("mbframe.")
-        if ours and not (name.startswith("_") or name in self.__dict__ or hasattr(type(self), name)):
+        known = name.startswith("_") or name in self.__dict__ or hasattr(type(self), name)
+        if not known and type(self).__module__.startswith("mbframe."):
             near = difflib.get_close_matches(name, self.parameters(), n=1, cutoff=0.8)
             if near:
                 raise ModelError([self.problem(name, f"there is no such parameter; did you mean {near[0]!r}?")])

@@ -354,6 +354,9 @@ def _inverse(frame: Frame) -> Frame:
 
 def _combined(inertials: list[Inertial]) -> tuple[float, Array, Array]:
     """Mass, centre and tensor about it of several masses: sums and the parallel-axis theorem."""
+    if len(inertials) == 1:
+        one, turn = inertials[0], inertials[0].frame.rotation
+        return one.mass, one.frame.position, turn @ one.tensor @ turn.T
     mass = sum(part.mass for part in inertials)
     center = np.sum([part.mass * part.frame.position for part in inertials], axis=0) / mass
     tensor = np.zeros((3, 3))

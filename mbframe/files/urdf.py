@@ -323,6 +323,8 @@ class _Reader:
         if origin is None:
             return Frame()
         xyz = self.triple(origin, "xyz", f"{place}, origin", (0.0, 0.0, 0.0))
+        if origin.get("rpy") is None:
+            return Frame(xyz)
         return Frame(xyz, rotation_of(*self.triple(origin, "rpy", f"{place}, origin", (0.0, 0.0, 0.0))))
 
     def triple(
