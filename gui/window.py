@@ -261,6 +261,7 @@ class MainWindow(QMainWindow):
             signal.connect(lambda _: self._show_undo())
         self.view.options_changed.connect(self._show_options)
         self.modelling.changed.connect(self._show_options)
+        self.modelling.changed.connect(self._make_room_for_typing)
         self.player.playing_changed.connect(self._show_playing)
         self.runner.started.connect(self._on_run_started)
         self.runner.playable.connect(self.player.play)
@@ -335,6 +336,11 @@ class MainWindow(QMainWindow):
         """Bring a panel of the lower tabs to the front."""
         if name in self.panels:
             self.docks.bring_to_front(self.panels[name])
+
+    def _make_room_for_typing(self) -> None:
+        """Numbers of a point are typed where hints lie."""
+        if self.modelling.placing.active:
+            self.hint.hide()
 
     def _on_replaced(self) -> None:
         self._own_run = False

@@ -29,6 +29,7 @@ from gui import icons, theme
 from gui.document import Document
 from gui.files import dropped_file
 from gui.hint import Hint
+from gui.modelling.bodies import PRESETS
 from gui.view_tools import pixels
 from gui.window import MainWindow
 
@@ -523,6 +524,15 @@ def test_the_hint_does_not_cover_the_mechanism(window, qtbot, size):
     assert view.camera.pose.metres_per_pixel(view.height()) < near
 
 
+def test_the_hint_does_not_cover_what_is_typed(window, qtbot):
+    window.open_example("four_bar")
+    assert window.hint.isVisible()
+    window.modelling.add_body(PRESETS[0])
+    assert window.modelling.placing.active
+    assert not window.hint.isVisible()
+    window.modelling.cancel()
+
+
 def test_the_hint_is_dismissed_for_good(window, qtbot, settings):
     window.open_example("four_bar")
     assert window.hint.isVisible()
@@ -718,6 +728,7 @@ from gui.application import make_qt_application
 qt = make_qt_application()
 from PySide6.QtCore import QSettings
 from gui.document import Document
+from gui.modelling.bodies import PRESETS
 from gui.settings import Settings
 from gui.solver import Solver
 from gui.window import MainWindow
