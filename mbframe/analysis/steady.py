@@ -54,7 +54,7 @@ DIFFERENCE = 1e-5  # for derivatives of given quantities
 FEW, MANY = 60, 100  # steps of Newton's method
 PATIENCE = 50  # steps after which drives and losses along the motion are looked at in any case
 OTHER_SPEEDS = (0.15, 8.0, 25)  # factors of the velocities at the start, from which a few steps are tried
-TRIED, BEST = 4, 3  # steps, and how many of them are followed on
+TRIED, BEST = 4, 6  # steps, and how many of them are followed on
 LOST = 0.5  # of a spin: what is lost at least where no steady velocity can stand for it
 
 

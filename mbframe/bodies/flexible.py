@@ -211,7 +211,8 @@ class FlexibleBody(Body):
             ("along it that pull it, so that it is stiffer", abs(shares[1])),
             ("across it that couple twist and bending, so that it may tip sideways", shares[2] ** 2),
         )
-        t, (what, changed) = max(zip(instants, kinds, strict=True), key=lambda one: one[1][1])
+        # Where it is pressed and pulled alike, rounding does not decide which is told.
+        t, (what, changed) = max(zip(instants, kinds, strict=True), key=lambda one: float(f"{one[1][1]:.6g}"))
         if not changed >= LOADED:
             return ""
         return (
