@@ -27,6 +27,7 @@ NEAR_AXIS = 1e-6  # of the body's extent: nodes this near to a line are on it
 TOO_FAR = 10.0  # of the body's extent: no body that deforms a little is deformed by as much
 NEAR = 0.5  # of the first frequency: a rotation this fast lowers the stiffness by a quarter
 LOADED = 0.1  # of the stiffness: a deflection that is off by 10 %, a frequency by 5 %; a tenth of buckling or tipping
+ALIKE = 0.95  # where it is pressed almost as much as it is pulled, that is told, which may end in buckling
 # Slopes, rad, beyond which deflections are off by about 1 %. Linear: a slope a shortens by 1 - cos a = 1 %. With
 # stiffening a - sin a is left, a^2/6 of a; over a body whose slope grows along it that is a^2/18 = 1 %.
 BENT, BENT_STIFFENED = 0.14, 0.42
@@ -207,12 +208,11 @@ class FlexibleBody(Body):
         limit of what is lost of the stiffness holds for all of them.
         """
         kinds = (
-            ("along it that press it, so that it is softer and may buckle", abs(shares[0])),
-            ("along it that pull it, so that it is stiffer", abs(shares[1])),
-            ("across it that couple twist and bending, so that it may tip sideways", shares[2] ** 2),
+            ("along it that press it, so that it is softer and may buckle", abs(shares[0]), 1.0),
+            ("along it that pull it, so that it is stiffer", abs(shares[1]), ALIKE),
+            ("across it that couple twist and bending, so that it may tip sideways", shares[2] ** 2, 1.0),
         )
-        # Where it is pressed and pulled alike, rounding does not decide which is told.
-        t, (what, changed) = max(zip(instants, kinds, strict=True), key=lambda one: float(f"{one[1][1]:.6g}"))
+        t, (what, changed, _) = max(zip(instants, kinds, strict=True), key=lambda one: one[1][1] * one[1][2])
         if not changed >= LOADED:
             return ""
         return (
