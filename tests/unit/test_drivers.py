@@ -159,7 +159,7 @@ def test_a_callable_that_raises_is_the_cause_of_the_error() -> None:
 def test_a_function_without_a_value() -> None:
     system, _, hinge = hinged()
     system.add(mb.Driver("motor", hinge, angle="1 - sqrt(0.5 - t)*sqrt(2)"))
-    with pytest.raises(mb.SimulationError, match=r"^t = [^=]*, Driver 'motor': the [^=]* is not finite"):
+    with pytest.raises(mb.SimulationError, match=r"^t = 0\.5 s, Driver 'motor': the .* is not finite"):
         mb.simulate(system, 1.0, dt=1e-2)
     with pytest.raises(mb.SimulationError, match=r"^t = [^=]*, Driver 'motor': the [^=]* is not finite"):
         mb.kinematics(system, [0.0, 0.7])
