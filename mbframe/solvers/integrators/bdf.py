@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 RANK_LOST = 1e-9  # relative to the largest, size of what is left of a row of J that depends on others
 SMALLEST_SIZE = 1e-3  # of coordinates and velocities: smaller ones, as at rest, tell nothing about the motion
-FIRST_STEP = 1e-4  # behind a break, of the time to the next one; it shrinks as it must
+FIRST_STEP = 1e-5  # behind a break, of the time to the next one; it shrinks as it must
 MOST_STILL = 50  # steps that may leave the time as it is: some do where a run begins anew
 UNCONTROLLED = 1e20  # absolute tolerance of multipliers: of index 2, they would fail every error test
 
