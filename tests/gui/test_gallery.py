@@ -16,6 +16,7 @@ from gui import theme
 from gui.gallery import Gallery
 from gui.showcase import FOLDER, Exhibit, exhibit, exhibits
 from mbframe.files import model as model_files
+from mbframe.packed import listed
 
 ALL = exhibits()
 
@@ -71,6 +72,7 @@ def test_every_example_is_described():
 
 def alike(one: Any, other: Any) -> bool:
     """Whether two documents differ by no more than the rounding of another machine, in which modes are computed."""
+    one, other = listed(one), listed(other)
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
     if isinstance(one, list) and len(one) == len(other):
