@@ -12,7 +12,7 @@ from math import acos, asin, atan, atan2, cos, cosh, e, exp, log, pi, sin, sinh,
 import numba
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
 
@@ -347,12 +347,14 @@ def expressions() -> st.SearchStrategy[str]:
     )
 
 
+@settings(deadline=None)  # which a busy machine would miss
 @given(text=expressions(), t=st.floats(0.1, 3.0))
 def test_precedence_is_that_of_python(text: str, t: float):
     try:
         expected = eval(text, {"t": t, "pi": pi, "cos": cos, "atan2": atan2})
     except (ZeroDivisionError, OverflowError, TypeError):  # Python goes on with complex numbers until cos meets one
         expected = math.inf
+    assume(isinstance(expected, complex) or not 1e300 < abs(expected) < math.inf)  # derivatives may overflow there
     if isinstance(expected, complex) or not abs(expected) < 1e300:
         with pytest.raises(ModelError):
             Function(text)(t)
@@ -360,6 +362,7 @@ def test_precedence_is_that_of_python(text: str, t: float):
         assert Function(text)(t) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
+@settings(deadline=None)  # which a busy machine would miss
 @given(text=st.text("t109.e+-*/()<>=, sincosqrtabifmx_\"'[]{}:\\", max_size=40), t=st.floats())
 def test_any_text_is_a_function_or_a_model_error(text: str, t: float):
     with contextlib.suppress(ModelError):
