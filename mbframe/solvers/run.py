@@ -156,8 +156,8 @@ class Run:
                     centres = (result.position(marker) for marker in (force.i, force.j))
                     info.warnings += force.judged(result.t, *centres)
                 if isinstance(force, Friction):
-                    some = Result(eq, *self.output.samples(), info)
-                    reactions = eq.reactions(force.joint.name, *self.output.samples(), some.multipliers)
+                    samples = self.output.samples()
+                    reactions = eq.reactions(force.joint.name, *samples, Result(eq, *samples, info).multipliers)
                     info.warnings += force.judged(*reactions, float(eq.work.row_sizes.max()))
         if failure is not None:
             failure.result = result
