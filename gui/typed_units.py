@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NoReturn
 
 Dimension = tuple[int, int, int, int]
 """Powers of metre, kilogram, second and radian."""
@@ -88,9 +89,25 @@ def split(text: str) -> tuple[str, str] | None:
 def factor(typed: str, wanted: str) -> float:
     """What a number in a typed unit is multiplied with to be in an SI unit; a `ValueError` if the two do not fit."""
     given = parsed(typed)
+    return factor_of(given[1], wanted, typed) * given[0] if given is not None else _refuse(typed, wanted)
+
+
+def factor_of(dimension: Sequence[float], wanted: str, typed: str) -> float:
+    """What an SI number of a dimension is multiplied with to be in a wanted unit; a `ValueError` if it is of another.
+
+    An angle times a length is a length. A number of turns is no angle: 5 Hz are not taken for rad/s.
+    """
+    *others, angle = dimension
     for choice in wanted.split(" or "):
         meant = parsed(choice)
-        if given is not None and meant is not None and choice and given[1] == meant[1]:
-            return given[0] / meant[0]
+        if meant is None or not choice:
+            continue
+        *meant_others, meant_angle = meant[1]
+        if others == meant_others and (angle == meant_angle or (any(others) and meant_angle == 0)):
+            return 1.0 / meant[0]
+    return _refuse(typed, wanted)
+
+
+def _refuse(typed: str, wanted: str) -> NoReturn:
     known = f"this is a number in {wanted}" if wanted else "this number has no unit"
     raise ValueError(f"“{typed}” does not fit: {known}; write it in a unit of that kind, or without one")

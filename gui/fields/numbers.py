@@ -9,12 +9,12 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStyle, QStyleOptionFrame, QToolTip, QWidget
 
-import mbframe as mb
 from mbframe.parameters import Parameter
 
 from .. import typed_units
 from ..field_keys import claimed
 from ..turns import single_shot
+from ..typed_calculations import PLAIN_NUMBER, Powers, is_sum, read_calculation
 from .base import PLAIN, Field, Surroundings, show
 
 INSIDE = 2  # pixels that Qt leaves free on both sides of a text
@@ -25,16 +25,23 @@ GESTURE_PAUSE = 900  # ms without a step after which the next one is a gesture o
 
 def read_number(text: str) -> float:
     """The number that a text means: plain, or a calculation such as 2*pi/3."""
-    text = text.strip().replace("−", "-").replace("^", "**")
+    number, dimension = _read(text)
+    if any(dimension):
+        raise ValueError(f"“{text.strip()}” has a unit; write a plain number")
+    return number
+
+
+def _read(text: str) -> tuple[float, Powers]:
+    text = text.strip()
     if not text:
         raise ValueError("the field is empty; write a number")
     try:
-        number = float(text)
+        number, dimension = float(text.replace("−", "-")), PLAIN_NUMBER
     except ValueError:
-        number = _calculated(text)
+        number, dimension = read_calculation(text)
     if not math.isfinite(number):
         raise ValueError(f"“{text}” is not a finite number; write one such as 0.25 or 1e-3")
-    return number
+    return number, dimension
 
 
 def is_number(text: str) -> bool:
@@ -47,22 +54,14 @@ def is_number(text: str) -> bool:
 
 
 def read_quantity(text: str, unit: str, units: Any) -> float:
-    """The number in an SI unit that a text means: with a unit of its own, such as 1500 mm, or in display units."""
+    """The number in an SI unit that a text means: with units of its own, such as 1500 mm, or in display units."""
     typed = typed_units.split(text)
-    if typed is not None and not is_number(text):
+    if typed is not None and is_number(typed[0]) and not is_sum(typed[0]) and not is_number(text):
         return read_number(typed[0]) * typed_units.factor(typed[1], unit)
-    number = read_number(text)
+    number, dimension = _read(text)
+    if any(dimension):
+        return number * typed_units.factor_of(dimension, unit, text)
     return float(units.from_display(number, unit)) if unit else number
-
-
-def _calculated(text: str) -> float:
-    if "," in text and "(" not in text:
-        raise ValueError(f"“{text}” is not a number; decimals are written with a point, as in 0.5")
-    try:
-        return float(mb.Function(text, variables=("no_variable",))(0.0))
-    except mb.ModelError:
-        remedy = "write one such as 0.25 or 1e-3, or a calculation such as 2*pi/3"
-        raise ValueError(f"“{text}” is not a number; {remedy}") from None
 
 
 def short(value: float, digits: int = 5) -> str:

@@ -65,6 +65,69 @@ def test_units_that_do_not_fit_are_refused(text, unit, message, qtbot):
         edit.read()
 
 
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("0.1 m*cos(60 deg)", "m", 0.05),
+        ("100 mm*sin(30°)", "m", 0.05),
+        ("50 mm + 2 in", "m", 0.1008),
+        ("(50 + 2.5) mm", "m", 0.0525),
+        ("1500/2 mm", "m", 0.75),
+        ("sqrt((3 mm)^2 + (4 mm)^2)", "m", 0.005),
+        ("-(2 m - 50 cm)/3", "m", -0.5),
+        ("5 N/mm * 2 mm", "N", 10.0),
+        ("0.5*2 kg*(3 m/s)^2", "N m", 9.0),
+        ("2 rad/s * 0.1 m", "m/s", 0.2),
+        ("atan2(30 mm, 40 mm)", "rad", np.arctan2(3.0, 4.0)),
+        ("pi/2 rad", "rad", np.pi / 2),
+        ("90° - 30°", "rad", np.pi / 3),
+        ("min(3 mm, 1 cm)", "m", 0.003),
+        ("3 m²/(2 m)", "m", 1.5),
+        ("30 mm/20 mm", "", 1.5),
+    ],
+)
+@pytest.mark.parametrize("system", ["SI", "mm/deg"])
+def test_numbers_take_calculations_with_units(text, unit, value, system, qtbot):
+    edit = NumberEdit(unit, DisplayUnits(system))
+    qtbot.addWidget(edit)
+    edit.setText(text)
+    assert edit.read() == pytest.approx(value, rel=1e-12)
+
+
+def test_what_has_no_unit_in_the_end_is_in_the_shown_units(qtbot):
+    for system, value in (("SI", 0.05), ("mm/deg", 5e-5)):
+        edit = NumberEdit("m", DisplayUnits(system))
+        qtbot.addWidget(edit)
+        edit.setText("0.1*cos(60 deg)")
+        assert edit.read() == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "message"),
+    [
+        ("1 + 2 mm", "m", "give each its unit"),
+        ("2 m + 3 kg", "m", "different kinds"),
+        ("cos(3 m)", "m", "sin\\(30 deg\\)"),
+        ("exp(20 mm)", "m", "argument of a function"),
+        ("2^(3 mm)", "m", "power"),
+        ("2 m * 3 m", "m", "in m"),
+        ("5 Hz + 2 Hz", "rad/s", "in rad/s"),
+        ("30 deg + 2 deg", "", "no unit"),
+        ("0.1*cos(60 deg", "m", "not a number"),
+        ("__import__('os').getpid() mm", "m", "not a number"),
+        ("1 mm/(2 - 2)", "m", "no value"),
+        ("if(1 m > 2 m, 3 m, 4 m)", "m", "comparisons"),
+        ("0,5 mm", "m", "written with a point"),
+    ],
+)
+def test_calculations_whose_units_do_not_fit_are_refused(text, unit, message, qtbot):
+    edit = NumberEdit(unit, DisplayUnits("SI"))
+    qtbot.addWidget(edit)
+    edit.setText(text)
+    with pytest.raises(ValueError, match=message):
+        edit.read()
+
+
 def test_calculations_are_no_units(qtbot):
     edit = NumberEdit("m", DisplayUnits("mm/deg"))
     qtbot.addWidget(edit)
