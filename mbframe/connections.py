@@ -44,17 +44,17 @@ class Connection(Element):
         super().__init__(name, body_i=i, body_j=j, **values)
 
     def check(self) -> Iterator[Problem]:
-        for field in ("body_i", "body_j"):
-            found = getattr(self, field)
+        i, j = self.body_i, self.body_j
+        for field, found in (("body_i", i), ("body_j", j)):
             if not isinstance(found, Body) and not (found is None and self.parameters()[field].optional):
                 message = f"found {found!r}; allowed is a body; pass the object that you added to the system"
                 yield self.problem(field, message)
         if self._dimension({}) == 2:
             yield from self._check_in_plane()
-        if len({body.dimension for body in (self.body_i, self.body_j) if isinstance(body, Body)}) > 1:
-            yield self.problem("body_j", f"connects {self.body_i} with {self.body_j}: one is planar, one spatial")
-        if self.body_i is self.body_j:
-            yield self.problem("body_j", f"connects {self.body_i.name!r} with itself; choose two different bodies")
+        if isinstance(i, Body) and isinstance(j, Body) and i.dimension != j.dimension:
+            yield self.problem("body_j", f"connects {i} with {j}: one is planar, one spatial")
+        if i is j:
+            yield self.problem("body_j", f"connects {i.name!r} with itself; choose two different bodies")
 
     def _check_in_plane(self) -> Iterator[Problem]:
         if not self.planar:

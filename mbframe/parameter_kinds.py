@@ -54,6 +54,9 @@ class Kind:
 
 
 def _number(p: Parameter, value: Any) -> float:
+    if type(value) is float and math.isfinite(value):  # as from files: an ABC asks slowly
+        p.check_bounds(value, value)
+        return value
     plain = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
     if not isinstance(plain, Real) or isinstance(plain, bool):
         raise p.refuse(value, "give a plain number, without quotes or unit")
@@ -88,15 +91,20 @@ def _choice(p: Parameter, value: Any) -> str:
     return value
 
 
+_FLOATS: Final = {float}
+
+
 def _array(p: Parameter, value: Any, remedy: str) -> NDArray[np.float64]:
     """A float copy of an array of finite numbers."""
+    # Most arrays have three numbers, for which plain Python is faster.
+    if type(value) is list and len(value) < 10 and set(map(type, value)) == _FLOATS and all(map(math.isfinite, value)):
+        return np.array(value)
     try:
         array = np.asarray(value)
     except ValueError:
         raise p.refuse(value, "rows of equal length are needed") from None
     if array.dtype.kind not in "iuf":
         raise p.refuse(value, remedy)
-    # Most arrays have three numbers, for which plain Python is faster.
     finite = all(map(math.isfinite, array.ravel().tolist())) if array.size < 10 else np.isfinite(array).all()
     if not finite:
         raise p.refuse(value, "give finite numbers")
@@ -127,7 +135,7 @@ def _numbers(p: Parameter, value: Any) -> float | NDArray[np.float64]:
 
 def _axis(p: Parameter, value: Any) -> NDArray[np.float64]:
     array = _vector(p, value)
-    if not array.any():
+    if not any(array.tolist()):
         raise p.refuse(value, "an axis needs a length other than zero: give its direction")
     return array
 
@@ -182,7 +190,8 @@ def _rotation(p: Parameter, value: Any) -> NDArray[np.float64]:
 def _inertia(p: Parameter, value: Any) -> NDArray[np.float64]:
     array = _array(p, value, "give plain numbers")
     if array.shape == (3,):
-        tensor = np.diag(array)
+        xx, yy, zz = array.tolist()
+        tensor = np.array([[xx, 0.0, 0.0], [0.0, yy, 0.0], [0.0, 0.0, zz]])
     elif array.shape == (6,):
         xx, yy, zz, xy, xz, yz = array
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

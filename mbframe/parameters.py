@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, ClassVar, Final, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,8 +188,10 @@ class Parameter:
         """Refuse values outside the bounds; the message quotes them as they were given."""
         if self.minimum is None and self.maximum is None and self.above is None:
             return
-        least = values.min(initial=math.inf) if isinstance(values, np.ndarray) else values
-        most = values.max(initial=-math.inf) if isinstance(values, np.ndarray) else values
+        if isinstance(values, np.ndarray):
+            least, most = values.min(initial=math.inf), values.max(initial=-math.inf)
+        else:
+            least = most = values
         if self.minimum is not None and least < self.minimum:
             raise self.refuse(given, f"increase it to at least {self.minimum:g}")
         if self.maximum is not None and most > self.maximum:
@@ -266,28 +268,32 @@ class Element:
     _schemes: ClassVar[dict[int, Scheme] | None] = None
     _computed: ClassVar[list[str] | None] = None
 
+    if TYPE_CHECKING:  # of every element; what a class leaves to its subclasses is annotated without a value
+        _observers: list[Observer]
+        _name: str
+
     def __init__(self, name: str, **values: Any) -> None:
         self._begin(name, values, {})
 
     def _begin(self, name: str, values: Mapping[str, Any], known: Mapping[str, Any]) -> None:
         """Set name and parameters; those in `known` come from another element, as it stores them."""
-        self._observers: list[Observer] = []
         problems: list[Problem] = []
-        self._name = name
+        own = self.__dict__  # files have thousands of elements: assigning to `self` would look each name up
+        own["_observers"] = []
+        own["_name"] = name
         if not isinstance(name, str) or not name.strip():
-            self._name = "?"
+            own["_name"] = "?"
             problems.append(self.problem("name", _NAME_MESSAGE.format(name)))
         scheme = self._scheme(self._dimension(known or values))
-        self.__dict__.update(scheme.defaults)
-        self.__dict__.update(known)
-        problems += [
-            self.problem(p.name, f"found nothing; allowed is {p.allowed()}; add {p.name}=... to the call")
-            for p in scheme.required
-            if p.name not in values and p.name not in known
-        ]
+        own.update(scheme.defaults)
+        own.update(known)
+        for p in scheme.required:
+            if p.name not in values and p.name not in known:
+                message = f"found nothing; allowed is {p.allowed()}; add {p.name}=... to the call"
+                problems.append(self.problem(p.name, message))
         converted, wrong = self._convert(values)
         problems += wrong
-        self.__dict__.update(converted)
+        own.update(converted)
         problems = problems or list(self.check())
         if problems:
             raise ModelError(problems)
@@ -316,7 +322,8 @@ class Element:
     @classmethod
     def _scheme(cls, dimension: int) -> Scheme:
         """The parameters as they are in a system of that dimension."""
-        if (known := vars(cls).get("_schemes")) is None:
+        known = cls.__dict__.get("_schemes")
+        if known is None:
             known = cls._schemes = {}
         if dimension not in known:
             declared = {name: p.of(dimension) for name, p in cls.parameters().items()}
@@ -434,14 +441,15 @@ class Element:
         converted: dict[str, Any] = {}
         problems: list[Problem] = []
         for name, value in values.items():
-            if name not in declared:
+            p = declared.get(name)
+            if p is None:
                 near = difflib.get_close_matches(name, declared, n=1)
                 meant = f"did you mean {near[0]!r}? " if near else ""
                 allowed = f"allowed are {', '.join(declared)}" if declared else "there are none"
                 problems.append(self.problem(name, f"there is no such parameter; {meant}{allowed}"))
                 continue
             try:
-                converted[name] = declared[name].convert(value)
+                converted[name] = p.convert(value)
             except ValueError as error:
                 problems.append(self.problem(name, str(error)))
         return converted, problems
@@ -457,6 +465,11 @@ class Element:
             if not _same(value, default):
                 parts.append(f"{name}={_represented(value)}")
         return f"{type(self).__name__}({', '.join(parts)})"
+
+    def __copy__(self) -> Any:
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__getstate__())  # arrays are shared, and cannot be written to
+        return twin
 
     def __getstate__(self) -> dict[str, Any]:
         # Observers belong to this process (windows, systems), not to the element's description.

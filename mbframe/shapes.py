@@ -5,7 +5,9 @@ All lengths are in metres. The long axis of a shape is its local z axis, which `
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
+from functools import cache
 from os import fspath
 from os.path import abspath
 from typing import Any
@@ -35,6 +37,8 @@ def _checked(**rule: Any) -> dict[str, Any]:
 
 def _as_tuple(value: Any) -> Any:
     """Nested tuples instead of arrays, so that shapes can be compared and hashed."""
+    if type(value) is float:
+        return value
     if hasattr(value, "tolist"):
         value = value.tolist()
     return tuple(map(_as_tuple, value)) if isinstance(value, list | tuple) else value
@@ -66,6 +70,16 @@ def _path(value: Any) -> str:
     return path
 
 
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+@cache
+def _rules(kind: Any) -> list[tuple[str, Any, Callable[[Any], Any]]]:
+    """Name, default and check of the fields of a shape's class."""
+    return [(one.name, one.default, one.metadata.get("convert", _unchanged)) for one in fields(kind)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Shape:
     """Base of all shapes.
@@ -89,16 +103,17 @@ class Shape:
 
     def __post_init__(self) -> None:
         problems = []
-        for declared in fields(self):
-            if getattr(self, declared.name) is declared.default:  # which is as it is stored
+        kind: Any = type(self)
+        for name, default, convert in _rules(kind):
+            given = getattr(self, name)
+            if given is default:  # which is as it is stored
                 continue
             try:
-                convert = declared.metadata.get("convert", lambda value: value)
-                value = _as_tuple(convert(getattr(self, declared.name)))
+                value = _as_tuple(convert(given))
             except ValueError as error:
-                problems.append(Problem(type(self).__name__, declared.name, str(error)))
+                problems.append(Problem(type(self).__name__, name, str(error)))
             else:
-                object.__setattr__(self, declared.name, value)
+                object.__setattr__(self, name, value)
         if problems:
             raise ModelError(problems)
 

@@ -104,12 +104,11 @@ class System(Displayed, Element):
                 [element.problem("", f"cannot be in system {self.name!r}, which is {kinds[self.dimension]}")]
             )
         if isinstance(element, Connection):
+            kind: Any = type(element)
             outside = [
                 element.problem(field, f"found {found}, {self._remedy(found)}")
-                for field, p in element.parameters().items()
-                if p.kind == "reference"
-                and (found := getattr(element, field)) is not None
-                and self._elements.get(found.name) is not found
+                for field in _references(kind)
+                if (found := getattr(element, field)) is not None and self._elements.get(found.name) is not found
             ]
             if outside:
                 raise ModelError(outside)

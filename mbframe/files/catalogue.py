@@ -76,6 +76,7 @@ def _below(base: type[Any]) -> Iterator[type[Any]]:
         yield from _below(cls)
 
 
+@remembered
 def is_built_in(cls: type[Any]) -> bool:
     """Whether `mbframe` exports the class."""
     return cls.__module__.startswith("mbframe.") and getattr(mbframe, cls.__name__, None) is cls

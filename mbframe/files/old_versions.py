@@ -56,6 +56,8 @@ def completed(cls: type[Any], data: Mapping[str, Any], version: int, dimension: 
 
     A class of a user that declares the parameter itself keeps its own default.
     """
+    if version > max(DEFAULTS):
+        return data
     declared, found = cls.parameters(), dict(data)
     for written in range(version, max(DEFAULTS) + 1):
         for owner, key in REMOVED.get(written, ()):

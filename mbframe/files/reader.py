@@ -63,6 +63,8 @@ STRATEGY_SETTINGS: Final = ("formulation", "acceleration", "stabilization", "int
 _ELEMENT: Final = re.compile(r"\$\.elements\[(\d+)\]")
 _TOP: Final = ("format", "version", "name", "ground", "elements", "simulation", "$schema")
 _NUMBERS: Final = {float, int}
+_HEAD: Final = frozenset({"type", "name"})
+_TAKEN_AS_GIVEN: Final = frozenset({"number", "integer", "flag", "choice", "angle"})
 _NUMERIC: Final = ("vector", "numbers", "point", "axis", "free vector", "matrix", "rotation", "inertia")
 
 
@@ -279,17 +281,16 @@ class Reader:
         return None
 
     def _element(self, entry: Entry, built: Mapping[str, Element | None]) -> Element | None:
-        label, path, before = str(entry), entry.path, len(self.problems)
         data = completed(entry.cls, entry.data, self.version, self.dimension)
         known = fields(entry.cls, self.dimension)
+        element = self._made_at_once(entry, known, data, built)
+        if element is not None:
+            return element
+        label, path, before = str(entry), entry.path, len(self.problems)
         optional = ("formulation",) if takes_formulation(entry.cls) else ()
         self.keys(data, ("type", "name", *known, *optional), path, label)
         if issubclass(entry.cls, BasicConstraint) and any(isinstance(data.get(side), dict) for side in "ij"):
             return self._between_markers(entry, built)
-        if is_built_in(entry.cls) and "formulation" not in data and len(self.problems) == before:
-            element = self._made_at_once(entry, known, data, built)
-            if element is not None:
-                return element
         values = self._values(known, data, path, label, built)
         if optional and "formulation" in data:
             values["formulation"] = self._strategy(Formulation, data["formulation"], child(path, "formulation"), label)
@@ -303,15 +304,36 @@ class Reader:
     def _made_at_once(
         self, entry: Entry, known: Mapping[str, Parameter], data: Mapping[str, Any], built: Mapping[str, Element | None]
     ) -> Element | None:
-        """The element, whose constructor converts and checks its values; None, with nothing noted, if it refuses them.
+        """The element, whose constructor converts and checks its values; None, with nothing noted, if something is
+        wrong with them, or if they are of a kind that needs more.
 
-        Converting each value before, to name its place if it is wrong, takes as long again.
+        Converting each value before, to name its place if it is wrong, takes several times as long.
         """
+        if not is_built_in(entry.cls):
+            return None
         problems, notices = len(self.problems), len(self.notices)
-        values = self._values(known, data, entry.path, str(entry), built, as_given=True)
-        if len(self.problems) == problems and not any(value is _BROKEN for value in values.values()):
-            with suppress(Exception):
-                return entry.cls(entry.name, **values)
+        values: dict[str, Any] = {}
+        for key, value in data.items():
+            p = known.get(key)
+            if p is None:
+                if key in _HEAD:
+                    continue
+                break  # a formulation, or what has no meaning
+            if p.kind == "reference":
+                values[key] = built.get(value) if isinstance(value, str) else None
+                if values[key] is None and not (value is None and p.optional):
+                    break
+            elif p.kind in _TAKEN_AS_GIVEN or (p.kind in _NUMERIC and _is_short(value)):
+                values[key] = value
+            else:
+                try:
+                    values[key] = self._value(p, value, child(entry.path, key), str(entry))
+                except (ValueError, _Refused):
+                    break
+        else:
+            if len(self.problems) == problems:
+                with suppress(Exception):
+                    return entry.cls(entry.name, **values)
         del self.problems[problems:], self.notices[notices:]
         return None
 
@@ -365,12 +387,8 @@ class Reader:
         path: str,
         label: str,
         built: Mapping[str, Element | None],
-        as_given: bool = False,
     ) -> dict[str, Any]:
-        """The values of the parameters that a document gives; refused ones are left out.
-
-        They are converted and checked, or `as_given` for a constructor that does so.
-        """
+        """The values of the parameters that a document gives, converted and checked; refused ones are left out."""
         found = {}
         for key, p in known.items():
             if key not in data:
@@ -380,8 +398,7 @@ class Reader:
                 found[key] = self._reference(data[key], place, label, built, p.optional)
                 continue
             try:
-                value = self._value(p, data[key], place, label)
-                found[key] = value if as_given else p.convert(value)
+                found[key] = p.convert(self._value(p, data[key], place, label))
             except _Refused:
                 pass
             except ValueError as error:
@@ -544,6 +561,11 @@ def _is_numeric(value: Any) -> bool:
     if isinstance(value, list):
         return _is_flat(value) or all(map(_is_numeric, value))
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_short(value: Any) -> bool:
+    """Whether this is a list of a few numbers, as most values are."""
+    return type(value) is list and len(value) < 10 and _is_flat(value)
 
 
 def _is_flat(value: list[Any]) -> bool:

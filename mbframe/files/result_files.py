@@ -757,7 +757,7 @@ def _check_numbers(dataset: h5py.Dataset) -> None:
 def _event_record(event: EventRecord) -> dict[str, Any]:
     state = event.state
     motions = {
-        name: {key: getattr(motion, key).tolist() for key in Motion.__dataclass_fields__}
+        name: {key: np.asarray(getattr(motion, key)).tolist() for key in Motion.__dataclass_fields__}
         for name, motion in state.motions.items()
     }
     elements = {name: np.asarray(values).tolist() for name, values in state.element_states.items()}
@@ -771,9 +771,9 @@ def _event_record(event: EventRecord) -> dict[str, Any]:
 
 
 def _read_event(record: dict[str, Any]) -> EventRecord:
-    motions = {
-        name: Motion(**{key: np.array(value) for key, value in motion.items()})
-        for name, motion in record["motions"].items()
-    }
+    motions = {}
+    for name, motion in record["motions"].items():
+        arrays = {key: np.array(value) for key, value in motion.items() if key != "axes"}
+        motions[name] = Motion(**arrays, axes=str(motion.get("axes", "")))
     elements = {name: np.array(values) for name, values in record["element_states"].items()}
     return EventRecord(record["name"], record["t"], State(record["t"], motions, elements, record["dimension"]))

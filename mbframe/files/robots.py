@@ -17,7 +17,7 @@ from ..disk.atomic import FilePath
 from ..errors import ModelError, Problem
 from ..forces import AngleLimit, Bushing, DisplacementLimit, TorsionalSpringDamper
 from ..joints import FixedJoint, GearJoint, Joint, PlanarJoint, RevoluteJoint, TranslationalJoint
-from ..limits import allowed, within_time
+from ..limits import allowed, no_collection, within_time
 from ..shapes import MESH_SUFFIXES, Box, Cylinder, Mesh, Shape, Sphere
 from ..system import System
 from .meshes import within
@@ -70,8 +70,9 @@ def import_urdf(
     found: list[str] = []
 
     def read() -> System:
-        builder = _Builder(read_urdf(path), Path(path).expanduser(), dict(packages or {}), found)
-        return builder.build(fixed_base, dict(configuration or {}), stop_stiffness)
+        with no_collection():  # of garbage, among all elements again and again
+            builder = _Builder(read_urdf(path), Path(path).expanduser(), dict(packages or {}), found)
+            return builder.build(fixed_base, dict(configuration or {}), stop_stiffness)
 
     system = within_time(f"file {str(path)!r}", read)
     if notices is not None:
