@@ -28,6 +28,11 @@ PER_PERIOD: Final = 16
 MOST_PERIODS: Final = 20_000
 """Periods within which what switches with a wave is looked for."""
 NARROWINGS: Final = 25
+CHORDS: Final = 4
+"""How often a chord leads to a zero, each time into a part `NARROWER` times as long on both sides of its own."""
+NARROWER: Final = 1e-3
+NEGLIGIBLE: Final = 1e-24
+"""Part of an interval that no place in it is told from another by."""
 SECTIONS: Final = 6
 PARTS: Final = np.linspace(0.0, 1.0, 65)[:, None]
 MOST_DIPS: Final = 4000
@@ -297,11 +302,11 @@ def lowest(node: Node, factor: Array | float, a: Array, b: Array) -> Array:
     return 0.5 * (a + b)
 
 
-def switches_too_often(root: Node, low: float, high: float) -> bool:
-    """Whether a wave makes an expression switch more often in an interval than is looked for."""
+def switches_too_often(root: Node, low: float, high: float, most: int = MOST_PERIODS) -> bool:
+    """Whether a wave makes an expression switch more often in an interval than is looked for: in more periods."""
     search = Search(root, low, high)
     waving = (s for node in root.walk() for s in node.switches() if s.degree not in ((0.0, True), (1.0, True)))
-    return any(search.periods(switch) > MOST_PERIODS for switch in waving)
+    return any(search.periods(switch) > most for switch in waving)
 
 
 @lru_cache(maxsize=256)
@@ -377,7 +382,10 @@ class Search:
         x = self.grid(switch)
         x, sign = self.with_dips(switch, x, switch.values(x))
         change = np.flatnonzero(sign[1:] != sign[:-1])
-        self.found += self.narrowed(switch, x[change], x[change + 1], sign[change], sign[change + 1]).tolist()
+        if len(change):
+            signs = sign[change], sign[change + 1]
+            near = self.by_chords(switch, x[change], x[change + 1], *signs)
+            self.found += self.narrowed(switch, *near, *signs).tolist()
 
     def add_lines(self, switch: Node) -> None:
         """Zeros of what consists of straight lines, to the last digit: between places where its parts switch."""
@@ -445,12 +453,16 @@ class Search:
         return x, self.sign(switch, x)
 
     def narrowed(self, switch: Node, a: Array, b: Array, at_a: Array, at_b: Array) -> Array:
-        """Where the sign changes between a and b: the point at which it is zero, or the first after the change."""
+        """Where the sign changes between a and b: the point at which it is zero, or the first after the change.
+
+        Parts are cut until no number is left between, or what is left is rounding.
+        """
         columns = np.arange(len(a))
-        for _ in range(NARROWINGS if len(a) else 0):
+        rounding = NEGLIGIBLE * (self.high - self.low)
+        for _ in range(NARROWINGS):
             x = a + (b - a) * PARTS
             x[-1] = b
-            inside = (x > a) & (x < b)
+            inside = (x > a) & (x < b) & (b - a > rounding)
             if not inside.any():
                 break
             other = self.sign(switch, x.ravel()).reshape(x.shape)
@@ -458,3 +470,14 @@ class Search:
             k = np.argmax(changed, axis=0)
             a, b, at_b = x[k - 1, columns], x[k, columns], np.where(inside[k, columns], other[k, columns], at_b)
         return np.where((at_a == 0.0) & (at_b != 0.0), a, b)
+
+    def by_chords(self, switch: Node, a: Array, b: Array, at_a: Array, at_b: Array) -> tuple[Array, Array]:
+        """Narrower a and b with the same signs: both sides of where chords pass zero, if the signs agree there."""
+        for _ in range(CHORDS):
+            left, right = switch.values(np.concatenate([a, b])).reshape(2, -1)
+            part = np.nan_to_num(left / (left - right), nan=0.5, posinf=0.5, neginf=0.5)
+            guess = a + (b - a) * np.clip(part, 0.0, 1.0)
+            tried = np.array([np.maximum(a, guess - NARROWER * (b - a)), np.minimum(b, guess + NARROWER * (b - a))])
+            before, after = self.sign(switch, tried.ravel()).reshape(2, -1)
+            a, b = np.where(before == at_a, tried[0], a), np.where(after == at_b, tried[1], b)
+        return a, b

@@ -37,6 +37,8 @@ MOST_PARTS: Final = 40
 NARROW: Final = 8
 """Distances of samples within which a piece, or what is around a landmark, is looked at more closely."""
 FIVE: Final = np.arange(5)[:, None]
+THIRD: Final = np.array([-1.0, 3.0, -3.0, 1.0])
+"""Weights of a third difference."""
 LEAST: Final = 40
 """Points between two breaks, at least."""
 CLOSEST: Final = 1e-10
@@ -58,6 +60,8 @@ NEARER: Final = 1e3
 """How far off it is looked for landmarks too, more closely."""
 WIDTHS: Final = 8.0
 """How many of its widths on each side of a landmark matter."""
+MOST_CUT_PERIODS: Final = 2000
+"""Periods of a wave, about zero, within which an integral is cut where it switches."""
 TAIL: Final = 7
 """How often a tail is cut, each time so many times farther from its landmark."""
 
@@ -282,7 +286,18 @@ def cuts(function: Function) -> Array:
     widths = spread(tree(function.program), marks)
     far = WIDTHS ** np.arange(TAIL)
     around = [(marks + part * widths).ravel() for part in (*-far, 0.0, *far)]
-    return np.unique(np.concatenate([function.breakpoints(-FAR, FAR), *around]))
+    return np.unique(np.concatenate([function.breakpoints(-FAR, FAR), _waved_switches(function), *around]))
+
+
+def _waved_switches(function: Function) -> Array:
+    """Where a function switches with a wave that is too long to be followed everywhere: about zero, where it begins."""
+    assert function.program is not None
+    root, far = tree(function.program), FAR
+    if not switches_too_often(root, -far, far):
+        return np.zeros(0)
+    while switches_too_often(root, -far, far, MOST_CUT_PERIODS):
+        far *= 0.5
+    return function.breakpoints(-far, far)
 
 
 def _window(values: Callable[[Array], Array], low: float, high: float, rough_by: float) -> tuple[Bounds, bool]:
@@ -534,22 +549,21 @@ def _limits(y: Array, spacing: float, least: float, rough_by: float | None = Non
     stride, limits = 1, np.full(len(y) - 1, np.inf)
     while (len(y) - 1) % (2 * stride) == 0 and (len(y) - 1) // (2 * stride) >= 4:
         stride *= 2
-    while True:
-        rough = _rough(y[::stride], least, rough_by)
-        if len(rough):
-            limits.reshape(-1, stride)[rough] = 4.0 * stride * spacing
-        if stride == 1:
-            return limits, rough
-        stride //= 2
+    with np.errstate(over="ignore", invalid="ignore"):  # of values near the largest number
+        while True:
+            rough = _rough(y[::stride], least, rough_by)
+            if len(rough):
+                limits.reshape(-1, stride)[rough] = 4.0 * stride * spacing
+            if stride == 1:
+                return limits, rough
+            stride //= 2
 
 
 def _rough(y: Array, least: float, rough_by: float | None) -> NDArray[np.intp]:
     """Cells in which five values in a row do not lie on a cubic; some of them several times."""
-    with np.errstate(over="ignore", invalid="ignore"):  # of values near the largest number
-        fourth = y[1:] - y[:-1]
-        for n in range(len(fourth) - 1, len(fourth) - 4, -1):  # differences of differences, in place
-            np.subtract(fourth[1 : n + 1], fourth[:n], out=fourth[:n])
-    fourth = np.abs(fourth[: len(y) - 4], out=fourth[: len(y) - 4])
+    # Of first differences, which are exact where values are near to each other: a constant has none.
+    fourth = np.correlate(y[1:] - y[:-1], THIRD)
+    np.abs(fourth, out=fourth)
     # The range of five values counts beyond `least` only, and few exceed that: only their range is looked at.
     bad = (fourth > (ROUGH * least if rough_by is None else rough_by)).nonzero()[0]
     if not len(bad):

@@ -22,6 +22,7 @@ CROSSED = 1e-6  # real part, relative to the size of the spectrum, up to which a
 COARSE = 1e-3  # part of an interval at which a search by counting becomes one for the zero of a smooth function
 SUBDIVISIONS = 12
 LOOKS = 4  # halvings of an interval in which a root may have come and gone
+NEARBY = 1e-6  # part of an interval by which rounding may separate values
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ def critical_values(
     """Find the values of a parameter at which roots pass through the imaginary axis.
 
     Ignorable roots, which stay there, are split off beforehand. Where a root moves farther between two neighbouring
-    points than it is away from the axis, which it may have crossed and crossed back, further points are looked at, up
-    to sixteen in an interval; what happens twice between these is overlooked.
+    points than it is away from the axis, which it may have crossed and crossed back, further points are looked at: up
+    to sixteen in an interval, and up to four thousand where its real part bends towards the axis.
 
     Parameters
     ----------
@@ -148,7 +149,8 @@ class _Search:
                 middle = 0.5 * (a + b)
                 return self.between(a, middle, depth + 1) + self.between(middle, b, depth + 1)
             found = list(self._counted(a, b))
-        if not found and depth < LOOKS and self._may_have_crossed(first, last):
+        doubtful = self._may_have_crossed(first, last) if depth < LOOKS else self._bends_across(a, b)
+        if not found and depth < SUBDIVISIONS and doubtful:
             middle = 0.5 * (a + b)
             return self.between(a, middle, depth + 1) + self.between(middle, b, depth + 1)
         return found
@@ -161,6 +163,28 @@ class _Search:
             and abs(first.roots[i] - last.roots[j]) > min(abs(first.roots[i].real), abs(last.roots[j].real))
             for i, j in partners(first, last)
         )
+
+    def _bends_across(self, a: float, b: float) -> bool:
+        """Whether a real part, which has one sign at both ends, bends so much beside them that it may change it twice.
+
+        A parabola through it here and at the next value beside leaves its chord by an eighth of the second difference;
+        a real part that is not larger than the whole difference is in doubt.
+        """
+        first, last, width = self.at(a), self.at(b), b - a
+        pairs = [(i, j) for i, j in partners(first, last) if first.signs[i] * last.signs[j] > 0]
+        for here, other, beside in ((0, 1, a - width), (1, 0, b + width)):
+            known = [value for value in self.known if abs(value - beside) < NEARBY * width]
+            if not known or not pairs:
+                continue
+            ends, there = (first, last), self.known[known[0]]
+            partner = dict(partners(ends[here], there))
+            for pair in pairs:
+                if pair[here] in partner:
+                    near, far = (ends[k].roots[pair[k]].real for k in (here, other))
+                    bend = abs(there.roots[partner[pair[here]]].real - 2.0 * near + far)
+                    if min(abs(near), abs(far)) < bend:
+                        return True
+        return False
 
     def _followed(self, a: float, b: float, i: int, j: int) -> CriticalValue | None:
         """Where the root i of the spectrum at a, which is the root j at b, passes; None if it was mistaken."""

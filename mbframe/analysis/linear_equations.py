@@ -18,6 +18,7 @@ from ..equations.equations import Equations
 from ..equations.tables import Table
 from ..markers import AXIS, converted
 from ..rotations import matrix_from_vector, skew
+from ..solvers.starting import extent
 from ..state import State
 from .own_states import acting_states
 from .own_states import places as places_of
@@ -133,6 +134,11 @@ class OperatingPoint:
         q, v, z = eq.split(eq.coordinates(state) if y is None else y)
         v_rate, multipliers = eq.accelerate(state.t, q, v, z)
         return cls(eq, state, q, v, z, v_rate, multipliers, eq.work.z_rate.copy())
+
+    @cached_property
+    def size(self) -> float:
+        """How large the model is in this state, m."""
+        return extent(self.eq, self.state)
 
     @cached_property
     def accelerations(self) -> dict[str, tuple[Array, Array]]:

@@ -21,7 +21,7 @@ from .assemble import consistent
 from .inputs import input_signals
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations, on_bodies
 from .outputs import output_signals
-from .range_warnings import warn_of_flexible
+from .range_warnings import warn_of_bent, warn_of_flexible, warn_of_kinks
 from .reduction import reduce
 from .reuse import borrowed
 from .root_words import report
@@ -190,6 +190,8 @@ def _linearized(
     point = OperatingPoint.at(eq, chosen, y)
     check_steady(point, turning)
     warn_of_flexible(eq, chosen, 3)
+    warn_of_bent(eq, chosen, 3)
+    warn_of_kinks(eq, 3)
     if n_modes is not None:
         if n_modes < 1 or len(inputs) or len(outputs):
             message = (
@@ -471,6 +473,7 @@ class Linearization:
                 m.angular_velocity + phi_rate + np.cross(phi.real, m.angular_velocity),
                 m.modal_coordinates + (amplitude * part.modal).real,
                 m.modal_velocities + (mode.eigenvalue * amplitude * part.modal).real,
+                m.axes,
             )
         own = dict(self.state.element_states)
         for name, change in mode.element_states.items():

@@ -95,7 +95,7 @@ def _rounded(point: OperatingPoint, frame: TurningFrame) -> dict[str, tuple[floa
     loads = np.abs(P.T @ point.eq.work.force)
     motions = np.ones(e.size)
     for name, place in e.places.items():
-        motions[place.start : place.start + 3] = extent(point.eq, point.state)
+        motions[place.start : place.start + 3] = point.size
         motions[place.start + 6 : place.stop] = np.abs(point.state.motions[name].modal_coordinates)
     left = BALANCED * loads + POSITIONED * (np.abs(e.stiffness) @ motions)
     found = {}
@@ -128,7 +128,7 @@ def inexact(point: OperatingPoint, frame: TurningFrame) -> float:
     eq, state = point.eq, point.state
     residual, rate = eq.violation(state.t, np.concatenate([point.q, point.v, point.z]))
     speed = _largest(state, np.zeros(3))[0]
-    found = [np.linalg.norm(residual) / max(1.0, extent(eq, state)), np.linalg.norm(rate) / max(1.0, speed)]
+    found = [np.linalg.norm(residual) / max(1.0, point.size), np.linalg.norm(rate) / max(1.0, speed)]
     for sizes, limit in zip(zip(*unsteadiness(point, frame).values(), strict=True), _limits(point, frame), strict=True):
         found.append(max(sizes) / limit)
     return float(max(found))
@@ -138,14 +138,14 @@ def pace(point: OperatingPoint, frame: TurningFrame) -> float:
     """How fast things happen, 1/s: rates of the turn, of spins, and of a pendulum as long as the model."""
     gravity = float(np.linalg.norm(point.eq.system.gravity))
     spin = _largest(point.state, np.zeros(3))[1]
-    return float(max(abs(frame.rate), spin, np.sqrt(gravity / extent(point.eq, point.state))))
+    return float(max(abs(frame.rate), spin, np.sqrt(gravity / point.size)))
 
 
 def _limits(point: OperatingPoint, frame: TurningFrame) -> tuple[float, float]:
     """Sizes of acceleration and angular acceleration in which an unsteady part is measured."""
     gravity = float(np.linalg.norm(point.eq.system.gravity))
     speed, spin = _largest(point.state, np.zeros(3))
-    size = extent(point.eq, point.state)
+    size = point.size
     turn = abs(frame.rate) if abs(frame.rate) > STILL * spin else 0.0
     linear = max(gravity, turn * max(speed, spin * size)) or 1.0
     return linear, linear / size
@@ -191,16 +191,17 @@ def advanced(state: State, frame: TurningFrame, duration: float) -> State:
             R @ m.angular_velocity,
             m.modal_coordinates,
             m.modal_velocities,
+            m.axes,
         )
         for name, m in state.motions.items()
     }
     return State(state.t + duration, motions, state.element_states, state.dimension)
 
 
-def until_turned(eq: Equations, state: State, frame: TurningFrame) -> float:
-    """A time in which the fastest body turns by about 1 rad against the frame; 0 at rest."""
+def until_turned(eq: Equations, state: State, frame: TurningFrame, size: float | None = None) -> float:
+    """A time in which the fastest body turns by about 1 rad against the frame; 0 at rest. `size`: of the model, m."""
     speed, spin = _largest(state, frame.angular_velocity)
-    size = extent(eq, state)
+    size = extent(eq, state) if size is None else size
     # Velocities that are rounding would lead to a time in which rounding is all that is left.
     still = STILL * (max(np.sqrt(np.linalg.norm(eq.system.gravity) / size), abs(frame.rate)) or 1.0)
     spin, speed = (spin if spin > still else 0.0), (speed if speed > still * size else 0.0)
@@ -251,7 +252,7 @@ def _spinning_flexible(point: OperatingPoint, names: list[str]) -> FlexibleBody 
 
 def _changed(point: OperatingPoint, frame: TurningFrame, here: LinearEquations, basis: Array) -> dict[str, float]:
     """How much the coefficients of each body change along the motion, in relative terms; empty if they do not."""
-    duration = until_turned(point.eq, point.state, frame)
+    duration = until_turned(point.eq, point.state, frame, point.size)
     moving = duration > 0.0
     if not moving:
         elements = [*point.eq.system.forces, *point.eq.system.joints]

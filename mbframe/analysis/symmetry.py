@@ -243,7 +243,10 @@ def _candidates(
         velocity, acceleration = rate - S @ motion, bent - 2.0 * S @ rate + S @ S @ motion
     # A turn of everything and the opposite spins of all are no motion at all: keep what is independent.
     lengths = np.sqrt((motion * motion).sum(axis=0))
+    still = lengths == 0.0  # a turn of a point about itself
+    lengths[still] = 1.0
     states = np.concatenate([motion, velocity]).T / lengths[:, None]
+    states[still] = 0.0
     kept: list[int] = []
     basis = np.zeros_like(states)  # rows
     for k, row in enumerate(states):

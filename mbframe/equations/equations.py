@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,6 +76,14 @@ def strategy_error(strategy: Strategy, cause: BaseException, t: float) -> Except
     return error
 
 
+@cache
+def _rare_stages() -> dict[str, StageOnDemand]:
+    """Stages that are hardly ever called where no equations depend on each other."""
+    rare = {"share": factorization.share, "spread": factorization.spread, "weigh": bodywise.weigh}
+    fields: Any = codes.WORK.fields
+    return {name: StageOnDemand(stage, fields[name][1]) for name, stage in rare.items()}
+
+
 class Equations:
     """The equations of a system in a choice of coordinates.
 
@@ -123,10 +131,7 @@ class Equations:
         self.work["settle"] = dynamics.settle_friction.address if self.stages.reactive else 0
         for stage in ("eliminate", "factorize", "solve"):
             self.work[stage] = getattr(factorization, stage).address
-        # Where no equations depend on each other these are hardly ever called.
-        rare = {"share": factorization.share, "spread": factorization.spread, "weigh": bodywise.weigh}
-        self._on_demand = [StageOnDemand(stage, partial(self.work.__setitem__, name)) for name, stage in rare.items()]
-        for name, on_demand in zip(rare, self._on_demand, strict=True):
+        for name, on_demand in _rare_stages().items():
             self.work[name] = on_demand.address
         self.work["bodywise"] = bodywise_record(t)
         self.work["augmented"] = dynamics.accelerate_augmented.address
@@ -180,7 +185,8 @@ class Equations:
             position, rotation = b.formulation.poses(q[:, b.q_slice])
             velocity, omega = b.formulation.twists(q[:, b.q_slice], v[:, b.v_slice])
             modal = (part[0].copy() for part in b.formulation.deformations(q[:, b.q_slice], v[:, b.v_slice]))
-            motions[b.body.name] = Motion(position[0].copy(), rotation[0], velocity[0].copy(), omega[0], *modal)
+            motion = Motion(position[0].copy(), rotation[0], velocity[0].copy(), omega[0], *modal)
+            motions[b.body.name] = replace(motion, axes=b.formulation.axes) if b.formulation.axes else motion
         states = {name: z[0, place].copy() for name, place, _ in self.tables.own_states()}
         return State(float(t), motions, states, self.system.dimension)
 
@@ -429,9 +435,9 @@ class Equations:
 
     def python_error(self, t: float) -> Exception:
         """What Python code in a stage raised."""
-        for stage in self._on_demand:
-            if stage.raised:
-                raise stage.raised.pop()
+        for stage in _rare_stages().values():
+            if (raised := stage.raised()) is not None:
+                raise raised
         for strategy in self._strategies.values():
             if strategy.python is not None and strategy.python.raised:
                 return strategy_error(strategy, strategy.python.raised.pop(), t)

@@ -19,9 +19,9 @@ from ..functions import Function
 from ..kernels import axes, bindings, counters, loops, programs, user
 from ..kernels.compile import PythonStage, Stage, run_stage
 from ..kernels.planar import spatial_methods
-from ..kernels.workspace import DRIVE
+from ..kernels.workspace import DRIVE, DYNAMICS
 from .followers import may_count
-from .tables import NumberedConstraint, Table, Tables, rate_gradient, users_methods
+from .tables import NumberedBody, NumberedConstraint, Table, Tables, rate_gradient, users_methods
 from .user import (
     NO_VALUE,
     Caller,
@@ -303,6 +303,8 @@ class Stages:
 
     def user_error(self, t: float) -> SimulationError:
         """The error that a user's method raised, with its own traceback as the cause."""
+        if int(self.work["culprit"]) < 0:
+            return self._kernel_error(t)
         all_stages = self.evaluation + self.energies
         stage = all_stages[int(self.work["culprit_stage"])]
         cause: BaseException | None = None
@@ -326,6 +328,38 @@ class Stages:
         failure = SimulationError(f"{method} raised {what}", time=t, culprit=self._label(element))
         failure.__cause__ = cause
         return failure
+
+    def _kernel_error(self, t: float) -> SimulationError:
+        """The error that a kernel of a user's formulation raised, found by calling all of them once more in Python."""
+        theirs = [table for table in self.tables.body_tables if not is_ours(table.type)]
+        bodies = [(table.type, row, b) for table in theirs for row, b in zip(table.rows, table.elements, strict=True)]
+        for kind, row, b in bodies:
+            for name, kernel, arguments in self._kernel_calls(kind, row, b):
+                try:
+                    kernel(*arguments)
+                except Exception as cause:
+                    what = f"{name} raised {type(cause).__name__}: {cause}{_line_of(cause)}"
+                    error = SimulationError(what, time=t, culprit=f"{kind.__name__} of {b.body}")
+                    error.__cause__ = cause
+                    return error
+        names = ", ".join(sorted({table.type.__name__ for table in theirs}))
+        return SimulationError("a kernel raised an error that Python does not repeat", time=t, culprit=names)
+
+    def _kernel_calls(self, kind: Any, row: Any, b: NumberedBody) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
+        """The kernels of a body's formulation with their arguments at the last state; what they write is forgotten."""
+        n_q, n_v, n_rows = b.formulation.n_q, b.formulation.n_v, b.formulation.n_intrinsic
+        q, v = self.work.q[b.q_slice].copy(), self.work.v[b.v_slice].copy()
+        frame, full = np.zeros((3, b.formulation.n_frame)), DYNAMICS
+        yield "prepare", kind.prepare, (row, q, frame)
+        yield "regular", kind.regular, (row, q, frame)
+        for k in range(b.first_marker, b.first_marker + len(b.markers)):
+            yield "place", kind.place, (row, q, v, frame, self.tables.markers[k].copy(), np.zeros((12, n_v)), full)
+        yield "rates", kind.rates, (row, q, v, np.zeros(n_q))
+        yield "inertia", kind.inertia, (row, q, v, frame, np.zeros((n_v, n_v)), np.zeros(n_v))
+        if n_rows:
+            rows = (np.zeros(n_rows) for _ in range(3))
+            yield "intrinsic", kind.intrinsic, (q, v, *rows, np.zeros((n_rows, n_v)), full)
+        yield "normalize", kind.normalize, (row, q)
 
     def function_error(self, t: float) -> SimulationError | None:
         """The error of the first element that has a function without a finite value at the last evaluated state."""

@@ -49,9 +49,12 @@ class Differentiated:
         self.exact = True
 
     def settle(self, arrays: Sequence[Any]) -> None:
-        """Find out at a sample whether the function takes jets."""
+        """Find out at a sample whether the function takes jets.
+
+        Writing a jet into an array of floats is a ValueError of numpy, which functions of forces turn into NaN.
+        """
         try:
-            jets.derivatives(self.function, arrays, order=2)
+            self.exact = bool(np.isfinite(jets.derivatives(self.function, arrays, order=2)[0]).all())
         except Exception:  # whatever the user's code raises when it is given another array type
             self.exact = False
 

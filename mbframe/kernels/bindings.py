@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import axes, loops, tangent, user, velocity_tangent
-from .compile import Stage, jitted, specialize
+from .compile import Stage, called_by_stages, jitted, specialize
 
 
 def _bound(loop: Stage, kernels: Any, cached: bool, row: np.dtype, *names: str, **sizes: int) -> Stage:
@@ -19,11 +19,18 @@ def _bound(loop: Stage, kernels: Any, cached: bool, row: np.dtype, *names: str, 
 
 
 def _over_bodies(loop: Stage, kernels: Any, cached: bool, row: np.dtype, *names: str) -> Stage:
-    """A loop over the bodies of a formulation; if they differ in size, it reads sizes from the rows."""
+    """A loop over the bodies of a formulation; if they differ in size, it reads sizes from the rows.
+
+    Kernels of a user may raise, by an index out of bounds for example: then the stage ends with `USER_METHOD`.
+    """
     sizes = {"N_Q": kernels.n_q, "N_V": kernels.n_v, "N_FRAME": kernels.n_frame}
     if kernels.sized_by_body:
         sizes = dict.fromkeys(sizes, 0)
-    return _bound(loop, kernels, cached, row, *names, **sizes, N_INTRINSIC=kernels.n_intrinsic)
+    stage = _bound(loop, kernels, cached, row, *names, **sizes, N_INTRINSIC=kernels.n_intrinsic)
+    if cached:
+        return stage
+    bound = f"{stage.function.__module__}.{stage.function.__qualname__} at {id(stage):x}"  # which is kept
+    return specialize(user.guarded, bound, False, LOOP=called_by_stages(stage.function))
 
 
 def body_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:

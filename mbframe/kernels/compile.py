@@ -21,6 +21,7 @@ import logging
 import os
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -188,6 +189,12 @@ def callable_from_python(function: Callable) -> Any:
     return njit(error_model="numpy")(jitted(function).py_func)
 
 
+@cache
+def called_by_stages(function: Callable) -> Any:
+    """A bound stage compiled so that another one can call it."""
+    return njit(nogil=True, error_model="numpy")(function)
+
+
 def rebound(function: Callable, qualname: str, names: dict[str, Any]) -> FunctionType:
     """A function with some of its global names bound."""
     bound = FunctionType(
@@ -212,6 +219,11 @@ class Stage:
         self.function = function
         self.cached = cached
         self._compiled: Any = None
+
+    @property
+    def compiled(self) -> bool:
+        """Whether its address is at hand."""
+        return self._compiled is not None
 
     @property
     def address(self) -> int:
@@ -293,23 +305,36 @@ class PythonStage:
 class StageOnDemand:
     """A stage that is compiled when another stage first calls it: for what few models need.
 
-    `compiled` is told its address, to put it in the place of this one.
+    `place` is where in the workspace the other stage finds its address (bytes), to put the compiled one there. One
+    object serves all workspaces of the process: to make what compiled code can call costs more than it looks.
     """
 
-    def __init__(self, stage: Stage, compiled: Callable[[int], None]) -> None:
+    def __init__(self, stage: Stage, place: int) -> None:
         def trampoline(t: float, work: int, data: int, n: int) -> int:
             try:
-                compiled(stage.address)
+                ctypes.c_int64.from_address(work + place).value = stage.address
                 return run_stage(stage.address, t, work, data, n)
             except BaseException as error:  # as in PythonStage
-                self.raised.append(error)
+                self._told.error = error
                 return PythonStage.FAILED
 
-        self.raised: list[BaseException] = []
+        self._stage = stage
+        self._told = threading.local()  # runs of several threads share this stage
         self._callback = CALLBACK(trampoline)
         address = ctypes.cast(self._callback, ctypes.c_void_p).value
         assert address is not None
-        self.address: int = address
+        self._trampoline: int = address
+
+    @property
+    def address(self) -> int:
+        """What to call: the stage itself once it is compiled."""
+        return self._stage.address if self._stage.compiled else self._trampoline
+
+    def raised(self) -> BaseException | None:
+        """What went wrong in the last call by this thread, told once."""
+        error = getattr(self._told, "error", None)
+        self._told.error = None
+        return error
 
 
 def run_stage(address: int, t: float, work: int, data: int, n: int) -> int:

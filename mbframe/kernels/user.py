@@ -34,7 +34,7 @@ CENTRAL = np.array([4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0])
 
 ROW: np.dtype = np.dtype("f8")
 EQUATIONS = STATES = 0
-residual = gradient = curvature = velocity_residual = wrench = state_rate = energy = None
+residual = gradient = curvature = velocity_residual = wrench = state_rate = energy = LOOP = None
 
 
 def constraint_fields(equations: int) -> list[tuple]:
@@ -49,6 +49,19 @@ def constraint_fields(equations: int) -> list[tuple]:
 
 
 FORCE_ROW = np.dtype([*LINK_FIELDS, ("force", "f8", (3,)), ("torque", "f8", (3,))], align=True)
+
+
+@Stage
+def guarded(t, work, table, n):
+    """A loop over the bodies of a user's formulation, whose kernels may raise: no element is to blame. Binds LOOP."""
+    status = OK
+    try:
+        status = LOOP(t, work, table, n)
+    except Exception:
+        status = USER_METHOD
+    if status == USER_METHOD:
+        workspace(work).culprit = -1
+    return status
 
 
 @Stage

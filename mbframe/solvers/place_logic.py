@@ -3,7 +3,7 @@
 What a method compares, limits or rounds, or a hill such as exp(-((x - 7)/0.001)**2), may make a force act in a narrow
 place, which long steps pass unseen. Only what follows from positions and axes counts: laws of velocities, such as
 friction, switch without a place. A comparison with a tiny number guards a division and counts neither. Plain functions
-that a method calls are read too. What other methods of the element do, and compiled libraries such as a spline of
+that a method calls, and other methods of the element, are read too. What compiled libraries do, such as a spline of
 SciPy, stays unseen.
 """
 
@@ -41,24 +41,27 @@ def place_logic(eq: Equations) -> Iterator[tuple[Element, str]]:
     """Users' forces whose methods switch at places, and the names of these methods."""
     for table in eq.tables.force_tables:
         users = users_methods(table.type)
-        names = [name for name in METHODS if name in users and switches_at_places(getattr(table.type, name))]
+        names = [name for name in METHODS if name in users and switches_at_places(table.type, name)]
         for f in table.elements:
             yield from ((f.force, name) for name in names)
 
 
 @cache
-def switches_at_places(method: Any) -> bool:
+def switches_at_places(owner: type, name: str) -> bool:
     """Whether a method compares, limits or rounds what follows from the place of its markers, or has a hill there."""
-    function = inspect.unwrap(method)
+    function = inspect.unwrap(getattr(owner, name))
     code = getattr(function, "__code__", None)
     if code is None or code.co_argcount < 4:
         return False
     markers = set(code.co_varnames[2:4])
-    return _switches(function, markers, markers, DEEPEST)
+    return _switches(function, owner, markers, markers, DEEPEST)
 
 
-def _switches(function: Any, derived: set[str], markers: set[str], depth: int) -> bool:
-    """Whether a function switches by something that follows from the variables `derived`; `markers` are markers."""
+def _switches(function: Any, owner: type, derived: set[str], markers: set[str], depth: int) -> bool:
+    """Whether a function switches by something that follows from the variables `derived`; `markers` are markers.
+
+    `owner` is the class of the element that it is called for.
+    """
     try:
         root = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):  # its code alone: whether it has any comparison or choice
@@ -67,24 +70,50 @@ def _switches(function: Any, derived: set[str], markers: set[str], depth: int) -
     reader = _Reader(set(derived), markers)
     while reader.grows(root):
         pass
-    return any(reader.switches(node) or _calls(node, function, reader, depth) for node in ast.walk(root))
+    return any(reader.switches(node) or _calls(node, function, owner, reader, depth) for node in ast.walk(root))
 
 
-def _calls(node: ast.AST, function: Any, reader: _Reader, depth: int) -> bool:
+def _calls(node: ast.AST, function: Any, owner: type, reader: _Reader, depth: int) -> bool:
     """Whether a node calls a function of the user, with something that follows from a place, which switches by it."""
-    if not isinstance(node, ast.Call) or depth == 0 or not any(map(reader.follows, node.args)):
+    if not isinstance(node, ast.Call) or depth == 0:
         return False
-    called = function.__globals__.get(node.func.id) if isinstance(node.func, ast.Name) else None
+    values: dict[str | None, ast.expr] = {keyword.arg: keyword.value for keyword in node.keywords}
+    if not any(map(reader.follows, (*node.args, *values.values()))):
+        return False
+    called, bound = _called(node.func, function, owner)
     if not isinstance(called, FunctionType) or (called.__module__ or "").startswith("mbframe."):
         return False
-    names = called.__code__.co_varnames[: called.__code__.co_argcount]
-    given = {name for name, value in zip(names, node.args, strict=False) if reader.follows(value)}
-    markers = {
-        name
-        for name, value in zip(names, node.args, strict=False)
-        if isinstance(value, ast.Name) and value.id in reader.markers
-    }
-    return _switches(called, given, markers, depth - 1)
+    names = called.__code__.co_varnames[: called.__code__.co_argcount + called.__code__.co_kwonlyargcount]
+    values |= dict(zip(names[1:] if bound else names, node.args, strict=False))
+    given = {name for name, value in values.items() if name is not None and reader.follows(value)}
+    markers = {name for name in given if getattr(values[name], "id", None) in reader.markers}
+    return _switches(called, owner, given, markers, depth - 1)
+
+
+def _called(called: ast.expr, function: Any, owner: type) -> tuple[Any, bool]:
+    """The function that is meant, and whether it is given the element first: a function of the module, or a method."""
+    if isinstance(called, ast.Name):
+        return function.__globals__.get(called.id), False
+    if not isinstance(called, ast.Attribute):
+        return None, False
+    name = called.value.id if isinstance(called.value, ast.Name) else ""
+    by_class = name == owner.__name__
+    above = isinstance(called.value, ast.Call) and getattr(called.value.func, "id", "") == "super"
+    if not above and not by_class and name not in function.__code__.co_varnames[:1]:
+        return None, False
+    below = function if above else None
+    for kind in owner.__mro__:
+        found = vars(kind).get(called.attr)
+        if below is not None:  # what `super()` means comes after the class of the method that says so
+            below = None if below in map(_plain, vars(kind).values()) else below
+        elif found is not None:
+            return _plain(found), not by_class and not isinstance(found, staticmethod)
+    return None, False
+
+
+def _plain(method: Any) -> Any:
+    """The function behind a method."""
+    return inspect.unwrap(getattr(method, "__func__", method))
 
 
 class _Reader:

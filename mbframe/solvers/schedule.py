@@ -17,6 +17,7 @@ from ..equations.workspace import Record
 from ..errors import MbframeError, ModelError, Problem
 from ..expression_trees import spread, switches_too_often, tree
 from ..features import FAR, WIDTHS, Bounds, Features, changing, features, landmarks_anywhere, margin, values_of, waves
+from ..forces.base import ForceElement
 from ..functions import Function
 from ..kernels.programs import PROGRAM
 from ..kernels.schedule import SCHEDULE, WATCHED
@@ -328,10 +329,8 @@ def _breaks(jumps: list[float], nodes: list[float], start: float, end: float) ->
     return np.array(rows).reshape(-1, 4)
 
 
-def _watched(
-    eq: Equations, start: float, end: float
-) -> Iterator[tuple[Element, str, Function, tuple[float, float], int, Bounds]]:
-    """Functions whose argument follows the motion: the way of it, its address, how far it may go at once."""
+def laws(eq: Equations) -> Iterator[tuple[ForceElement, str, Function, int]]:
+    """Functions of forces whose argument follows the motion, and the address of that argument in compiled code."""
     within: Any = PROGRAM.fields
     for table in eq.tables.force_tables:
         fields: Any = table.rows.dtype.fields
@@ -340,13 +339,19 @@ def _watched(
                 function = getattr(f.force, name)
                 if not isinstance(function, Function) or (variables or function.variables) == ("t",):
                     continue
-                way = f.force.way(name, start, end) or _way(function)
-                if name not in fields or way is None or not table.rows[name][k]["n_code"]:
-                    continue
-                bounds = changing(function, *way)
-                if len(bounds.places):
-                    argument = table.rows[k : k + 1].ctypes.data + fields[name][1] + within["argument"][1]
-                    yield f.force, name, function, way, argument, bounds
+                if name in fields and table.rows[name][k]["n_code"]:
+                    address = table.rows[k : k + 1].ctypes.data + fields[name][1] + within["argument"][1]
+                    yield f.force, name, function, address
+
+
+def _watched(
+    eq: Equations, start: float, end: float
+) -> Iterator[tuple[Element, str, Function, tuple[float, float], int, Bounds]]:
+    """Laws with the way of their argument, its address, and how far it may go at once."""
+    for force, name, function, address in laws(eq):
+        way = force.way(name, start, end) or _way(function)
+        if way is not None and len((bounds := changing(function, *way)).places):
+            yield force, name, function, way, address, bounds
 
 
 def _stops(eq: Equations) -> Iterator[tuple[int, Bounds]]:

@@ -22,12 +22,12 @@ from ..state import State
 from ..system import System
 from .acceleration import Acceleration, AugmentedFormulation
 from .events import Event
-from .integrators import DormandPrince, Integrator, RungeKutta4
+from .integrators import DormandPrince, GeneralizedAlpha, Integrator, RungeKutta4
 from .output import refuse_rows
 from .progress import reporter
 from .run import Run
 from .schedule import scheduled
-from .stabilization import DirectCorrection, Stabilization
+from .stabilization import CoordinatePartitioning, DirectCorrection, Stabilization
 from .starting import (
     assembled,
     clamped_points,
@@ -117,6 +117,8 @@ def simulate(
     elif output is None and (longest := getattr(chosen, "max_step", None)) is not None:
         refuse_rows(eq, (float(t_end) - start) / longest, "max_step")
     info = Info(warnings=list(eq.notices))
+    if eq.n_rows:
+        info.warnings += lost_order(chosen, stabilization)
     y, moved = assembled(eq, begin or eq.described(), begin is not None)
     info.warnings += moved
     info.warnings += vanishing_equations(eq, start, y)
@@ -166,6 +168,18 @@ def check_combination(
         problems.append(Problem("simulate", "stabilization", message))
     if problems:
         raise ModelError(problems)
+
+
+def lost_order(integrator: Integrator, stabilization: Stabilization | None) -> list[str]:
+    """What to say of a stabilization that takes an order of accuracy from the integrator."""
+    if not isinstance(integrator, GeneralizedAlpha) or not isinstance(stabilization, CoordinatePartitioning):
+        return []
+    if integrator.velocity_level:
+        return []
+    return [
+        f"{stabilization} makes {integrator} a method of order one instead of two: its corrections of velocities act "
+        "like impulses; use GeneralizedAlpha(velocity_level=True), or stabilization=DirectCorrection()"
+    ]
 
 
 def _checked(start: float, t_end: Any, dt: Any, integrator: Integrator, t_eval: Any, events: Any) -> Array | None:

@@ -115,6 +115,15 @@ def test_integral_of_a_jump():
     assert integral(Function("if(x > 0.1, 1000, 0)", ["x"]), 0.7) == pytest.approx(600.0, rel=1e-11)
 
 
+@pytest.mark.parametrize("x", [0.7, -3.3])
+def test_integral_of_what_switches_with_a_wave(x):
+    """5 in the first half of every period: its switches are too many to be known everywhere."""
+    period = 2.0 * np.pi / 300.0
+    whole = np.floor(x / period)
+    expected = 5.0 * (0.5 * period * whole + min(x - whole * period, 0.5 * period))
+    assert integral(Function("if(sin(300*x) > 0, 5, 0)", ["x"]), x) == pytest.approx(expected, rel=1e-11)
+
+
 @pytest.mark.parametrize("width", [1e-2, 1e-4, 1e-7])
 @pytest.mark.parametrize("x", [0.9, -0.9])
 def test_integral_over_something_narrow(width, x):

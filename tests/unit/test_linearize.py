@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -436,3 +437,69 @@ def test_modes_are_found_beside_many_ignorable_roots(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("mbframe.analysis.shift_invert.MOST", 8)
     with pytest.warns(UserWarning, match=r"linearize, n_modes: of the 8 roots .* are ignorable, so that 0 modes"):
         mb.linearize(system, n_modes=2)
+
+
+def damped_by(value: float) -> mb.System:
+    """A mass whose damping is ((value - 0.51)^2 - 0.002^2) N s/m."""
+    system = mb.System("damped", gravity=(0, 0, 0))
+    mass = system.add(mb.PointMass("mass", mass=1.0, position=(1, 0, 0)))
+    system.add(mb.PointOnLineJoint("rail", system.ground, mass, at=(1, 0, 0), axis=(1, 0, 0)))
+    damping = (value - 0.51) ** 2 - 0.002**2
+    spring = mb.SpringDamper("s", system.ground, mass, at_i=(0, 0, 0), at_j=(1, 0, 0), stiffness=40.0)
+    spring.damping_force = f"{damping!r}*v"
+    system.add(spring)
+    return system
+
+
+def test_critical_values_near_to_each_other_are_told_apart() -> None:
+    """Unstable for 0.004 of an interval of 1, a sixteenth of a sixteenth, between two points of the first search."""
+    found = mb.critical_values(damped_by, (0.0, 1.0), points=3)
+    assert [c.value for c in found] == pytest.approx([0.508, 0.512], abs=1e-9)
+    assert [c.direction for c in found] == ["becomes unstable", "becomes stable"]
+
+
+class FillsAnArray(mb.ForceElement):
+    """A spring along x that writes its force into an array of floats, which cannot hold derivatives."""
+
+    stiffness = mb.parameter(7.0, unit="N/m", help="force at one metre")
+
+    def wrench(self, t, i, j):
+        force = np.zeros(3)
+        force[0] = -self.stiffness * (j.position[0] - i.position[0])
+        return force, np.zeros(3)
+
+
+def test_a_force_that_fills_an_array_of_floats_has_a_tangent() -> None:
+    """Its derivatives come from differences; NaN came back, and other things were blamed for it."""
+    system = mb.System("slider", gravity=(0.0, 0.0, 0.0))
+    body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0)))
+    system.add(mb.TranslationalJoint("rail", system.ground, body, at=(0.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0)))
+    system.add(FillsAnArray("spring", system.ground, body, at_i=(0.0, 0.0, 0.0), at_j=(0.0, 0.0, 0.0)))
+    assert np.allclose(mb.linearize(system).eigenvalues, [-1j * np.sqrt(7.0), 1j * np.sqrt(7.0)], atol=1e-7)
+    assert mb.equilibrium(system).kind == "minimum"
+    body.velocity = (1.0, 0.0, 0.0)
+    swung = mb.simulate(system, 1.0, integrator=mb.RadauIIA(rtol=1e-8, atol=1e-10))
+    assert abs(swung.velocity(body)[-1, 0] - np.cos(np.sqrt(7.0))) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("law", "said"),
+    [
+        ("7*sign(x)*abs(x)", r"its slope is 7 just below 0 and 7 just above"),
+        ("if(x > 0, 7*x, 70*x)", r"slope is 70 just below 0 and 7 just above"),
+        ("3*sign(x)", "its value jumps there, from -3"),
+        ("7*x + 1e5*x**3", None),
+        ("7*abs(x + 2)", None),
+    ],
+)
+def test_a_law_that_switches_where_it_is_linearized_is_named(law: str, said: str | None) -> None:
+    """The roots hold on one side only, or on none."""
+    system = mb.System("slider", gravity=(0.0, 0.0, 0.0))
+    body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0)))
+    system.add(mb.TranslationalJoint("rail", system.ground, body, at=(0.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0)))
+    system.add(mb.SpringDamper("spring", system.ground, body, at_i=(-1.0, 0.0, 0.0), at_j=(0.0, 0.0, 0.0), force=law))
+    if said is None and "abs" in law:
+        system.add(mb.PointForce("hold", body, force=(14.0, 0.0, 0.0)))
+    expected = pytest.warns(UserWarning, match=f"SpringDamper.*spring.*force: .*{said}") if said else nullcontext()
+    with expected:
+        mb.linearize(system)

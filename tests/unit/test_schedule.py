@@ -188,6 +188,29 @@ class CallsOther(mb.ForceElement):
         return within(j.position[0]) * i.axes[:, 0], np.zeros(3)
 
 
+class CallsOwnMethod(mb.ForceElement):
+    def law(self, x):
+        return -100.0 if 5.0 < x < 5.01 else 0.0
+
+    def wrench(self, t, i, j):
+        return self.law(j.position[0]) * i.axes[:, 0], np.zeros(3)
+
+
+class CallsStaticMethod(mb.ForceElement):
+    @staticmethod
+    def law(sign, *, x):
+        return sign * np.clip(x, 5.0, 5.01)
+
+    def wrench(self, t, i, j):
+        return self.law(1.0, x=j.position[0]) * i.axes[:, 0], np.zeros(3)
+
+
+class CallsInherited(NarrowPlace):
+    def wrench(self, t, i, j):
+        push, turn = super().wrench(t, i, j)
+        return 2.0 * push, turn
+
+
 class NarrowHill(mb.ForceElement):
     """Smooth, and stepped over all the same."""
 
@@ -199,6 +222,16 @@ class NarrowFraction(mb.ForceElement):
     def wrench(self, t, i, j):
         u = (j.position[0] - 7.3) / 1e-3
         return 100.0 / (1.0 + u**2) * i.axes[:, 1], np.zeros(3)
+
+
+class CallsSmoothMethod(mb.ForceElement):
+    """Its other method switches, by a velocity."""
+
+    def law(self, x, speed):
+        return -3.0 * x + (1.0 if speed > 0.0 else -1.0)
+
+    def wrench(self, t, i, j):
+        return self.law(j.position[0], j.velocity[0]) * i.axes[:, 0], np.zeros(3)
 
 
 class Guarded(mb.ForceElement):
@@ -225,7 +258,10 @@ class DryFriction(mb.ForceElement):
         return push + 2.0 * j.position, np.zeros(3)
 
 
-@pytest.mark.parametrize("force", [NarrowPlace, Touches, CallsOther, NarrowHill, NarrowFraction])
+INSIDE = [CallsOther, CallsOwnMethod, CallsStaticMethod, CallsInherited]
+
+
+@pytest.mark.parametrize("force", [NarrowPlace, Touches, NarrowHill, NarrowFraction, *INSIDE])
 def test_a_method_that_switches_at_a_place_is_warned_of(force: type[mb.ForceElement]) -> None:
     (warning,) = warnings_before(beside(force))
     assert f"{force.__name__} 'force', wrench: it compares or limits what follows from positions" in warning
@@ -233,7 +269,7 @@ def test_a_method_that_switches_at_a_place_is_warned_of(force: type[mb.ForceElem
     assert warnings_before(beside(force), told=True) == []
 
 
-@pytest.mark.parametrize("force", [Guarded, DryFriction, Modulated])
+@pytest.mark.parametrize("force", [Guarded, DryFriction, Modulated, CallsSmoothMethod])
 def test_a_method_that_is_smooth_in_space_is_not_warned_of(force: type[mb.ForceElement]) -> None:
     assert warnings_before(beside(force)) == []
 

@@ -598,3 +598,14 @@ def test_all_zeros_of_an_event_that_swings_within_a_step(integrator: mb.Integrat
     _, (warning,) = times(300.0)
     assert warning.startswith("event 'wave': it passes zero so often")
     assert "max_step=" in warning
+
+
+def test_partitioning_with_generalized_alpha_tells_of_the_lost_order() -> None:
+    """It leaves order one, which nothing else would show."""
+    system, settings = mb.examples.simple_pendulum(), {"stabilization": mb.CoordinatePartitioning()}
+    (warning,) = mb.simulate(system, 0.01, 1e-3, integrator=mb.GeneralizedAlpha(), **settings).info.warnings
+    assert "makes GeneralizedAlpha" in warning
+    assert "order one" in warning
+    assert "velocity_level=True" in warning
+    for integrator in (mb.GeneralizedAlpha(velocity_level=True), mb.RungeKutta4()):
+        assert mb.simulate(system, 0.01, 1e-3, integrator=integrator, **settings).info.warnings == []

@@ -403,3 +403,28 @@ def test_kernels_of_a_formulation_that_raise_are_refused(formulation: mb.Formula
     """What they raise vanishes in compiled code: runs went on with what was left in the arrays."""
     with pytest.raises(mb.ModelError, match=says):
         mb.linearize(mb.examples.heavy_top(), formulation=formulation)
+
+
+ours = mb.NewtonEuler.rates
+
+
+def read_beyond(q: Any, speed: float) -> float:
+    k = 7 if speed > 1.0 else 0
+    return q[k]
+
+
+class BeyondRates(mb.NewtonEuler):
+    """Reads beyond the end of q as soon as the body falls with a metre per second."""
+
+    @staticmethod
+    def rates(body: Any, q: Any, v: Any, q_rate: Any) -> None:
+        ours(body, q, v, q_rate)
+        q_rate[0] += 0.0 * read_beyond(q, abs(v[1]) + abs(v[2]))
+
+
+def test_an_index_beyond_an_array_in_a_kernel_of_a_formulation_is_an_error() -> None:
+    """It vanished in compiled code: what was read came from elsewhere, and the run went on."""
+    says = r"BeyondRates of RigidBody 'body': rates raised IndexError: .*line \d+ of test_users_methods.py"
+    with pytest.raises(mb.SimulationError, match=says) as caught:
+        mb.simulate(falling(), 1.0, formulation=BeyondRates())
+    assert 0.0 < caught.value.time < 1.0
