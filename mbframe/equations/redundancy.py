@@ -65,19 +65,34 @@ def _decomposed(eq: Equations, by_mass: bool = False) -> tuple[Array, Array, Arr
     Turning is scaled by the radii of gyration, or by how far joints are from the body's origin if that is more. Scaled
     `by_mass`, the squares of the singular values are those of J M^-1 J^T with a unit diagonal.
     """
-    mass, jacobian = eq.matrices(dense=True)
-    scaled = jacobian / _units(eq, mass, by_mass)
-    lengths = np.linalg.norm(scaled, axis=1)
-    lengths[lengths <= 1e-12 * lengths.max(initial=0.0)] = 1.0
-    left, found, _ = np.linalg.svd(scaled / lengths[:, None])
+    scaled, lengths = _scaled(eq, by_mass)
+    left, found, _ = np.linalg.svd(scaled)
     sizes = np.zeros(len(left))
     sizes[: len(found)] = found
     return left, sizes, lengths
 
 
-def _units(eq: Equations, mass: Array, by_mass: bool) -> Array:
-    """What velocities are multiplied with, so that they can be compared."""
-    units = np.sqrt(np.diagonal(mass))
+def _singular_values(eq: Equations) -> Array:
+    """Singular values of the scaled J alone."""
+    return np.asarray(np.linalg.svd(_scaled(eq, False)[0], compute_uv=False), float)
+
+
+def _scaled(eq: Equations, by_mass: bool) -> tuple[Array, Array]:
+    """J with comparable velocities and rows of unit length, and the lengths that these had."""
+    mass, jacobian = eq.matrices(dense=True)
+    return _with_unit_rows(jacobian / _units(eq, np.diagonal(mass), by_mass))
+
+
+def _with_unit_rows(matrix: Array) -> tuple[Array, Array]:
+    """A matrix with rows of unit length, and the lengths that these had; rows of rounding stay as they are."""
+    lengths = np.linalg.norm(matrix, axis=1)
+    lengths[lengths <= 1e-12 * lengths.max(initial=0.0)] = 1.0
+    return matrix / lengths[:, None], lengths
+
+
+def _units(eq: Equations, masses: Array, by_mass: bool) -> Array:
+    """What velocities are multiplied with, so that they can be compared; `masses` is the diagonal of M."""
+    units = np.sqrt(masses)
     for b in eq.tables.bodies if not by_mass else ():
         root = units[b.v_slice]
         root /= root[0] or 1.0  # lengths: a heavy body beside a light one is no dependency
@@ -149,7 +164,7 @@ def lost_beside_heavy(eq: Equations, t: float, y: Array) -> list[Any] | None:
     """
     eq.set_state(*eq.split(y))
     eq.run(dynamics.evaluate.address, t, n=DYNAMICS)
-    if not 0 < eq.n_rows <= MOST_TO_CHECK or _decomposed(eq)[1].min() <= NEARLY:
+    if not 0 < eq.n_rows <= MOST_TO_CHECK or eq.n_rows > eq.n_v or _singular_values(eq).min() <= NEARLY:
         return None
     left, sizes, _ = _decomposed(eq, by_mass=True)
     return joints_in(eq, left[:, sizes**2 <= LOST_BY_MASS])
@@ -194,7 +209,9 @@ def misaligned(eq: Equations, t: float, y: Array) -> list[Any]:
     In a position that is singular by itself, as a flat linkage, equations are nearly dependent as well, but no longer
     in a position nearby.
     """
-    if eq.n_rows > MOST_TO_CHECK or not eq.n_rows:
+    if eq.n_rows > MOST_TO_CHECK:
+        return _doubled(eq, t, y)
+    if not eq.n_rows:
         return []
     q, v, z = eq.split(y)
     eq.set_state(q, v, z)
@@ -221,19 +238,95 @@ def _opening(eq: Equations, left: Array, sizes: Array, lengths: Array) -> Array:
     A combination that changes at the rate r while a body turns at the rate 1, or moves by the model's size, opens by
     2 r in half a turn, and all of that may be found in the row with the largest part in it.
     """
+    if not np.any((sizes > EXACT) & (sizes < NEARLY)):
+        return np.zeros(len(sizes))
     mass, jacobian = eq.matrices(dense=True)
-    units, row_sizes = _units(eq, mass, False), eq.work.row_sizes
-    opening = np.zeros(len(sizes))
+    units = _units(eq, np.diagonal(mass), False)
+    return _opened(eq, (left, sizes, lengths), jacobian, units, np.arange(eq.n_rows), np.arange(eq.n_v))
+
+
+def _opened(
+    eq: Equations,
+    parts: tuple[Array, Array, Array],
+    jacobian: Array,
+    units: Array,
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+) -> Array:
+    """The same for some rows and columns of J, from their left vectors, singular values and lengths of rows."""
+    left, sizes, lengths = parts
+    opening, motion = np.zeros(len(sizes)), np.zeros(eq.n_v)
+    held = rows < len(eq.work.row_sizes)
     for k in np.flatnonzero((sizes > EXACT) & (sizes < NEARLY)).tolist():
-        motion = jacobian.T @ (left[:, k] / lengths) / (units**2 * sizes[k])
+        motion[columns] = jacobian.T @ (left[:, k] / lengths) / (units**2 * sizes[k])
         way = 0.0
         for b in eq.tables.bodies:
-            moved, turned = b.formulation.twists(eq.work.q[None, b.q_slice], motion[None, b.v_slice])
-            way = max(way, float(np.linalg.norm(moved)) / eq.size, float(np.linalg.norm(turned)))
-        row = int(np.argmax(np.abs(left[: len(row_sizes), k])))
+            if np.any(motion[b.v_slice]):
+                moved, turned = b.formulation.twists(eq.work.q[None, b.q_slice], motion[None, b.v_slice])
+                way = max(way, float(np.linalg.norm(moved)) / eq.size, float(np.linalg.norm(turned)))
+        row = int(np.argmax(np.where(held, np.abs(left[:, k]), 0.0)))
         part = abs(left[row, k]) * way
-        opening[k] = 2.0 * sizes[k] * lengths[row] / row_sizes[row] / part if part > 0.0 else 0.0
+        opening[k] = 2.0 * sizes[k] * lengths[row] / eq.work.row_sizes[rows[row]] / part if part > 0.0 else 0.0
     return opening
+
+
+def _doubled(eq: Equations, t: float, y: Array) -> list[Any]:
+    """Joints between the same two bodies that nearly repeat each other's equations, in a model of any size.
+
+    Each such group is looked at by itself, here and in a position nearby, as `misaligned` does with whole models.
+    """
+    groups = [group for group in _between_same_bodies(eq) if len(group[0]) > 1]
+    q, v, z = eq.split(y)
+
+    def matrices(at: Array) -> tuple[Any, Array]:
+        eq.set_state(at, v, z)
+        eq.run(dynamics.evaluate.address, t, n=DYNAMICS)
+        mass, jacobian = eq.matrices()
+        return jacobian, _units(eq, mass.diagonal(), False)
+
+    if not groups:
+        return []
+    suspects = []
+    jacobian, units = matrices(q)
+    for joints, rows, bodies in groups:
+        columns = np.concatenate([np.arange(b.v_slice.start, b.v_slice.stop) for b in bodies])
+        part = jacobian[rows][:, columns].toarray()
+        scaled, lengths = _with_unit_rows(part / units[columns])
+        left, found, right = np.linalg.svd(scaled)
+        sizes = np.zeros(len(left))
+        sizes[: len(found)] = found
+        opening = _opened(eq, (left, sizes, lengths), part, units[columns], rows, columns)
+        if np.any((sizes < NEARLY) & ((sizes > DEPENDENT) | (opening > LARGEST_GAP))):
+            free = right[np.count_nonzero(found > NEARLY) :]
+            step = free.T @ np.random.default_rng(0).normal(size=len(free)) / units[columns]
+            step *= NEARBY * min(1.0, eq.size) / (np.abs(step).max(initial=0.0) or 1.0)
+            suspects.append((joints, rows, columns, step, np.count_nonzero(sizes < NEARLY)))
+    named: list[Any] = []
+    for joints, rows, columns, step, count in suspects:
+        whole = np.zeros(eq.n_v)
+        whole[columns] = step
+        jacobian, units = matrices(eq.displaced(q, whole))
+        scaled, _ = _with_unit_rows(jacobian[rows][:, columns].toarray() / units[columns])
+        found = np.linalg.svd(scaled, compute_uv=False)
+        if len(rows) - np.count_nonzero(found >= NEARLY) >= count:
+            named += joints
+    return named
+
+
+def _between_same_bodies(eq: Equations) -> list[tuple[list[Any], NDArray[np.int64], list[Any]]]:
+    """Joints by the bodies between which they are, with the numbers of all their holonomic equations."""
+    owner = eq.tables.marker_bodies()
+    groups: dict[frozenset[int], tuple[dict[Any, None], set[int]]] = {}
+    for c in eq.tables.constraints:
+        pair = frozenset(k for k in (owner[c.i], owner[c.j]) if k >= 0)
+        if pair and not c.constraint.nonholonomic:
+            joints, rows = groups.setdefault(pair, ({}, set()))
+            joints[c.owner] = None
+            rows.update(range(c.rows.start, c.rows.stop))
+    return [
+        (list(joints), np.array(sorted(rows), np.int64), [eq.tables.bodies[k] for k in sorted(pair)])
+        for pair, (joints, rows) in groups.items()
+    ]
 
 
 def _aside(eq: Equations) -> Array:
