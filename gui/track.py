@@ -68,6 +68,8 @@ class Track:
         self.t: Array = np.asarray(result.t, float)
         self.dimension = result.dimension
         self.names = [body.name for body in result.system.bodies]
+        flexible = [body for body in result.described.bodies if isinstance(body, mb.FlexibleBody)]
+        self._axes = {body.name: {"axes": body.axes} for body in flexible}
         self._before = before
         self._known: Stretch | None = None
 
@@ -126,7 +128,8 @@ class Track:
         rotations = matrix_from_quaternion(turned)
         bends = {name: _hermite(eta[i], rate[i], eta[j], rate[j], h, s) for name, (eta, rate) in known.bends.items()}
         motions = {
-            name: Motion(x[k], rotations[k], v[k], spin[k], *bends.get(name, ())) for k, name in enumerate(self.names)
+            name: Motion(x[k], rotations[k], v[k], spin[k], *bends.get(name, ()), **self._axes.get(name, {}))
+            for k, name in enumerate(self.names)
         }
         own = {name: (1.0 - s) * z[i] + s * z[j] for name, z in known.own.items()}
         return State(float(t), motions, own, self.dimension)

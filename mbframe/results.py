@@ -670,7 +670,7 @@ def energies_by_body(
     q, v, z = eq.split(y)
     potential, stored = eq.energies(t, y)
     kinetic = [np.zeros(0)] * len(tables.bodies)
-    for alike in _alike(tables.bodies):
+    for alike in alike_bodies(tables.bodies):
         bodies = [tables.bodies[k] for k in alike]
         properties: Any = masses[alike[0]]
         if len(alike) > 1:
@@ -689,7 +689,7 @@ def energies_by_body(
     return Energy(sum(kinetic, np.zeros(len(t))), potential, works), kinetic
 
 
-def _alike(bodies: Sequence[NumberedBody]) -> Iterable[list[int]]:
+def alike_bodies(bodies: Sequence[NumberedBody]) -> Iterable[list[int]]:
     """Numbers of bodies, those together whose energies one call gives: rigid ones of one formulation."""
     groups: dict[Any, list[int]] = {}
     for k, b in enumerate(bodies):

@@ -40,6 +40,9 @@ class Motion:
 
     Bodies in the plane have them too: the third components of position and velocity are zero, rotation and angular
     velocity are about z. A flexible body also has modal coordinates and their rates; left out, it is not deformed.
+    `axes` says which axes of a flexible body these are, in words: a deformed motion is refused where the body moves in
+    others (by its `frame` or `geometric_stiffening`), in which the same numbers are another motion. Left out, they are
+    those of the body.
     """
 
     position: Array
@@ -48,6 +51,7 @@ class Motion:
     angular_velocity: Array
     modal_coordinates: Array = field(default_factory=lambda: np.zeros(0))
     modal_velocities: Array = field(default_factory=lambda: np.zeros(0))
+    axes: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,9 +86,16 @@ class State:
             if (motion := self.motions.get(body.name)) is None:
                 problems.append(Problem("State", "motions", no_such_body(body.name, self.motions)))
                 continue
-            values = {n: np.array(getattr(motion, n), float) for n in ("modal_coordinates", "modal_velocities")}
-            undeformed = np.zeros(len(body.motion.modal_coordinates))
+            described = body.motion
+            values: dict[str, Any] = {
+                n: np.array(getattr(motion, n), float) for n in ("modal_coordinates", "modal_velocities")
+            }
+            if motion.axes not in ("", described.axes) and any(np.any(given) for given in values.values()):
+                problems.append(Problem(f"State of {body}", "motions", _other_axes(motion.axes, described.axes)))
+                continue
+            undeformed = np.zeros(len(described.modal_coordinates))
             values = {n: given if len(given) else undeformed for n, given in values.items()}
+            values["axes"] = described.axes
             for name in ("position", "rotation", "velocity", "angular_velocity"):
                 rule, given = (AXES if name == "rotation" else POINT), getattr(motion, name)
                 try:
@@ -169,6 +180,14 @@ class State:
         if local_point is None:
             return np.zeros(3)
         return lifted(converted(POINT, local_point, f"State.{asked}", "local_point", self.dimension))
+
+
+def _other_axes(found: str, needed: str) -> str:
+    return (
+        f"found a deformed body seen from {found}; here it is one seen from {needed}, and the same numbers would be "
+        "another motion; set its frame and geometric_stiffening as they were for this state, or make the state again "
+        "with those that it has now"
+    )
 
 
 def nearest_turn(angle: Any, to: float) -> Any:

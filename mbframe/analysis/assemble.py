@@ -301,7 +301,8 @@ class Assembler:
         motions = {}
         for name, m in self._state(q).motions.items():
             velocity, angular, *modal = twists.get(name, still)
-            motions[name] = Motion(m.position, m.rotation, velocity, angular, m.modal_coordinates, *modal)
+            rates = modal[0] if modal else np.zeros(0)
+            motions[name] = Motion(m.position, m.rotation, velocity, angular, m.modal_coordinates, rates)
         return self.eq.split(self.eq.coordinates(State(self.start.t, motions)))[1]
 
     def _step(

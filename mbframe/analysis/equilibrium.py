@@ -119,7 +119,7 @@ def equilibrium(
     eq = Equations(system, formulation or (NewtonEuler() if system.dimension == 3 else PlanarAngle()))
     start = initial.checked(system.bodies) if initial is not None else eq.described()
     still = {
-        name: Motion(m.position, m.rotation, np.zeros(3), np.zeros(3), m.modal_coordinates)
+        name: Motion(m.position, m.rotation, np.zeros(3), np.zeros(3), m.modal_coordinates, axes=m.axes)
         for name, m in start.motions.items()
     }
     at_rest = State(start.t, still, start.element_states, start.dimension)

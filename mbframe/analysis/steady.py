@@ -390,7 +390,8 @@ class Trim:
         """A state with the velocities of the coefficients c."""
         twist = on_bodies(self.places, self._twists(state)[0] @ (self.driving + self.mixed @ c))
         motions = {
-            n: Motion(m.position, m.rotation, *twist[n][:2], m.modal_coordinates) for n, m in state.motions.items()
+            n: Motion(m.position, m.rotation, *twist[n][:2], m.modal_coordinates, axes=m.axes)
+            for n, m in state.motions.items()
         }
         return State(state.t, motions, state.element_states, state.dimension)
 
@@ -528,6 +529,7 @@ def _displaced(state: State, places: dict[str, slice], x: Array) -> State:
             *(m.position + parts[n][0], matrix_from_vector(parts[n][1]) @ m.rotation, m.velocity, m.angular_velocity),
             m.modal_coordinates + parts[n][2],
             m.modal_velocities,
+            m.axes,
         )
         for n, m in state.motions.items()
     }

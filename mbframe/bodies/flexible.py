@@ -31,6 +31,8 @@ ALIKE = 0.95  # where it is pressed almost as much as it is pulled, that is told
 # Slopes, rad, beyond which deflections are off by about 1 %. Linear: a slope a shortens by 1 - cos a = 1 %. With
 # stiffening a - sin a is left, a^2/6 of a; over a body whose slope grows along it that is a^2/18 = 1 %.
 BENT, BENT_STIFFENED = 0.14, 0.42
+TWISTED_ROUND = 0.8  # rad: a round shaft in linear theory has lost 1 % of its first frequency
+COUPLED = 0.02  # of a frequency, by which bending that linear theory does not know changes it
 DRAGGED = 0.02  # of an inertia: a frequency is off by 1 %
 LOST = 0.5  # of the inertia in some motion: deformed twice as much it has none, and a run ends
 ENOUGH = 64  # instants whose bending is looked at: those where a bound of it is largest
@@ -59,7 +61,7 @@ class FlexibleBody(Body):
     by rotation, loads and deflection. Loads are looked for in 64 stored instants spread over the run, and in those of
     the largest accelerations and reactions of up to 1024. With stiffening its frame is that of mean axes, whatever
     `frame` says: poses and rates, described ones and those of states, are of these axes, while modal coordinates mean
-    the same in both. A deformed state of it without stiffening in the frame of a node is another motion with it.
+    the same in both. A deformed state made in other axes is refused, as it is another motion: see `Motion`.
 
     Whatever formulation the rigid bodies have, a flexible one has `FloatingFrame`: 7 + m coordinates, 6 + m velocities.
     """
@@ -112,9 +114,17 @@ class FlexibleBody(Body):
             "formulation",
             key,
             lambda: (StiffenedFrame if self.geometric_stiffening else FloatingFrame)(
-                ModalInertia.of(self.shapes_in_frame, ratios, self.geometric_stiffening, self.modes)
+                ModalInertia.of(self.shapes_in_frame, ratios, self.geometric_stiffening, self.modes), self.axes
             ),
         )
+
+    @property
+    def axes(self) -> str:
+        """Which axes its poses are of, in words; see `Motion`."""
+        reference = self.shapes_in_frame.reference
+        if self.geometric_stiffening:
+            return "mean axes with geometric stiffening"
+        return "mean axes" if reference == "mean" else f"node {reference}"
 
     @property
     def damped(self) -> bool:
@@ -140,6 +150,7 @@ class FlexibleBody(Body):
             *(self.position, self.rotation, self.velocity, self.angular_velocity),
             none if self.modal_coordinates is None else self.modal_coordinates,
             none if self.modal_velocities is None else self.modal_velocities,
+            self.axes,
         )
 
     def unbounded(self, modal_coordinates: Array) -> str:
@@ -230,6 +241,23 @@ class FlexibleBody(Body):
             f"stiffening; {self._remedy}"
         )
 
+    def coupling_remark(self, t: float, straight: Array, bent: Array) -> str:
+        """A warning if what moves along the bent body bends it so that frequencies are others; else nothing.
+
+        `straight` and `bent` are its frequencies by linear theory, and with shapes that become shorter; those of the
+        lower half count, since the others are those of a model with too few shapes in any case.
+        """
+        some = slice(0, -(-len(straight) // 2))
+        off = np.abs(straight[some] / np.maximum(bent[some], np.finfo(float).tiny) - 1.0)
+        if not np.max(off, initial=0.0) > COUPLED:
+            return ""
+        worst = int(off.argmax())
+        return (
+            f"{self} is deformed at t = {t:.6g} s so that what moves along it bends it too, which linear theory "
+            f"does not know: a frequency as its joints hold it is about {bent[worst]:.4g} rad/s instead of "
+            f"{straight[worst]:.4g} rad/s, and others may be as far off; {self._remedy}"
+        )
+
     def bending_remark(self, t: Array, modal_coordinates: Array) -> str:
         """A warning if it is bent or twisted more than its theory holds for at one of some instants; else nothing."""
         limit = BENT_STIFFENED if self.geometric_stiffening else BENT
@@ -309,24 +337,25 @@ class FlexibleBody(Body):
     def _slopes(self) -> Array:
         """(n, 3, m): how nodes turn with the modal coordinates; of a large solid some of the nodes are enough.
 
-        Of beams first about axes across them, for both ends of each, then along them: a twist counts by how unlike the
-        beams are in their two planes of bending, which it turns. It does nothing to a round shaft. Linear theory knows
-        nothing of these turns, so that the whole twist from the node of the frame (in mean axes from the first node)
-        on counts: in a thin strip twisted by a the square of the second bending frequency falls by about 0.9 a^2, the
-        frequency by 1 % at 0.15 rad. With stiffening what nodes turn against mean axes is known to second order.
+        Of beams first about axes across them, for both ends of each, then along them: the whole twist from the node of
+        the frame (in mean axes from the first node) on. Linear theory knows nothing of these turns, so that a twist
+        counts by how unlike the beams are in their two planes of bending: in a thin strip twisted by a the square of
+        the second bending frequency falls by about 0.9 a^2, the frequency by 1 % at 0.15 rad. A round shaft has lost
+        as much of its first frequency at 0.8 rad. With stiffening, which knows these turns to second order, the third
+        frequency of a round shaft has lost 1 % at 0.42 rad.
         """
         shapes, part = self.shapes_in_frame, self.modes.component
         if (beams := part.beams) is not None:
             turns = shapes.rotations[beams.edges]  # (elements, 2, 3, m)
             along = beams.axes[:, 0, None, :, None]
             across = turns - along * np.sum(along * turns, axis=2, keepdims=True)
-            if not self.geometric_stiffening:
-                first = shapes.reference if isinstance(shapes.reference, int) else int(beams.edges[0, 0])
-                turns = turns - shapes.motion_at(first)[3:]
+            first = shapes.reference if isinstance(shapes.reference, int) else int(beams.edges[0, 0])
+            turns = turns - shapes.motion_at(first)[3:]
             twist = along * np.sum(along * turns, axis=2, keepdims=True)
             moments = np.sort([beams.second_moment_y, beams.second_moment_z], axis=0)
-            unlike = (1.0 - moments[0] / moments[1])[:, None, None, None]
-            return np.concatenate([across, unlike * twist]).reshape(-1, 3, shapes.count)
+            unlike = np.maximum(1.0 - moments[0] / moments[1], BENT / TWISTED_ROUND)[:, None, None, None]
+            counted = twist if self.geometric_stiffening else unlike * twist
+            return np.concatenate([across, counted]).reshape(-1, 3, shapes.count)
         return shapes.some_rotations
 
     # --- nodes --------------------------------------------------------------------------------------------------------

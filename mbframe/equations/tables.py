@@ -56,6 +56,7 @@ BODY_FIELDS = [
 
 
 ALL_AXES = 7  # of a marker, a bit each
+PART_BITS = np.array([1, 2, 4, 8])  # of the parts of a marker: point, axes x, y, z
 ANGLE_OF = ", equation "  # between a joint and the number of the equation of one of its angles
 MOST_PATTERNS = 1000
 _PATTERNS: dict[Hashable, NDArray[np.bool_]] = {}  # of constraints of the same class with the same parameters
@@ -114,6 +115,32 @@ class NumberedConstraint:
     @property
     def rows(self) -> slice:
         return slice(self.row, self.row + self.constraint.equations)
+
+    @cached_property
+    def row_values(self) -> dict[str, Any]:
+        """Its parameters as they stand in the row of its table."""
+        return self.constraint.row_values()
+
+    @cached_property
+    def gradient_pattern(self) -> NDArray[np.bool_]:
+        """Which of the 24 marker numbers each equation depends on: found at random markers, where nothing cancels."""
+        key = (type(self.constraint), *(np.asarray(value).tobytes() for value in self.row_values.values()))
+        if (known := _PATTERNS.get(key)) is None:
+            known = _PATTERNS[key] = _found_pattern(self.constraint)
+            while len(_PATTERNS) > MOST_PATTERNS:
+                del _PATTERNS[next(iter(_PATTERNS))]
+        return known
+
+    @cached_property
+    def parts(self) -> tuple[int, int]:
+        """What its equations read of both markers, as far as their derivatives tell: a bit for each part of a marker.
+
+        Parts are the point and the axes x, y, z. The axes are given by rows.
+        """
+        numbers = self.gradient_pattern.any(axis=0).reshape(2, 4, 3)
+        read = np.concatenate([numbers[:, :1].any(axis=2), numbers[:, 1:].any(axis=1)], axis=1)
+        i, j = (read @ PART_BITS).tolist()
+        return i, j
 
 
 @dataclass
@@ -438,7 +465,7 @@ class Tables:
                 offset += 12 * n_v
         oriented = table["oriented"]
         for c in self.constraints:
-            c.parts_i, c.parts_j = self._parts(c.constraint)
+            c.parts_i, c.parts_j = self._parts(c)
             oriented[c.i] |= c.parts_i >> 1
             oriented[c.j] |= c.parts_j >> 1
         for f in self.forces:
@@ -457,16 +484,16 @@ class Tables:
         self.kept_arrays.append(np.ascontiguousarray(array, float))
         return self.kept_arrays[-1].ctypes.data
 
-    def _parts(self, constraint: BasicConstraint) -> tuple[int, int]:
+    def _parts(self, numbered: NumberedConstraint) -> tuple[int, int]:
         """What a constraint reads of its two markers, a bit each: point, axes x, y, z."""
+        constraint = numbered.constraint
         if not constraint.uses_axes:
             return 1, 1
         kind = type(constraint)
         # What a function of time multiplies may be zero just now.
         if not is_ours(kind) or not has_derivatives(kind) or constraint.nonholonomic or functions_of([constraint]):
             return 1 | ALL_AXES << 1, 1 | ALL_AXES << 1
-        i, j = _gradient_pattern(constraint).any(axis=0).reshape(2, 4, 3)
-        return _parts_read(i), _parts_read(j)
+        return numbered.parts
 
     def _body_tables(self) -> Iterable[Table]:
         groups: dict[Formulation, list[NumberedBody]] = defaultdict(list)
@@ -475,6 +502,7 @@ class Tables:
         for formulation, members in groups.items():
             dtype = np.dtype(BODY_FIELDS + formulation.fields, align=True)
             rows = np.zeros(len(members), dtype)
+            columns = {name: rows[name] for name in rows.dtype.names or ()}
             for k, b in enumerate(members):
                 values = formulation.row(b.body, self.gravity) | {
                     "q": b.q,
@@ -487,7 +515,7 @@ class Tables:
                     "work_at": b.work_at,
                 }
                 for name, value in values.items():
-                    rows[name][k] = value
+                    columns[name][k] = value
             yield Table(type(formulation), rows.view(np.recarray), members)
 
     # Rows with functions name the compiled stage that runs these. Who wants positions only, as the window that shows a
@@ -519,7 +547,7 @@ class Tables:
                 for c in members
             ]
             elements = [c.constraint for c in members]
-            rows = self._rows(kind, own, elements, links)
+            rows = self._rows(kind, own, elements, links, [c.row_values for c in members])
             for c, row in zip(members, rows, strict=True):
                 c.record = row
             yield Table(kind, rows, members, functions_of(elements))
@@ -567,9 +595,14 @@ class Tables:
         }
 
     def _rows(
-        self, kind: Any, own: list[tuple[Any, ...]], elements: list[Any], links: list[dict[str, int]]
+        self,
+        kind: Any,
+        own: list[tuple[Any, ...]],
+        elements: list[Any],
+        links: list[dict[str, int]],
+        values: list[dict[str, Any]] | None = None,
     ) -> np.recarray:
-        """The rows of a type: the fields of the link, then the declared parameters."""
+        """The rows of a type: the fields of the link, then the declared parameters (their `values` if at hand)."""
         declared = kind.parameters()
         parameters = [
             entry
@@ -586,10 +619,12 @@ class Tables:
                     f"{kind.__name__}.{entry[0]}: this name is used by the tables; choose another parameter name"
                 )
         plain = np.zeros(len(elements), np.dtype(own + parameters, align=True))
-        for k, (element, link) in enumerate(zip(elements, links, strict=True)):
-            for name, value in (link | element.row_values()).items():
-                if name in fields:
-                    plain[name][k] = value
+        values = [element.row_values() for element in elements] if values is None else values
+        columns = {name: plain[name] for name in fields}
+        for k, (given, link) in enumerate(zip(values, links, strict=True)):
+            for name, value in (link | given).items():
+                if name in columns:
+                    columns[name][k] = value
         rows = plain.view(np.recarray)
         if functions_of(elements):
             for name, parameter in declared.items():
@@ -628,7 +663,7 @@ class Tables:
             m: self.bodies[k].formulation.jacobian_pattern(self.markers[m]) for m, k in enumerate(owner) if k >= 0
         }
         gradients = [
-            _gradient_pattern(c.constraint)
+            c.gradient_pattern
             if self.gives_derivatives(type(c.constraint))
             else np.ones((c.constraint.equations, 24), bool)
             for table in self.constraint_tables
@@ -685,23 +720,6 @@ class Tables:
     def gives_derivatives(self, kind: type) -> bool:
         """Whether the derivatives that a constraint class gives can be used: a user's are not those of the plane."""
         return has_derivatives(kind) and not (self.planar and users_methods(kind))
-
-
-def _gradient_pattern(constraint: BasicConstraint) -> NDArray[np.bool_]:
-    """Which of the 24 marker numbers each equation depends on: found at random markers, where nothing cancels."""
-    values = constraint.row_values()
-    key = (type(constraint), *(np.asarray(value).tobytes() for value in values.values()))
-    if (known := _PATTERNS.get(key)) is None:
-        known = _PATTERNS[key] = _found_pattern(constraint)
-        while len(_PATTERNS) > MOST_PATTERNS:
-            del _PATTERNS[next(iter(_PATTERNS))]
-    return known
-
-
-def _parts_read(numbers: NDArray[np.bool_]) -> int:
-    """The bits of the parts of a marker (point, axes x, y, z) of which a number is read; the axes are given by rows."""
-    read = np.append(numbers[0].any(), numbers[1:].any(axis=0))
-    return int(np.packbits(read, bitorder="little")[0])
 
 
 def _found_pattern(constraint: Any) -> NDArray[np.bool_]:

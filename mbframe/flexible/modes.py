@@ -93,7 +93,9 @@ class Modes:
 
     def __post_init__(self) -> None:
         for name in ("shapes", "frequencies"):
-            array = np.array(getattr(self, name), dtype=float)
+            # Rows in order, as files keep them: products of shapes of another layout are rounded otherwise, and a body
+            # that comes back from a file would move a little differently.
+            array = np.array(getattr(self, name), dtype=float, order="C")
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from numbers import Real
 from typing import Any
@@ -115,7 +115,10 @@ class Frames:
             for field in others:
                 old, new = (getattr(state(int(k[n])), field) for k in (self._spans.before, self._spans.after))
                 mixed[field] = {name: (1.0 - s) * a + s * new[name] for name, a in old.items()}
-            motions = {name: Motion(*(values[n] for values in motion)) for name, motion in self._motions.items()}
+            motions = {
+                name: replace(Motion(*(values[n] for values in motion)), axes=first.motions[name].axes)
+                for name, motion in self._motions.items()
+            }
             yield State(float(t), motions, dimension=first.dimension, **mixed)
 
     @cached_property

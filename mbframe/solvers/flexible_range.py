@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy import linalg, sparse
+from scipy.sparse import linalg as linalg_sparse
 
 from ..bodies.flexible import FlexibleBody
 from ..bodies.formulations import FloatingFrame
@@ -27,6 +28,7 @@ Loaded = tuple[NumberedBody, FlexibleBody, LoadStiffness]
 MOST = 1024  # states of a run of which accelerations and reactions are computed, to find the largest
 APART = 1e-2  # of what two nodes can come nearer by for a load: where joints leave less, they hold them apart
 HELD = 1e-8  # of a unit impulse: a deformation that it moves by less is one that joints do not allow
+GIVES = 1e-11  # of what a constraint would move by without the others: by so much it yields
 FEW = 8  # states whose inertia is looked at: those in which nodes turn most
 SPREAD = 64  # states over a run whose loads are looked at whatever happens there
 Courses = Callable[
@@ -236,6 +238,62 @@ def _responses(eq: Equations, b: NumberedBody, t: float, y: Array) -> tuple[Arra
         right[own[6:]] = impulse
         responses[:, k] = eq.solve(right)[own]
     return responses, scale
+
+
+def bent_frequencies(eq: Equations, b: NumberedBody, body: FlexibleBody, t: float, y: Array) -> tuple[Array, Array]:
+    """Frequencies of a body among all that joints connect it with, rad/s: by linear shapes, and as it is bent.
+
+    A body that is bent by eta becomes shorter where it bends more: its nodes move by (psi + g eta) eta'. So what moves
+    along it bends it, which linear theory does not know: it takes a bent bar for as stiff along itself as a straight
+    one. In mean axes g carries no momentum, and matters where joints hold nodes: it is added to their equations.
+    """
+    flat = y.copy()
+    own, modal = np.arange(eq.n_v)[b.v_slice], eq.split(y)[0][b.q_slice][7:]
+    eq.split(flat)[0][b.q_slice][7:] = 0.0
+    e = eq.evaluate(t, *eq.split(flat))
+    mass, jacobian = sparse.csr_array(e.mass), sparse.csr_array(e.jacobian)
+    rotation = b.formulation.poses(eq.split(y)[0][None, b.q_slice])[1][0]
+    mean = body.modes.relative_to("mean")
+    rows, columns, values = [], [], []
+    for side in _sides(eq, [b]):
+        marker = b.markers[side.number - b.first_marker]
+        if isinstance(marker, AxisMarker):
+            continue
+        node = body.node_at(marker.at)
+        held = eq.work.entries[side.places]  # by displacements and, about the origin, by turns
+        forces = held[:, :3] @ rotation
+        torques = held[:, 3:] - np.cross(body.modes.component.positions[node], forces)
+        bends = mean.curve_at(node) @ modal
+        added = forces @ bends[:3] + torques @ bends[3:]
+        numbers = np.arange(eq.n_rows)[side.rows]
+        rows += np.repeat(numbers, len(modal)).tolist()
+        columns += np.tile(own[6:], len(numbers)).tolist()
+        values += added.ravel().tolist()
+    bent = jacobian + sparse.coo_array((values, (rows, columns)), shape=jacobian.shape).tocsr()
+    scale = linalg.cholesky(cast(FloatingFrame, b.formulation).inertia_data.modal_mass, lower=True)  # type: ignore[union-attr]
+    found = []
+    for constraints in (jacobian, bent):
+        responses = _after_impulses(mass, constraints, own[6:]) @ scale
+        sizes, vectors = np.linalg.eigh(scale.T @ responses)
+        moving = sizes > HELD
+        basis = responses @ (vectors[:, moving] / np.sqrt(sizes[moving]))
+        squares = np.linalg.eigvalsh(basis.T @ body.shapes_in_frame.stiffness @ basis)
+        found.append(np.sqrt(np.maximum(squares, 0.0)))
+    count = min(map(len, found))
+    return found[0][:count], found[1][:count]
+
+
+def _after_impulses(mass: Any, jacobian: Any, own: NDArray[np.intp]) -> Array:
+    """(m, m): velocities of some coordinates after unit impulses on them; constraints give way by next to nothing.
+
+    Dependent ones, which would be contradictory otherwise, share what they hold.
+    """
+    soft = GIVES * (jacobian.multiply(jacobian) @ (1.0 / mass.diagonal()))
+    whole = sparse.block_array([[mass, jacobian.T], [jacobian, -sparse.diags_array(soft)]], format="csc")
+    right = np.zeros((whole.shape[0], len(own)))
+    right[own, np.arange(len(own))] = 1.0
+    found = linalg_sparse.splu(whole).solve(right)[own]
+    return 0.5 * (found + found.T)
 
 
 class Side(NamedTuple):

@@ -21,7 +21,7 @@ from .interrupts import held_back
 
 Array = NDArray[np.float64]
 
-BUFFER_NUMBERS = 1_000_000
+BUFFER_NUMBERS = 65_536  # of an adaptive run: it is emptied when full, and a new piece of memory costs more than that
 SAMPLES = 64  # states that are looked at in the end
 LARGEST_BUFFER_NUMBERS = 100_000_000  # where the number of steps is known, one buffer holds them all up to this size
 
@@ -57,14 +57,13 @@ class Samples:
         """Look at the next states."""
         if not len(t):
             return
-        k = -self._passed % self._every
-        while k < len(t):
+        total = self._passed + len(t)
+        while -(-total // self._every) > SAMPLES:
+            self._every *= 2
+        self._kept = [one for one in self._kept if one[0] % self._every == 0]
+        for k in range(-self._passed % self._every, len(t), self._every):
             self._kept.append((self._passed + k, float(t[k]), y[k].copy()))
-            if len(self._kept) > SAMPLES:
-                self._every *= 2
-                self._kept = [one for one in self._kept if one[0] % self._every == 0]
-            k += self._every - (self._passed + k) % self._every
-        self._passed += len(t)
+        self._passed = total
         self._last = (float(t[-1]), y[-1].copy())
 
     def arrays(self) -> tuple[Array, Array]:
@@ -156,13 +155,16 @@ class Output:
         self.record["times"], self.record["states"] = self._times, self._states
         self.record["capacity"] = len(self._times)
 
-    @held_back()
     def checkpoint(self) -> None:
         """From time to time, make sure that a file has all that was computed."""
         if self._stream is not None and self._stream.due:
-            self.empty()
-            with self._writing():
-                self._stream.checkpoint()
+            self._write_all(self._stream)
+
+    @held_back()
+    def _write_all(self, stream: ResultStream) -> None:
+        self.empty()
+        with self._writing():
+            stream.checkpoint()
 
     @held_back()
     def note(self, event: EventRecord) -> None:
@@ -171,11 +173,12 @@ class Output:
             with self._writing():
                 self._stream.note(event)
 
-    @held_back()
     def close(self, info: Info) -> SimulationError | None:
         """End the file; returns what went wrong with that."""
-        if self._stream is None:
-            return None
+        return None if self._stream is None else self._end(self._stream, info)
+
+    @held_back()
+    def _end(self, stream: ResultStream, info: Info) -> SimulationError | None:
         problem: SimulationError | None = None
         try:
             self.empty()
@@ -183,10 +186,10 @@ class Output:
             problem, info.completed = error, False
         try:  # the stream has rows of its own that may still have room
             with self._writing():
-                self._stream.finish(info)
+                stream.finish(info)
         except SimulationError as error:
             problem, info.completed = problem or error, False
-        self._stream.close()
+        stream.close()
         return problem
 
     @contextmanager

@@ -17,9 +17,10 @@ from ..files.result_files import ResultStream
 from ..forces.contact import SphereSphereContact
 from ..forces.friction import Friction
 from ..joints.library import ConstantVelocityJoint
+from ..kernels import dynamics
 from ..kernels.march import interpolate_hermite, march
-from ..kernels.workspace import DONE, FULL
-from ..results import EventRecord, Info, Result
+from ..kernels.workspace import DONE, DYNAMICS, FULL
+from ..results import EventRecord, Info, Result, alike_bodies
 from ..stored_states import StatesInMemory
 from . import balance
 from .acceleration import Acceleration, UdwadiaKalaba
@@ -194,7 +195,8 @@ class Run:
         gap = float(self.eq.work["gap"])
         some = slice(-1, None) if self.stabilization.corrects else slice(None, None, max(1, len(t) // GAP_SAMPLES))
         for instant, state in zip(t[some], y[some], strict=True):
-            self.eq.evaluate(instant, *self.eq.split(state))
+            self.eq.set_state(*self.eq.split(state))
+            self.eq.run(dynamics.evaluate.address, float(instant), n=DYNAMICS)  # without matrices
             if not self.stabilization.corrects:
                 gap = max(gap, open_dependency(self.eq))
         return [kept_gap(self.eq, gap)] if len(t) and gap > ROUNDING else []
@@ -203,9 +205,15 @@ class Run:
         """What to say of bodies that turn too far in a step for any formula, though their energy may be kept."""
         notes = []
         q, v, _ = self.eq.split(y)
-        for b in self.eq.tables.bodies:
-            _, spins = b.formulation.twists(q[:, b.q_slice], v[:, b.v_slice])
-            turn = dt * float(np.linalg.norm(spins, axis=1).max(initial=0.0))
+        turned: dict[int, float] = {}
+        for alike in alike_bodies(self.eq.tables.bodies):
+            bodies = [self.eq.tables.bodies[k] for k in alike]
+            rows = np.concatenate([q[:, b.q_slice] for b in bodies])
+            _, spins = bodies[0].formulation.twists(rows, np.concatenate([v[:, b.v_slice] for b in bodies]))
+            squares = (spins * spins).sum(axis=1).reshape(len(alike), -1).max(axis=1, initial=0.0)
+            turned |= zip(alike, (dt * np.sqrt(squares)).tolist(), strict=True)
+        for k, b in enumerate(self.eq.tables.bodies):
+            turn = turned[k]
             if LARGEST_TURN < turn < np.inf:
                 notes.append(
                     f"{b.body} turns by up to {turn:.2g} rad in a step of {dt:g} s, which falsifies its angles; reduce "

@@ -38,6 +38,7 @@ class SteadySpin:
         self.system = mb.System("spin")
         self.system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0)))
         self._rotation = Rotation.from_rotvec(rate * self.t[:, None] * self.axis)
+        self.described = self.system
         self._states = SimpleNamespace(tables=SimpleNamespace(own_states=list))
 
     def __len__(self):

@@ -91,6 +91,7 @@ class Formulation:
     # True: bodies differ in size; their rows have n_q, n_v and n_frame, and the columns of T are orthogonal
     sized_by_body: ClassVar[bool] = False
     fields: ClassVar[list[tuple[Any, ...]]] = RIGID_FIELDS
+    axes: ClassVar[str] = ""  # of the frame of a flexible body, in words: see `Motion`
     q_names: ClassVar[Names] = ()
     v_names: ClassVar[Names] = ()
     """Name and unit of each coordinate and velocity, for files; left out they are numbered. The origin's position and

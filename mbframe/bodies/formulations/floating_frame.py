@@ -44,6 +44,8 @@ class FloatingFrame(Formulation):
     ----------
     inertia
         Mass, shapes and stiffness; without it the body is rigid.
+    axes
+        What the frame follows, in words.
     """
 
     sized_by_body = True
@@ -73,8 +75,8 @@ class FloatingFrame(Formulation):
     remedy: ClassVar[str] = 'set frame="mean" or geometric_stiffening=True'
     """What to do first where the body is deformed too far."""
 
-    def __init__(self, inertia: ModalInertia | None = None) -> None:
-        self.inertia_data = inertia
+    def __init__(self, inertia: ModalInertia | None = None, axes: str = "") -> None:
+        self.inertia_data, self.axes = inertia, axes  # type: ignore[misc]
         m = self.n_modes
         # Instances of one class differ in size; what is compiled reads these numbers from the rows.
         self.n_q, self.n_v, self.n_frame = 7 + m, 6 + m, 7 + 6 * m  # type: ignore[misc]
