@@ -101,10 +101,12 @@ class Application:
     def __init__(self, files: Sequence[str] = (), *, warm: bool = True) -> None:
         from .crash import CrashReporter
         from .document import Document
+        from .memory import Collector
         from .settings import Settings, data_folder
         from .solver import Solver
 
         self.qt = make_qt_application()
+        self._collector = Collector()
         self.folder = data_folder()
         self.reporter = CrashReporter(self.folder)
         self._crashed = self.reporter.last_native_crash()
@@ -227,6 +229,7 @@ class Application:
             self.window = None
         self.qt.processEvents()
         self.qt.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # which the former leaves for a loop
+        self._collector.close()
 
 
 class _EndOnSignals:

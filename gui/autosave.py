@@ -28,7 +28,6 @@ from mbframe.files.json_text import dumps, most_bytes, parse
 
 from . import opening
 from .document import Document
-from .memory import beside_the_window
 from .runs import RunSettings
 from .sessions import Session, abandoned
 from .turns import single_shot
@@ -184,7 +183,6 @@ class Autosave(QObject):
         content = json.dumps({"saved_at": time.time()})[:-1] + ", " + text.lstrip()[1:]
         self._pool.start(lambda: self._write(content))
 
-    @beside_the_window()
     def _write(self, content: str) -> None:
         """Runs in the pool's thread."""
         try:

@@ -14,7 +14,6 @@ from mbframe.files.result_files import block_rows
 from mbframe.state import State
 
 from .growing import between
-from .memory import beside_the_window
 from .track import Array, Stretch, Track
 
 KEPT: Final = 4
@@ -81,7 +80,6 @@ class LongTrack(Track):
         end = point3(self.state(until).position(body, local_point))
         return np.vstack([course[first : int(np.searchsorted(t, until, side="right"))], end])
 
-    @beside_the_window()
     def _read_path(self, body: str, local_point: tuple[float, ...] | None) -> None:
         from mbframe.render.placement import point3
 

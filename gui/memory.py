@@ -1,25 +1,52 @@
-"""When garbage is collected, and that memory which is free goes back to the system."""
+"""Memory: where garbage is collected, and that what is free goes back to the system."""
 
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
-from mbframe.limits import no_collection
+from PySide6.QtCore import QObject, QTimer
+
+INTERVAL_MS: Final = 200
+GROWTH: Final = 1.5
+"""Of the small pieces of memory in use since everything was looked at, until that is done again: it takes 0.1 s."""
 
 
-@contextmanager
-def beside_the_window() -> Iterator[None]:
-    """For what runs in a thread: no cycles are collected meanwhile, neither there nor in the window's thread.
+class Collector(QObject):
+    """Collects cycles of garbage in the window's thread, and in no other.
 
-    Python collects in whichever thread allocates. A widget destroyed in another thread than its own holds a lock of
-    Qt and waits for Python's, while the window's thread may hold Python's and wait for that of Qt, forever.
+    Python collects in whichever thread allocates. A widget destroyed in another thread than its own holds a lock of Qt
+    and waits for Python's, while the window's thread may hold Python's and wait for that of Qt, forever. Readers,
+    timers and libraries have threads of their own, so that Python's collection is off while this object exists; a
+    timer of the window does the same in its place.
     """
-    with no_collection():
-        yield
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._enabled = gc.isenabled()
+        self._used = sys.getallocatedblocks()
+        gc.disable()
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self.collect)
+        self._timer.start(INTERVAL_MS)
+
+    def collect(self) -> None:
+        """Collect what is young if much was made, and everything if that made the memory in use grow."""
+        if sys.getallocatedblocks() > GROWTH * self._used:
+            gc.collect()
+            self._used = sys.getallocatedblocks()
+            return
+        (made, rounds, _), (most, most_rounds, _) = gc.get_count(), gc.get_threshold()
+        if made > most:
+            gc.collect(1 if rounds > most_rounds else 0)
+
+    def close(self) -> None:
+        """Let Python collect again as it did before."""
+        self._timer.stop()
+        if self._enabled:
+            gc.enable()
 
 
 def give_back() -> None:

@@ -9,7 +9,6 @@ from typing import Any, Final, TypeVar
 from PySide6.QtCore import QElapsedTimer, QEventLoop, Qt, QTimer
 from PySide6.QtWidgets import QProgressDialog, QWidget
 
-from .memory import beside_the_window
 from .names import unformatted
 
 T = TypeVar("T")
@@ -41,7 +40,6 @@ class _Work:
     def cancel(self) -> None:
         self._unwanted.set()
 
-    @beside_the_window()
     def _run(self) -> None:
         try:
             self.value = self._call(self._progress)

@@ -39,7 +39,6 @@ from .files import Files, dropped_file
 from .gallery import Gallery
 from .hint import Hint
 from .icons import application_icon, set_icon
-from .memory import beside_the_window
 from .menus import entries
 from .modelling.workbench import Modelling
 from .names import one_line, unformatted
@@ -147,7 +146,6 @@ class MainWindow(QMainWindow):
         tree.follow_requested.connect(lambda body: self.view.follow(body.name if body is not None else None))
         tree.trail_requested.connect(lambda body: self.view.set_trail(body.name, body.name not in self.view.trails))
 
-    @beside_the_window()
     def _import_drawing(self) -> None:
         """Import beside the event loop what the view needs, and what reading results needs.
 

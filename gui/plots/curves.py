@@ -18,7 +18,6 @@ from mbframe.quantities import units_of
 
 from ..document import Document
 from ..growing import ResultFile, Together
-from ..memory import beside_the_window
 from ..runs import Run
 from ..solver import Job, Solver
 from ..tasks import Model, QuantitiesTask
@@ -201,7 +200,6 @@ class _Computation(QObject):
     def cancel(self) -> None:
         self._wanted = False
 
-    @beside_the_window()
     def _run(self) -> None:
         try:
             found = {}

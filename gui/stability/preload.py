@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer
 
-from ..memory import beside_the_window
-
 POLL = 15  # ms
 
 
@@ -39,7 +37,6 @@ class Background(QObject):
         self._thread.start()
         self._timer.start()
 
-    @beside_the_window()
     def _run(self, work: Callable[[], object]) -> None:
         try:
             self._value = work()

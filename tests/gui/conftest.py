@@ -30,6 +30,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from gui.document import Document
+from gui.memory import Collector
 from gui.settings import Settings
 from gui.solver import Solver
 
@@ -43,6 +44,21 @@ for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitExp
 def qapp_cls() -> type[QApplication]:
     """The application's own class, so that tests see what users see."""
     return QApplication
+
+
+@pytest.fixture(scope="session")
+def collector(qapp):
+    """Garbage is collected in the window's thread only: workers of pytest-xdist receive messages in another one."""
+    collector = Collector()
+    yield collector
+    collector.close()
+
+
+@pytest.fixture(autouse=True)
+def collected(collector):
+    """What a test leaves is collected before the next, also where no event loop ran."""
+    yield
+    collector.collect()
 
 
 @pytest.fixture(autouse=True)

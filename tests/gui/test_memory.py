@@ -1,31 +1,72 @@
-"""Garbage is not collected while threads work beside the window."""
+"""Garbage is collected in the window's thread only."""
 
 from __future__ import annotations
 
 import gc
 import threading
+import weakref
 
-from gui.memory import beside_the_window
+import pytest
+
+from gui.memory import Collector
 
 
-def test_cycles_are_collected_again_when_the_last_thread_has_ended() -> None:
-    go_on = threading.Event()
-    began = [threading.Event(), threading.Event()]
+class Node:
+    """Something that can be in a cycle; it notes the thread in which it goes."""
 
-    @beside_the_window()
-    def work(k: int) -> None:
-        began[k].set()
-        if k == 1:
-            go_on.wait(100)
+    def __init__(self, gone: list[int]) -> None:
+        self.itself, self.gone = self, gone
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(2)]
-    threads[1].start()
-    assert began[1].wait(100)
-    assert not gc.isenabled()
-    threads[0].start()
-    threads[0].join(100)
-    assert began[0].is_set()
-    assert not gc.isenabled()
-    go_on.set()
-    threads[1].join(100)
-    assert gc.isenabled()
+    def __del__(self) -> None:
+        self.gone.append(threading.get_ident())
+
+
+def test_cycles_go_in_the_thread_of_the_window_whoever_made_them(qtbot, collector) -> None:
+    """Whatever a thread allocates, nothing is destroyed there."""
+    gone: list[int] = []
+    known = weakref.ref(Node(gone))
+
+    def work() -> None:
+        kept = []
+        for _ in range(10 * gc.get_threshold()[0]):
+            kept.append([])
+            Node(gone)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(100)
+    assert known() is not None
+    assert not gone
+    qtbot.waitUntil(lambda: known() is None)
+    assert set(gone) == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_afterwards_python_collects_as_before(qapp, enabled: bool) -> None:
+    before = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        collector = Collector()
+        assert not gc.isenabled()
+        collector.close()
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+def test_all_generations_are_looked_at_when_memory_has_grown(qapp) -> None:
+    """What became old before it became garbage goes too; not without need, since that takes longer."""
+    collector = Collector()
+    gone: list[int] = []
+    node = Node(gone)
+    gc.collect(1)  # now it is among the old ones
+    del node
+    ballast: list[list[int]] = []
+    for _ in range(3 * gc.get_threshold()[1]):
+        ballast += [[] for _ in range(2 * gc.get_threshold()[0])]
+        collector.collect()
+    assert not gone
+    collector._used = 0
+    collector.collect()
+    assert gone == [threading.get_ident()]
+    collector.close()
