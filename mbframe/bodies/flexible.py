@@ -34,6 +34,7 @@ BENT, BENT_STIFFENED = 0.14, 0.42
 TWISTED_ROUND = 0.8  # rad: a round shaft in linear theory has lost 1 % of its first frequency
 COUPLED = 0.02  # of a frequency, by which bending that linear theory does not know changes it
 DRAGGED = 0.02  # of an inertia: a frequency is off by 1 %
+STEADIED = 0.02  # of the stiffness against twist, likewise
 LOST = 0.5  # of the inertia in some motion: deformed twice as much it has none, and a run ends
 ENOUGH = 64  # instants whose bending is looked at: those where a bound of it is largest
 
@@ -190,6 +191,32 @@ class FlexibleBody(Body):
         return (
             f"{self} turns with up to {rate:.4g} rad/s, and its first frequency as its joints hold it is {lowest:.4g} "
             f"rad/s: without geometric stiffening it bends too much, or without bound; {self._remedy}"
+        )
+
+    def section_remark(self, local_angular_velocity: Array) -> str:
+        """A warning if its beams lack the inertia by which rotation acts on their twist; else nothing.
+
+        Sections that turn at the rate w across their beam resist twist with ρ (Iz - Iy) w² (the propeller moment, which
+        helps or hinders), which takes their inertia about both of their axes: Euler-Bernoulli's have none.
+        """
+        beams, omega, shapes = self.modes.component.beams, local_angular_velocity, self.shapes_in_frame
+        if beams is None or beams.rotary.all() or not len(omega):
+            return ""
+        squares = np.einsum("ni,ni->n", omega, omega)
+        fast = np.argsort(squares)[-ENOUGH:]
+        across = (squares[fast, None] - (omega[fast] @ beams.axes[:, 0].T) ** 2).max(axis=0)
+        unlike = beams.density * np.abs(beams.second_moment_z - beams.second_moment_y)
+        moment = np.where(beams.rotary, 0.0, unlike * beams.length * across)
+        twist = np.einsum("ei,enim->enm", beams.axes[:, 0], shapes.rotations[beams.edges])
+        ends = np.array([[2.0, 1.0], [1.0, 2.0]]) / 6.0  # of the square of what is linear between
+        added = np.einsum("e,enk,np,epm->km", moment, twist, ends, twist)
+        share = float(np.linalg.eigvals(np.linalg.solve(shapes.stiffness, added)).real.max(initial=0.0))
+        if not share > STEADIED:
+            return ""
+        return (
+            f"{self} turns with up to {np.sqrt(across.max()):.4g} rad/s, which acts on the twist of its flat sections "
+            f"by {100.0 * share:.3g} % of their stiffness, and these have no inertia about their own axes; make its "
+            "beams with rotary_inertia=True"
         )
 
     @property

@@ -70,6 +70,11 @@ class BeamElements:
         return 12.0 * self.young * self.second_moment_y / (self.shear * self.shear_area_z * self.length**2)
 
     @cached_property
+    def _squared_radius(self) -> np.ndarray:
+        """(e,): mean square of the distance of fibres from the axis, (Iy + Iz)/A, m²."""
+        return (self.second_moment_y + self.second_moment_z) / self.area
+
+    @cached_property
     def freedoms(self) -> np.ndarray:
         """(e, 12): numbers of the freedoms of each element."""
         return (_FREEDOMS * self.edges[:, :, None] + np.arange(_FREEDOMS)).reshape(-1, 12)
@@ -204,8 +209,13 @@ class BeamElements:
         return self.young * self.area / self.length * extension
 
     def geometric_stiffness(self, axial_forces: np.ndarray, size: int) -> sparse.csr_array:
-        """K_g = Σ N ∫ (v'ᵀ v' + w'ᵀ w') dx: what tension N (N, one number per element) adds against deflection."""
+        """K_g = Σ N ∫ (v'ᵀ v' + w'ᵀ w' + r² φ'ᵀ φ') dx: what tension N (N, one number per element) adds.
+
+        It acts against deflection, and against twist φ with the radius of gyration r of the section.
+        """
         local = np.zeros((len(self.edges), 12, 12))
+        pair = np.array([[1.0, -1.0], [-1.0, 1.0]])
+        local[:, 3:10:6, 3:10:6] = pair * (axial_forces * self._squared_radius / self.length)[:, None, None]
         for place, weight in self._instants():
             for freedoms, ratio, signs in (
                 (BENDING_Y, self.shear_ratio_y, np.ones(4)),
@@ -220,11 +230,14 @@ class BeamElements:
         """(n, k): loads -K d of what pairs of displacements strain the elements by, d, in second order.
 
         `first` and `other` (n, k) are displacements a and b of all freedoms, column by column. An element is stretched
-        by ∫ (v_a' v_b' + w_a' w_b') dx, and its ends turn relative to its chord as `_turned` says, which is left out
-        with `stretch_only`.
+        by ∫ (v_a' v_b' + w_a' w_b' + r² φ_a' φ_b') dx: fibres of a twisted section are inclined by their distance from
+        the axis, r² = (Iy + Iz)/A in the mean, so that tension N adds N r² to the rigidity G J against twist φ
+        [Wagner1936]. Its ends turn relative to its chord as `_turned` says, which is left out with `stretch_only`.
         """
         a, b = (np.einsum("eij,ejk->eik", self._turn, x[self.freedoms]) for x in (first, other))
         strained = np.zeros_like(a) if stretch_only else self._turned(a, b)
+        twisted = [x[:, 9] - x[:, 3] for x in (a, b)]
+        strained[:, 6] += (self._squared_radius / self.length)[:, None] * twisted[0] * twisted[1]
         for place, weight in self._instants():
             for freedoms, ratio, signs in (
                 (BENDING_Y, self.shear_ratio_y, np.ones(4)),

@@ -38,8 +38,9 @@ def beam(
     critical weight of a standing column too high by 0.62 %, 0.16 % and 0.04 %.
 
     An Euler-Bernoulli beam has no diametral inertia of its sections, so it is no model of a shaft whose whirl splits by
-    its own gyroscopic moments: of these it has only what the polar inertia of its twist gives when it spins. Take
-    ``rotary_inertia=True`` (Rayleigh's beam) or `shear_factors` for that.
+    its own gyroscopic moments: of these it has only what the polar inertia of its twist gives when it spins. A flat
+    blade of it lacks the moment by which rotation acts on its twist. Take ``rotary_inertia=True`` (Rayleigh's beam) or
+    `shear_factors` for these.
 
     Parameters
     ----------

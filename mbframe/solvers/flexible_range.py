@@ -70,7 +70,7 @@ def remarks(eq: Equations, t: Array, y: Array, courses: Courses) -> list[str]:
     t, y = t[finite], y[finite]
     for b, body in flexible_bodies(eq):
         instants, omega, modal = courses(body)
-        found.append(body.bending_remark(instants, modal))
+        found += [body.bending_remark(instants, modal), body.section_remark(omega)]
         if body.geometric_stiffening or not len(t):
             continue
         with suppress(MbframeError):  # a state at which the equations have no solution: the run says so

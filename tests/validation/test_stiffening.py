@@ -248,6 +248,97 @@ def test_frames_turn_as_a_whole() -> None:
 # --- energy, momentum, linearization ----------------------------------------------------------------------------------
 
 
+# --- tension and twist ------------------------------------------------------------------------------------------------
+
+CHORD, THICKNESS, SHEAR = 0.15, 0.003, 8.1e10
+FLAP, LAG = CHORD * THICKNESS**3 / 12, THICKNESS * CHORD**3 / 12  # second moments of the strip
+FLAT = {"area": CHORD * THICKNESS, "second_moments": (FLAP, LAG), "torsion": CHORD * THICKNESS**3 / 3, "shear": SHEAR}
+RADIUS = (FLAP + LAG) / (CHORD * THICKNESS)  # squared
+
+
+def spinning_strip(rate: float, rotary: bool) -> mb.System:
+    """A flat blade in the plane of its rotation, driven at a rate."""
+    modes = mb.flexible.craig_bampton(part(16, **FLAT, rotary_inertia=rotary), interfaces=[0, 16], n_modes=24)
+    system = mb.System("strip", gravity=(0, 0, 0))
+    body = system.add(mb.FlexibleBody("strip", modes, angular_velocity=rate * Z, geometric_stiffening=True))
+    hub = system.add(mb.RevoluteJoint("hub", system.ground, body, at=(0, 0, 0), axis=Z))
+    system.add(mb.Driver("drive", hub, angle=f"{rate}*t"))
+    return system
+
+
+def test_rotation_stiffens_a_flat_blade_against_twist() -> None:
+    """By G J + N r^2 (the pull of inclined fibres) and by the propeller moment, against Ritz's method.
+
+    Twist sin(k pi x / 2 L), k odd, with the tension N(x) = rho A w^2 (L^2 - x^2)/2.
+    """
+    rate, count = 150.0, 12
+    places, weights = np.polynomial.legendre.leggauss(60)
+    x, w = LENGTH * (places + 1) / 2, LENGTH * weights / 2
+    numbers = (np.arange(count)[:, None] + 0.5) * np.pi / LENGTH
+    twist, slope = np.sin(numbers * x), numbers * np.cos(numbers * x)
+    tension = 0.5 * DENSITY * FLAT["area"] * rate**2 * (LENGTH**2 - x**2)
+    inertia = DENSITY * (FLAP + LAG) * (twist * w) @ twist.T
+    stiffness = (slope * w * (SHEAR * FLAT["torsion"] + tension * RADIUS)) @ slope.T
+    stiffness += rate**2 * DENSITY * (LAG - FLAP) * (twist * w) @ twist.T
+    expected = np.sqrt(eigh(stiffness, inertia, eigvals_only=True)[0])
+    system = spinning_strip(rate, rotary=True)
+    roots = mb.linearize(system, mb.steady(system, axis=Z, rate=rate)).eigenvalues.imag
+    assert np.abs(roots - expected).min() < 1e-3 * expected
+
+
+@pytest.mark.parametrize(("rotary", "rate", "told"), [(False, 150.0, True), (False, 2.0, False), (True, 150.0, False)])
+def test_flat_sections_without_inertia_are_told_where_they_turn(rotary: bool, rate: float, told: bool) -> None:
+    warnings = mb.simulate(spinning_strip(rate, rotary), 1e-3).info.warnings
+    assert any("'strip' turns" in w and "rotary_inertia=True" in w for w in warnings) == told
+
+
+def test_a_pulled_strip_twists_less() -> None:
+    """T L = (G J + N r^2) phi."""
+    pull, torque = 60e3, 0.2
+    modes = mb.flexible.craig_bampton(part(8, **FLAT), interfaces=[0, 8], n_modes=0)
+    system = mb.System("strip", gravity=(0, 0, 0))
+    body = system.add(mb.FlexibleBody("strip", modes, geometric_stiffening=True))
+    system.add(mb.FixedJoint("clamp", system.ground, body, at=(0, 0, 0)))
+    system.add(mb.PointForce("pull", body, at=LENGTH * X, force=pull * X))
+    system.add(mb.Torque("turn", body, at=LENGTH * X, torque=torque * X))
+    rest = mb.equilibrium(system)
+    shapes, modal = body.shapes_in_frame, rest.motions["strip"].modal_coordinates
+    twisted = ((shapes.motion_at(8) - shapes.motion_at(0)) @ modal)[3]
+    stretched = 1.0 + pull / (YOUNG * FLAT["area"])
+    expected = torque * LENGTH / (SHEAR * FLAT["torsion"] + pull * RADIUS)
+    assert twisted == pytest.approx(expected, rel=2.0 * (stretched - 1.0))
+
+
+ARM, THIN, HEIGHT = 0.1, 0.002, 0.6
+CROSS = {"area": 4 * ARM * THIN, "second_moments": (2 * THIN * ARM**3 / 3,) * 2, "torsion": 4 * ARM * THIN**3 / 3}
+POLAR = 4 * THIN * ARM**3 / 3
+
+
+def cross_column(share: float, stiffened: bool) -> mb.System:
+    """A column of four thin arms, clamped at its foot, under a share of the load at which it loses its torsion."""
+    load = share * SHEAR * CROSS["torsion"] * CROSS["area"] / POLAR
+    cross = part(8, length=HEIGHT, shear=SHEAR, rotary_inertia=True, **CROSS)
+    modes = mb.flexible.craig_bampton(cross, interfaces=[0, 8], n_modes=6)
+    system = mb.System("column", gravity=(0, 0, 0))
+    body = system.add(mb.FlexibleBody("cross", modes, geometric_stiffening=stiffened))
+    system.add(mb.FixedJoint("clamp", system.ground, body, at=(0, 0, 0)))
+    system.add(mb.PointForce("press", body, at=HEIGHT * X, force=-load * X))
+    return system
+
+
+def test_a_cross_buckles_by_twisting() -> None:
+    """At N = G J / r^2, far below Euler's load; before, with the frequency of a bar with the rigidity G J - N r^2."""
+    kinds = {share: mb.equilibrium(cross_column(share, True)).kind for share in (0.5, 0.99, 1.01)}
+    assert kinds == {0.5: "minimum", 0.99: "minimum", 1.01: "saddle"}
+    exact = (np.pi / (2 * HEIGHT)) ** 2 * 0.5 * SHEAR * CROSS["torsion"] / (DENSITY * POLAR)
+    assert softest(cross_column(0.5, True)) == pytest.approx(exact, rel=1.1 * (np.pi / 16) ** 2 / 12)  # of 8 elements
+
+
+def test_a_cross_without_stiffening_is_told() -> None:
+    with pytest.warns(UserWarning, match="cross.*press it.*may buckle"):
+        mb.equilibrium(cross_column(0.5, False))
+
+
 def swinging(free: bool) -> mb.System:
     modes = mb.flexible.craig_bampton(part(8, young=2.1e10, shear=8.1e9), interfaces=[0, 8], n_modes=1)
     system = mb.System("swing", gravity=(0, 0, 0) if free else (0, 0, -9.81))
