@@ -477,6 +477,37 @@ def test_ctrl_c_is_heard_while_modules_are_loaded() -> None:
     assert json.loads(found.stdout) == {"error": "Interrupted", "message": "stopped"}
 
 
+STOPPED_BEHIND_THE_LAST_WORD = """
+import atexit, os, signal, sys
+
+class Output:
+    def __getattr__(self, name):
+        return getattr(sys.__stdout__, name)
+
+    def flush(self):
+        sys.__stdout__.flush()
+        os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if sys.argv.pop(1) == "flushing":
+    sys.stdout = Output()
+atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))
+from mbframe.cli import main
+code = main()
+os.kill(os.getpid(), signal.SIGINT)
+sys.exit(code)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize(("moment", "code"), [("flushing", 130), ("ending", 0)])
+def test_ctrl_c_behind_the_last_word_takes_nothing_back(moment: str, code: int) -> None:
+    command = [sys.executable, "-c", STOPPED_BEHIND_THE_LAST_WORD, moment, "examples", "--json"]
+    found = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert (found.returncode, found.stderr) == (code, "")
+    assert "examples" in json.loads(found.stdout)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs limits of Linux")
 @pytest.mark.parametrize("target", ["m.json", "run.h5", "run.csv"])
 def test_files_that_cannot_be_written_have_the_code_of_failures(target: str, tmp_path: Path) -> None:
