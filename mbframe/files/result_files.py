@@ -464,6 +464,8 @@ class ResultFile(NamedColumns):
             _text(stored.attrs["name"]): (stored.name, _text(stored.attrs["unit"]))
             for stored in file.get("quantities", {}).values()
         }
+        if "" in self.extra:
+            raise ValueError("a quantity has no name")
         for stored in file.get("quantities", {}).values():
             _check_numbers(stored)
         lines = bytes(file["log"][:])
@@ -584,7 +586,7 @@ class ResultFile(NamedColumns):
         if self._given_system is not None:
             return Snapshot(self._given_system)
         if self.content.lacks:
-            message = f"lacks its model ({self.content.lacks}); pass system=... to load_result to compute from it"
+            message = f"lacks its model ({self.content.lacks:.500}); pass system=... to load_result to compute from it"
             raise refused(self.path, message)
         model = f"file {str(self.path)!r}, model"
         notices: list[str] = []
@@ -703,7 +705,7 @@ def _sound(path: FilePath) -> Iterator[None]:
         raise refused(path, "needs more memory than there is; it may be damaged") from error
     except (TypeError, IndexError, AttributeError) as error:
         raise refused(path, "is damaged: something in it has another kind or shape than in a result") from error
-    except (OSError, KeyError, ValueError, RuntimeError) as error:
+    except (OSError, KeyError, ValueError, RuntimeError, OverflowError) as error:
         raise refused(path, f"is damaged: {error}") from error
 
 
@@ -741,7 +743,10 @@ def _stored(text: str | list[str]) -> Any:
 
 
 def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
+    """A text of a file; a `ValueError` if it has what is no character, and could not be written again."""
+    text = value.decode() if isinstance(value, bytes) else str(value)
+    text.encode()
+    return text
 
 
 def _texts(dataset: h5py.Dataset) -> list[str]:
