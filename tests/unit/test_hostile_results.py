@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import resource
 import shutil
@@ -204,6 +205,27 @@ def test_texts_that_could_not_be_written_again_are_damage(
         del file[place].attrs[key]
         file[place].attrs[key] = value
     with pytest.raises(mb.ModelError, match=r"is damaged: ('utf-8' codec|a quantity has no name)"):
+        mb.load_result(path)
+
+
+WRONG_KINDS: list[tuple[str, Any]] = [
+    *(("start", value) for value in (True, -1, "", [], {}, [[]], [1, "a"], [0.0] * 5)),
+    *(("angles", value) for value in (None, 1.0, "", [], {"stone": "a"}, {"stone": 10**400})),
+    *(("steps", "many"), ("wall_time", None), ("warnings", "one"), ("warnings", [1]), ("warnings", ["\ud800"])),
+    *(("settings", []), ("completed", 1)),
+]
+
+
+@pytest.mark.parametrize(("key", "value"), WRONG_KINDS)
+def test_a_log_of_other_kinds_is_damage(key: str, value: Any, whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    shutil.copyfile(whole, path)
+    with h5py.File(path, "r+", libver="v110") as file:
+        entries = [json.loads(line) for line in bytes(file["log"][:]).splitlines()]
+        entries[-1]["info"][key] = value
+        del file["log"]
+        file["log"] = np.frombuffer("\n".join(map(json.dumps, entries)).encode(), np.uint8)
+    with pytest.raises(mb.ModelError, match="is damaged"):
         mb.load_result(path)
 
 
