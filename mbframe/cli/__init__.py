@@ -29,7 +29,7 @@ exit codes:
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit code. What the user can correct is said in words, without a traceback.
 
-    Without arguments they are those of the process, which has nothing left to do then: Ctrl-C does not end it otherwise.
+    Without arguments they are those of the process, which has nothing left to do then: Ctrl-C is no longer heard.
     """
     try:
         return _answered(sys.argv[1:] if arguments is None else arguments)
