@@ -669,13 +669,15 @@ def test_names_cannot_control_the_terminal(tmp_path: Path, capsys: pytest.Captur
 
 def test_headers_of_tables_are_no_formulas(tmp_path: Path) -> None:
     system = mb.System("sheet")
-    for name in ("=cmd", "+1", "-1", "@a", "fine", "x\x1by"):
+    for name in ("=cmd", "+1", "-1", "@a", "fine", "x\x1by", " =b", "\uff1dc", "d;=e", "f; -g", "h-i;j"):
         system.add(mb.PointMass(name, mass=1.0))
     mb.simulate(system, 0.01, t_eval=[0.0, 0.01]).export(tmp_path / "run.csv")
     header = (tmp_path / "run.csv").read_text().splitlines()[0].split(",")
     assert [name for name in header if name.startswith(("=", "+", "-", "@"))] == []
     assert {"'=cmd.position.x [m]", "'+1.position.x [m]", "'-1.position.x [m]", "'@a.position.x [m]"} <= set(header)
-    assert {"fine.position.x [m]", r"x\x1by.position.x [m]"} <= set(header)
+    assert {"fine.position.x [m]", r"x\x1by.position.x [m]", "h-i;j.position.x [m]"} <= set(header)
+    assert {"' =b.position.x [m]", "'\uff1dc.position.x [m]"} <= set(header)
+    assert {"d;'=e.position.x [m]", "f;' -g.position.x [m]"} <= set(header)  # columns of some languages end with ;
 
 
 def test_absurd_sizes_are_refused_with_those_that_are_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
