@@ -7,7 +7,7 @@ import difflib
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,7 @@ from .parameters import Element, parameter
 from .plane import lifted, rotation_by
 
 E = TypeVar("E", bound=Element)
+_ADDED: Final = (Body, Joint, BasicConstraint, ForceElement, Measure)
 
 
 @cache
@@ -91,7 +92,7 @@ class System(Displayed, Element):
 
     def add(self, element: E) -> E:
         """Add a body, joint, constraint or force, and return it."""
-        if not isinstance(element, Body | Joint | BasicConstraint | ForceElement | Measure):
+        if not isinstance(element, _ADDED):
             remedy = "include(...) takes systems" if isinstance(element, System) else "pass an object of such a class"
             message = f"found {element!r}; only bodies, joints, constraints, forces and measures can be added; {remedy}"
             raise ModelError([self.problem("", message)])

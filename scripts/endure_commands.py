@@ -19,7 +19,7 @@ import mbframe as mb
 
 PATIENCE: Final = 120.0  # s on the clock, after which a command hangs
 MOST_CPU: Final = 1.0  # s of computing after Ctrl-C
-STOPPED: Final = (130, -signal.SIGINT)  # the latter when Python itself ends, after all is done
+STOPPED: Final = 130
 PROGRAM: Final = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which the background of a shell ignores
@@ -109,11 +109,11 @@ def interrupted(command: Command, folder: Path, moment: float, alone: bool, most
         return Ending([f"it does not end ({moment:.2f} s)"])
     ending = Ending([], _children_cpu() - spent_before - spent, time.perf_counter() - told)
     wrong, code = ending.wrong, process.returncode
-    if code not in (0, *STOPPED):
+    if code not in (0, STOPPED):
         wrong.append(f"exit code {code} ({moment:.2f} s): {errors[-300:]}")
     if "Traceback" in errors or "ignored" in errors:
         wrong.append(f"a traceback ({moment:.2f} s): {errors[-600:]}")
-    if "--json" in command.arguments and code in (0, 130):
+    if "--json" in command.arguments and code in (0, STOPPED):
         try:
             json.loads(output)
         except ValueError:

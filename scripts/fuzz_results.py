@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 from collections.abc import Callable
 from typing import Any
@@ -119,7 +120,7 @@ def attribute(file: h5py.File, rng: random.Random) -> None:
         return
     values: list[Any] = [
         *("", "x" * 60_000, "\x00", 0, -1, 2**62, np.nan, np.zeros(0), np.zeros((3, 3)), h5py.Empty("f8")),
-        *(np.zeros(100_000), "é\x1b", file.ref, np.array([b"a", b"b"]), True, [["a"]]),
+        *(np.zeros(100_000), "é\x1b", file.ref, np.array([b"a", b"b"]), True, [["a"]], b"\xff\xfe"),
     ]
     holder.attrs[name] = rng.choice(values)
 
@@ -147,6 +148,18 @@ def texts(file: h5py.File, rng: random.Random) -> None:
     file[name].attrs.update(attributes)
 
 
+def logged(file: h5py.File, rng: random.Random) -> None:
+    """The log says something of another kind."""
+    entries = [json.loads(line) for line in bytes(file["log"][:]).splitlines()]
+    told: Any = rng.choice(entries)
+    while isinstance(told, dict) and told:
+        holder, key = told, rng.choice(list(told))
+        told = holder[key] if rng.random() < 0.8 else None
+    holder[key] = rng.choice((None, True, -1, 10**400, 1e308, np.nan, "", "\ud800", [], {}, [[]], [1, "a"], {"a": {}}))
+    del file["log"]
+    file["log"] = np.frombuffer("\n".join(map(json.dumps, entries)).encode(), np.uint8)
+
+
 def arranged(file: h5py.File, rng: random.Random) -> None:
     """Something is missing, moved, deep below, or one of very many."""
     name = rng.choice(places(file))
@@ -164,5 +177,5 @@ def arranged(file: h5py.File, rng: random.Random) -> None:
 
 
 HARMS: tuple[Callable[[h5py.File, random.Random], None], ...] = (
-    *(linked, elsewhere, other_array, other_array, grown, attribute, numbers, texts, arranged),
+    *(linked, elsewhere, other_array, other_array, grown, attribute, numbers, texts, logged, arranged),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import signal
 import sys
 from contextlib import suppress
 from typing import NoReturn
@@ -26,8 +27,21 @@ exit codes:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; returns the exit code. What the user can correct is said in words, without a traceback."""
-    given = sys.argv[1:] if arguments is None else arguments
+    """Run a command; returns the exit code. What the user can correct is said in words, without a traceback.
+
+    Without arguments they are those of the process, which has nothing left to do then: Ctrl-C is no longer heard.
+    """
+    try:
+        return _answered(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:  # behind the last word
+        return INTERRUPTED
+    finally:
+        if arguments is None:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _answered(given: list[str]) -> int:
+    """Run a command and print what it says to the end; returns the exit code."""
     as_json = "--json" in given  # also where the arguments cannot be read
     _prepare_output()
     try:

@@ -48,7 +48,8 @@ def contents(path: FilePath, limit: int) -> bytes:
     with regular_file(path) as file:
         try:
             small = os.fstat(file.fileno()).st_size <= limit
-            found = file.read(limit + 1) if small else b""  # it may grow while it is read
+            # It may grow while it is read; None is what the system tells in /proc when it has nothing to tell.
+            found = (file.read(limit + 1) if small else b"") or b""
         except OSError as error:
             raise refused(path, f"could not be read: {reason(error)}") from None
     if not small or len(found) > limit:

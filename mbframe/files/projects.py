@@ -155,7 +155,7 @@ def _opened(path: FilePath) -> Iterator[zipfile.ZipFile]:
 def _directory_bytes(file: BinaryIO, size: int) -> int:
     """How long the archive's directory says it is: `zipfile` would fill ten times that memory with it."""
     file.seek(max(0, size - 22 - 20 - 56))
-    end = file.read(22 + 20 + 56)
+    end = file.read(22 + 20 + 56) or b""  # None where the system waits for something to tell, in /proc
     if end[-22:-18] != b"PK\x05\x06" or end[-2:] != b"\0\0":
         raise zipfile.BadZipFile("it does not end as a project does")
     found = int.from_bytes(end[-10:-6], "little")

@@ -194,8 +194,8 @@ class _Writer:
         body: list[str] = []
         for data in content["elements"]:
             body += self._element(data, used)
-        if "simulation" in content:
-            settings = {key: self._strategy(value) for key, value in content["simulation"].items()}
+        if given := content.get("simulation"):
+            settings = {key: self._strategy(value) for key, value in given.items()}
             body += ["", *_call("mb.simulate", "system", **settings).lines("result = ", 0)]
         return "\n".join([*head, "", *body] if body else head) + "\n"
 

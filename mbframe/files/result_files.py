@@ -464,12 +464,14 @@ class ResultFile(NamedColumns):
             _text(stored.attrs["name"]): (stored.name, _text(stored.attrs["unit"]))
             for stored in file.get("quantities", {}).values()
         }
+        if "" in self.extra:
+            raise ValueError("a quantity has no name")
         for stored in file.get("quantities", {}).values():
             _check_numbers(stored)
         lines = bytes(file["log"][:])
         check_memory(f"file {str(self.path)!r}, log", parsed_bytes(lines))
         log = [json.loads(line) for line in lines.decode().splitlines()]
-        self._info = Info(**[entry["info"] for entry in log if "info" in entry][-1])
+        self._info = _read_info([entry["info"] for entry in log if "info" in entry][-1], self.content.width)
         self._events = [_read_event(entry["event"]) for entry in log if "event" in entry]
 
     def _checked_length(self, file: h5py.File) -> int:
@@ -584,7 +586,7 @@ class ResultFile(NamedColumns):
         if self._given_system is not None:
             return Snapshot(self._given_system)
         if self.content.lacks:
-            message = f"lacks its model ({self.content.lacks}); pass system=... to load_result to compute from it"
+            message = f"lacks its model ({self.content.lacks:.500}); pass system=... to load_result to compute from it"
             raise refused(self.path, message)
         model = f"file {str(self.path)!r}, model"
         notices: list[str] = []
@@ -703,7 +705,7 @@ def _sound(path: FilePath) -> Iterator[None]:
         raise refused(path, "needs more memory than there is; it may be damaged") from error
     except (TypeError, IndexError, AttributeError) as error:
         raise refused(path, "is damaged: something in it has another kind or shape than in a result") from error
-    except (OSError, KeyError, ValueError, RuntimeError) as error:
+    except (OSError, KeyError, ValueError, RuntimeError, OverflowError) as error:
         raise refused(path, f"is damaged: {error}") from error
 
 
@@ -741,7 +743,10 @@ def _stored(text: str | list[str]) -> Any:
 
 
 def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
+    """A text of a file; a `ValueError` if it has what is no character, and could not be written again."""
+    text = value.decode() if isinstance(value, bytes) else str(value)
+    text.encode()
+    return text
 
 
 def _texts(dataset: h5py.Dataset) -> list[str]:
@@ -752,6 +757,29 @@ def _check_numbers(dataset: h5py.Dataset) -> None:
     """Texts and the like in the place of numbers are a ValueError, before somebody computes with them."""
     if dataset.dtype.kind not in "fiu":
         raise ValueError(f"{dataset.name} has no real numbers but {dataset.dtype}")
+
+
+def _read_info(record: dict[str, Any], width: int) -> Info:
+    """How a run of so many coordinates came about; a `ValueError` if something there is of another kind."""
+    info = Info(**record)
+    numbers = [info.steps, info.rejected, info.evaluations, info.factorizations, info.wall_time]
+    _of_kind("angles", info.angles, dict)
+    for number in (*numbers, *info.angles.values()):
+        float(_of_kind("info", number, int, float))
+    for text in _of_kind("warnings", info.warnings, list):
+        _text(_of_kind("warnings", text, str))
+    _of_kind("settings", info.settings, dict)
+    _of_kind("completed", info.completed, bool)
+    if info.start is not None and np.array(info.start, dtype=float).shape != (1 + width,):
+        raise ValueError("start is no instant with its coordinates")
+    return info
+
+
+def _of_kind(name: str, value: Any, *kinds: type[Any]) -> Any:
+    """The value; a `ValueError` if it is of none of these kinds."""
+    if type(value) not in kinds:
+        raise ValueError(f"{name} in its log is of the kind {type(value).__name__}")
+    return value
 
 
 def _event_record(event: EventRecord) -> dict[str, Any]:
@@ -773,7 +801,9 @@ def _event_record(event: EventRecord) -> dict[str, Any]:
 def _read_event(record: dict[str, Any]) -> EventRecord:
     motions = {}
     for name, motion in record["motions"].items():
-        arrays = {key: np.array(value) for key, value in motion.items() if key != "axes"}
+        arrays = {key: np.array(value, dtype=float) for key, value in motion.items() if key != "axes"}
         motions[name] = Motion(**arrays, axes=str(motion.get("axes", "")))
-    elements = {name: np.array(values) for name, values in record["element_states"].items()}
-    return EventRecord(record["name"], record["t"], State(record["t"], motions, elements, record["dimension"]))
+    elements = {name: np.array(values, dtype=float) for name, values in record["element_states"].items()}
+    event, t = _text(_of_kind("event", record["name"], str)), float(_of_kind("event", record["t"], int, float))
+    dimension = _of_kind("event", record["dimension"], int)
+    return EventRecord(event, t, State(t, motions, elements, dimension))

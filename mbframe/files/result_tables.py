@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from ..results import Result
 
 ROWS: Final = 10_000  # that are turned into text at a time
-FORMULAS: Final = ("=", "+", "-", "@")  # how a spreadsheet's formula begins
+FORMULA: Final = re.compile("(^|;)(?=\\s*[-=+@\uff1d\uff0b\uff0d\uff20])")
+"""Where a spreadsheet's formula begins: also with wide letters, and behind what some languages separate columns by."""
 DEFAULT: Final = {
     2: ("position", "angle", "velocity", "angular_velocity"),
     3: ("position", "quaternion", "velocity", "angular_velocity"),
@@ -47,7 +49,7 @@ def write_csv(path: FilePath, columns: Sequence[Quantity]) -> None:
 def harmless(header: str) -> str:
     """A header that no spreadsheet takes for a formula, and no terminal for a command."""
     text = shown(header).replace("\n", "\\n").replace("\t", "\\t")
-    return f"'{text}" if text.startswith(FORMULAS) else text
+    return FORMULA.sub(r"\1'", text)
 
 
 def write_parquet(path: FilePath, columns: Sequence[Quantity]) -> None:

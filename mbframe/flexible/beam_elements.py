@@ -199,7 +199,9 @@ class BeamElements:
         blocks = np.zeros((count, 6, 6))
         blocks[:, :3, :3] = np.concatenate(masses)[:, None, None] * np.eye(3)
         blocks[:, 3:, 3:] = np.concatenate(inertias)
-        inertia = sparse.block_diag([sparse.coo_array(block) for block in blocks], format="csr")
+        places = np.arange(count + 1, dtype=np.int32)
+        inertia = sparse.csr_array(sparse.bsr_array((blocks, places[:-1], places)))
+        inertia.eliminate_zeros()
         return MassPoints(np.concatenate(positions), inertia, displacement)
 
     def axial_forces(self, displacement: np.ndarray) -> np.ndarray:

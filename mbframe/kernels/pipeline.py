@@ -18,10 +18,13 @@ import hashlib
 import io
 import logging
 import operator
+import os
 import pickle
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from types import BuiltinFunctionType
 from typing import Any
 
@@ -232,8 +235,8 @@ class _SealedFile(IndexDataCacheFile):
 def _unsealed(path: str) -> bytes | None:
     """The content of a file of the cache; None if it is not there or damaged."""
     try:
-        with open(path, "rb") as file:
-            sealed = file.read()
+        regular = stat.S_ISREG(os.stat(path).st_mode)  # a pipe would wait for its writer
+        sealed = Path(path).read_bytes() if regular else b""
     except FileNotFoundError:
         return None
     except OSError:

@@ -221,6 +221,19 @@ def test_damaged_code_is_compiled_again(stage, place, caplog, damage, suffix):
     assert not stage()  # it was mended
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="special files of POSIX")
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("put", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "endless"])
+def test_special_files_are_not_read_as_code(stage, place, caplog, put, suffix):
+    assert not stage()
+    for file in place.rglob(f"*.{suffix}"):
+        file.unlink()
+        put(file)
+    assert stage()
+    assert len(caplog.messages) <= 1
+    assert not stage()  # it was mended
+
+
 @pytest.mark.parametrize("fails", [True, False])
 def test_ctrl_c_is_not_lost_in_what_the_compiler_calls(place, monkeypatch, capsys, fails):
     """It came in a callback of LLVM, compiling went on, and ended with an error of its own or none."""

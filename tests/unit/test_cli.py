@@ -477,6 +477,37 @@ def test_ctrl_c_is_heard_while_modules_are_loaded() -> None:
     assert json.loads(found.stdout) == {"error": "Interrupted", "message": "stopped"}
 
 
+STOPPED_BEHIND_THE_LAST_WORD = """
+import atexit, os, signal, sys
+
+class Output:
+    def __getattr__(self, name):
+        return getattr(sys.__stdout__, name)
+
+    def flush(self):
+        sys.__stdout__.flush()
+        os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if sys.argv.pop(1) == "flushing":
+    sys.stdout = Output()
+atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))
+from mbframe.cli import main
+code = main()
+os.kill(os.getpid(), signal.SIGINT)
+sys.exit(code)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize(("moment", "code"), [("flushing", 130), ("ending", 0)])
+def test_ctrl_c_behind_the_last_word_takes_nothing_back(moment: str, code: int) -> None:
+    command = [sys.executable, "-c", STOPPED_BEHIND_THE_LAST_WORD, moment, "examples", "--json"]
+    found = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert (found.returncode, found.stderr) == (code, "")
+    assert "examples" in json.loads(found.stdout)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs limits of Linux")
 @pytest.mark.parametrize("target", ["m.json", "run.h5", "run.csv"])
 def test_files_that_cannot_be_written_have_the_code_of_failures(target: str, tmp_path: Path) -> None:
@@ -638,13 +669,15 @@ def test_names_cannot_control_the_terminal(tmp_path: Path, capsys: pytest.Captur
 
 def test_headers_of_tables_are_no_formulas(tmp_path: Path) -> None:
     system = mb.System("sheet")
-    for name in ("=cmd", "+1", "-1", "@a", "fine", "x\x1by"):
+    for name in ("=cmd", "+1", "-1", "@a", "fine", "x\x1by", " =b", "\uff1dc", "d;=e", "f; -g", "h-i;j"):
         system.add(mb.PointMass(name, mass=1.0))
     mb.simulate(system, 0.01, t_eval=[0.0, 0.01]).export(tmp_path / "run.csv")
     header = (tmp_path / "run.csv").read_text().splitlines()[0].split(",")
     assert [name for name in header if name.startswith(("=", "+", "-", "@"))] == []
     assert {"'=cmd.position.x [m]", "'+1.position.x [m]", "'-1.position.x [m]", "'@a.position.x [m]"} <= set(header)
-    assert {"fine.position.x [m]", r"x\x1by.position.x [m]"} <= set(header)
+    assert {"fine.position.x [m]", r"x\x1by.position.x [m]", "h-i;j.position.x [m]"} <= set(header)
+    assert {"' =b.position.x [m]", "'\uff1dc.position.x [m]"} <= set(header)
+    assert {"d;'=e.position.x [m]", "f;' -g.position.x [m]"} <= set(header)  # columns of some languages end with ;
 
 
 def test_absurd_sizes_are_refused_with_those_that_are_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

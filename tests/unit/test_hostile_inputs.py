@@ -23,6 +23,7 @@ from scipy import sparse
 
 import mbframe as mb
 from mbframe import limits
+from mbframe.files import projects
 from mbframe.limits import within_time
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="special files of POSIX")
@@ -82,6 +83,26 @@ def test_only_regular_files_are_read(name: str, tmp_path: Path) -> None:
             os.chdir(folder)
         with pytest.raises(mb.ModelError, match="give a regular file"):
             READERS[name](path)
+
+
+@pytest.mark.parametrize("name", ["model.json", "robot.urdf", "part.npz", "nodes.csv"])
+def test_what_has_nothing_to_tell_yet_is_empty(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system's messages in /proc look like a regular file, but wait for the next message."""
+    os.mkfifo(tmp_path / name)
+    writer = os.open(tmp_path / name, os.O_RDWR)
+    monkeypatch.setattr("mbframe.disk.inputs.stat.S_ISREG", lambda mode: True)
+    with pytest.raises(mb.ModelError):
+        READERS[name](tmp_path / name)
+    os.close(writer)
+
+
+def test_a_project_that_has_nothing_to_tell_yet_is_none() -> None:
+    class Waiting(io.BytesIO):
+        def read(self, *_: Any) -> Any:
+            return None
+
+    with pytest.raises(zipfile.BadZipFile, match="does not end as a project"):
+        projects._directory_bytes(Waiting(), 0)
 
 
 def test_more_than_is_allowed_is_not_read(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import resource
 import shutil
@@ -179,6 +180,64 @@ def test_damage_is_told_in_words_of_ours(whole: Path, tmp_path: Path) -> None:
             harm(file)
         with pytest.raises(mb.ModelError, match=r"is damaged: .*(kind or shape|neither numbers|no real numbers)"):
             mb.load_result(path)
+
+
+def test_counts_beyond_all_numbers_are_damage(whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    shutil.copyfile(whole, path)
+    with h5py.File(path, "r+", libver="v110") as file:
+        del file["written"]
+        file["written"] = [np.inf, 0.0]
+    with pytest.raises(mb.ModelError, match="is damaged: cannot convert float infinity"):
+        mb.load_result(path)
+
+
+@pytest.mark.parametrize(
+    ("place", "key", "value"),
+    [(QUANTITY, "name", b"\xff\xff"), (QUANTITY, "name", ""), (QUANTITY, "unit", b"\xff"), ("/", "name", b"\xff\xfe")],
+)
+def test_texts_that_could_not_be_written_again_are_damage(
+    place: str, key: str, value: Any, whole: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.h5"
+    shutil.copyfile(whole, path)
+    with h5py.File(path, "r+", libver="v110") as file:
+        del file[place].attrs[key]
+        file[place].attrs[key] = value
+    with pytest.raises(mb.ModelError, match=r"is damaged: ('utf-8' codec|a quantity has no name)"):
+        mb.load_result(path)
+
+
+WRONG_KINDS: list[tuple[str, Any]] = [
+    *(("start", value) for value in (True, -1, "", [], {}, [[]], [1, "a"], [0.0] * 5)),
+    *(("angles", value) for value in (None, 1.0, "", [], {"stone": "a"}, {"stone": 10**400})),
+    *(("steps", "many"), ("wall_time", None), ("warnings", "one"), ("warnings", [1]), ("warnings", ["\ud800"])),
+    *(("settings", []), ("completed", 1)),
+]
+
+
+@pytest.mark.parametrize(("key", "value"), WRONG_KINDS)
+def test_a_log_of_other_kinds_is_damage(key: str, value: Any, whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    shutil.copyfile(whole, path)
+    with h5py.File(path, "r+", libver="v110") as file:
+        entries = [json.loads(line) for line in bytes(file["log"][:]).splitlines()]
+        entries[-1]["info"][key] = value
+        del file["log"]
+        file["log"] = np.frombuffer("\n".join(map(json.dumps, entries)).encode(), np.uint8)
+    with pytest.raises(mb.ModelError, match="is damaged"):
+        mb.load_result(path)
+
+
+def test_why_a_model_is_missing_is_told_briefly(whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    shutil.copyfile(whole, path)
+    with h5py.File(path, "r+", libver="v110") as file:
+        del file["model_lacks"]
+        file["model_lacks"] = "x" * 100_000
+    with pytest.raises(mb.ModelError, match=r"lacks its model \(x+\)") as told:
+        mb.load_result(path).position("stone")
+    assert len(str(told.value)) < 1000
 
 
 def test_what_is_whole_is_read(whole: Path) -> None:

@@ -57,6 +57,12 @@ result = mb.simulate(system, t_end=2.0, integrator=mb.DormandPrince(rtol=1e-08))
     assert mb.to_python(system, simulation={"t_end": 2.0, "integrator": mb.DormandPrince(rtol=1e-8)}) == expected
 
 
+def test_a_model_without_settings_is_not_simulated(tmp_path: Path) -> None:
+    mb.save(mb.examples.four_bar(), tmp_path / "model.json")
+    script = mb.to_python(mb.load(tmp_path / "model.json"), simulation=mb.load_settings(tmp_path / "model.json"))
+    assert "mb.simulate" not in script
+
+
 def test_scripts_are_laid_out_as_formatters_do(tmp_path: Path) -> None:
     for name in mb.examples.names():
         system = getattr(mb.examples, name)()
