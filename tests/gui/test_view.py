@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
@@ -554,6 +556,19 @@ def test_a_motion_that_stays_in_the_picture_leaves_the_camera_alone(view, docume
 
 
 # --- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_picture_is_drawn_however_late_frames_come(view, qtbot, monkeypatch):
+    """Each frame that came before the picture put it off: on a busy machine the old one stayed while time went on."""
+    drawn: list[int] = []
+    monkeypatch.setattr(view.drawing, "draw_if_changed", lambda: drawn.append(1))
+    frames = QTimer(interval=1, timerType=Qt.TimerType.PreciseTimer)
+    frames.timeout.connect(lambda: (time.sleep(0.005), came.append(1), view.drawing.changed()))
+    came: list[int] = []
+    frames.start()
+    qtbot.waitUntil(lambda: len(came) >= 40)
+    frames.stop()
+    assert len(drawn) > 10
 
 
 def test_slow_machines_get_fewer_pixels_while_it_moves(view, document):
