@@ -75,6 +75,8 @@ class Document(QObject):
     message_posted = Signal(object)
     run_settings_changed = Signal()
     animation_owner_changed = Signal(object)
+    stepped = Signal(str)
+    """A step is about to be undone or done again: which, in words."""
     left_out = Signal(list)
     """Sentences about what a file says and the model made of it does not."""
     looks_restored = Signal(object)
@@ -451,11 +453,15 @@ class Document(QObject):
     def undo(self) -> None:
         """Take the last step back."""
         self._gesture = None
+        if self.undo_stack.canUndo():
+            self.stepped.emit(f"Undone: {self.undo_stack.undoText()}")
         self.undo_stack.undo()
 
     def redo(self) -> None:
         """Take the step again that was taken back last."""
         self._gesture = None
+        if self.undo_stack.canRedo():
+            self.stepped.emit(f"Done again: {self.undo_stack.redoText()}")
         self.undo_stack.redo()
 
     # What commands report, and Qt:

@@ -481,6 +481,20 @@ def test_the_status_bar_tells_of_the_solver_time_and_messages(window):
     assert window.status.clock.isHidden()
 
 
+def test_the_status_bar_tells_what_was_undone(window):
+    """That undo brings a run back was still told after it had."""
+    window.open_example("four_bar")
+    run = window.document.current_run
+    window.document.remove_run(run)
+    assert window.status.text.text() == f"{run.name} was removed; undo brings it back."
+    told = len(window.document.messages)
+    window.actions_["undo"].trigger()
+    assert window.status.text.text() == f"Undone: Remove {run.name}."
+    window.actions_["redo"].trigger()
+    assert window.status.text.text() == f"Done again: Remove {run.name}."
+    assert len(window.document.messages) == told
+
+
 # --- look -------------------------------------------------------------------------------------------------------------
 
 
