@@ -35,6 +35,8 @@ from .units import DisplayUnits
 
 LEVELS: Final = ("info", "warning", "error")
 MOST_MESSAGES: Final = 500
+UNTITLED: Final = "Untitled"
+"""What a model is called that nobody has given a name."""
 
 # The points and directions of a connection that go with its first and with its second body when that is moved.
 _OF_FIRST: Final = ("at", "axis", "frame", "at_i", "axis_i", "plane_point", "normal")
@@ -91,7 +93,7 @@ class Document(QObject):
         """Where files of runs are."""
         self.looks: Callable[[], dict[str, Any]] = dict
         """Says how the document is looked at, for a project."""
-        self._reset(system if system is not None else mb.System("Untitled"))
+        self._reset(system if system is not None else mb.System(UNTITLED))
         self.undo_stack.cleanChanged.connect(self._clean_changed)
 
     def _reset(
@@ -134,7 +136,7 @@ class Document(QObject):
 
     def new(self, dimension: int = 3) -> None:
         """An empty system."""
-        self._reset(mb.System("Untitled", dimension=dimension))
+        self._reset(mb.System(UNTITLED, dimension=dimension))
         self._announce_reset()
 
     def open(self, path: Path | str) -> None:
@@ -275,6 +277,13 @@ class Document(QObject):
     def title(self) -> str:
         """What the window is called after."""
         return self.path.name if self.path is not None else self.system.name
+
+    @property
+    def called(self) -> str:
+        """What heads its pictures: the model's name, or that of its file if it has none; empty without a file."""
+        if self.system.name != UNTITLED:
+            return self.system.name
+        return self.path.stem if self.path is not None else ""
 
     def abandon(self) -> None:
         """Nothing of it is wanted any more: leaving it asks nothing."""

@@ -149,7 +149,7 @@ class ExportOptions(QWidget):
             "theme": self.look.currentData(),
             "smooth": self.quality.currentData(),
             "show_time": self.show_time.isChecked(),
-            "title": None if self.show_title.isChecked() else "",
+            "title": self.document.called if self.show_title.isChecked() else "",
         }
 
     def _shown_camera(self, whole: bool) -> Any:

@@ -86,6 +86,17 @@ def test_the_ends_of_a_run_are_exported_as_they_are(dialog, document):
         assert options.window == (0.0, options.end.value())
 
 
+def test_a_film_is_headed_by_a_name_that_somebody_gave(dialog, document, tmp_path):
+    """It said "Untitled" though the model had been saved under a name."""
+    assert dialog.options.settings()["title"] == document.system.name
+    document.new()
+    assert dialog.options.settings()["title"] == ""
+    document.save_as(tmp_path / "crank.json")
+    assert dialog.options.settings()["title"] == "crank"
+    dialog.options.show_title.setChecked(False)
+    assert dialog.options.settings()["title"] == ""
+
+
 # --- names and places -------------------------------------------------------------------------------------------------
 
 
