@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, Qt, QTimer
-from PySide6.QtGui import QHelpEvent, QMouseEvent
+from PySide6.QtGui import QCursor, QHelpEvent, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox, QToolButton
 
 import mbframe as mb
 from gui.modelling import bodies, catalogue, masses
@@ -356,6 +356,15 @@ def test_the_mouse_rests_on_an_element_and_its_name_is_told(window, qtbot, monke
     assert tip(middle) == "bar 2"
     builder.start("RevoluteJoint")  # says it beside the mouse
     assert tip(middle) == ""
+
+
+def test_the_button_of_a_menu_is_not_marked_after_it(window, qtbot):  # noqa: F811
+    """A choice in a submenu takes the mouse away without telling the button, which stayed marked."""
+    button = window.findChild(QToolButton, "toolbar_add")
+    QCursor.setPos(window.mapToGlobal(window.rect().center()))
+    button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, True)
+    button.menu().aboutToHide.emit()
+    qtbot.waitUntil(lambda: not button.testAttribute(Qt.WidgetAttribute.WA_UnderMouse))
 
 
 def test_deleting_asks_when_more_goes_along(window, qtbot):  # noqa: F811
