@@ -103,12 +103,14 @@ class CardMotion(QObject):
             return
         yield
         self._track = track
-        self._clock.start()
+        self._clock.invalidate()
         self._timer.start()
 
     def _draw(self) -> None:
         if self._track is None or self._canvas is None or self._canvas.scene is None or self.card is None:
             return
+        if not self._clock.isValid():  # the first picture, however late it comes, is at the instant of the card's
+            self._clock.start()
         start, end = self._track.span
         one, length = self.card.exhibit, end - start
         passed = self._clock.elapsed() / 1000.0 * (one.speed or fitting_speed(length))
