@@ -212,9 +212,8 @@ class View(QWidget):
 
     def _run_chosen(self, run: Any) -> None:
         self._runs_changed()
-        if run is None:
-            self._described = True
-            self._rebuilding.start()
+        if run is None:  # the same scene, where it is described; to draw it anew would take as long as ten frames
+            self._show_state(None)
 
     def _runs_changed(self) -> None:
         self.arrows.refresh()

@@ -100,6 +100,17 @@ def test_states_move_the_bodies_and_nothing_is_built_anew(view, document):
     np.testing.assert_allclose(scene._poses.of("bar 1")[0], moved.motions["bar 1"].position)
 
 
+def test_leaving_a_run_builds_nothing_anew(view, document):
+    """It drew all of the scene again before a body could be pulled, which were the longest pauses of the window."""
+    view.rebuild_now()
+    scene, body = view.scene, document.system["bar 1"]
+    view.player.seek(1.0)
+    document.choose_run(None)
+    view.rebuild_now()
+    assert view.scene is scene
+    np.testing.assert_allclose(scene._poses.of("bar 1")[0][:2], body.position)
+
+
 def test_edits_are_drawn_once_and_from_the_same_camera(view, document, monkeypatch):
     view.camera.orbit(40.0, 10.0)
     before, built = pose(view), []
