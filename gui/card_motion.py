@@ -27,6 +27,8 @@ INTERVAL: Final = 50
 """Milliseconds between pictures."""
 FINER: Final = 2
 """Pictures have so many pixels for each of the card, each way: that smooths their edges."""
+MOMENTS: Final = 20
+"""Instants that the frame of the pictures has to hold."""
 DETAIL: Final = 0.5
 """Share of the usual number of triangles: the pictures are small."""
 
@@ -34,6 +36,7 @@ DETAIL: Final = 0.5
 class CardMotion(QObject):
     """Plays the motion of one card at a time, again and again, in pictures that the card paints.
 
+    It goes on from the card's picture, which is framed like those of the motion.
     It is prepared piece by piece, so that the page can be scrolled meanwhile. Nothing happens before `enabled`: what
     draws is imported beside the window.
     """
@@ -85,7 +88,7 @@ class CardMotion(QObject):
             track = Track(load(one.result))
             yield
             yield from track.preparation()
-            motion = track.sampled(20)
+            motion = track.sampled(MOMENTS)
             yield
             if self._canvas is None:
                 self._canvas = mb.render.Canvas()
@@ -100,15 +103,18 @@ class CardMotion(QObject):
             return
         yield
         self._track = track
-        self._clock.start()
+        self._clock.invalidate()
         self._timer.start()
 
     def _draw(self) -> None:
         if self._track is None or self._canvas is None or self._canvas.scene is None or self.card is None:
             return
+        if not self._clock.isValid():  # the first picture, however late it comes, is at the instant of the card's
+            self._clock.start()
         start, end = self._track.span
-        speed = self.card.exhibit.speed or fitting_speed(end - start)
-        self._canvas.scene.show(self._track.state(start + (self._clock.elapsed() / 1000.0 * speed) % (end - start)))
+        one, length = self.card.exhibit, end - start
+        passed = self._clock.elapsed() / 1000.0 * (one.speed or fitting_speed(length))
+        self._canvas.scene.show(self._track.state(start + (one.picture_at * length + passed) % length))
         pixels = np.ascontiguousarray(self._canvas.image()[::-1])
         height, width, _ = pixels.shape
         self.card.show_motion(QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGBX8888).copy())

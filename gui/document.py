@@ -35,6 +35,8 @@ from .units import DisplayUnits
 
 LEVELS: Final = ("info", "warning", "error")
 MOST_MESSAGES: Final = 500
+UNTITLED: Final = "Untitled"
+"""What a model is called that nobody has given a name."""
 
 # The points and directions of a connection that go with its first and with its second body when that is moved.
 _OF_FIRST: Final = ("at", "axis", "frame", "at_i", "axis_i", "plane_point", "normal")
@@ -75,6 +77,8 @@ class Document(QObject):
     message_posted = Signal(object)
     run_settings_changed = Signal()
     animation_owner_changed = Signal(object)
+    stepped = Signal(str)
+    """A step is about to be undone or done again: which, in words."""
     left_out = Signal(list)
     """Sentences about what a file says and the model made of it does not."""
     looks_restored = Signal(object)
@@ -89,7 +93,7 @@ class Document(QObject):
         """Where files of runs are."""
         self.looks: Callable[[], dict[str, Any]] = dict
         """Says how the document is looked at, for a project."""
-        self._reset(system if system is not None else mb.System("Untitled"))
+        self._reset(system if system is not None else mb.System(UNTITLED))
         self.undo_stack.cleanChanged.connect(self._clean_changed)
 
     def _reset(
@@ -132,7 +136,7 @@ class Document(QObject):
 
     def new(self, dimension: int = 3) -> None:
         """An empty system."""
-        self._reset(mb.System("Untitled", dimension=dimension))
+        self._reset(mb.System(UNTITLED, dimension=dimension))
         self._announce_reset()
 
     def open(self, path: Path | str) -> None:
@@ -273,6 +277,13 @@ class Document(QObject):
     def title(self) -> str:
         """What the window is called after."""
         return self.path.name if self.path is not None else self.system.name
+
+    @property
+    def called(self) -> str:
+        """What heads its pictures: the model's name, or that of its file if it has none; empty without a file."""
+        if self.system.name != UNTITLED:
+            return self.system.name
+        return self.path.stem if self.path is not None else ""
 
     def abandon(self) -> None:
         """Nothing of it is wanted any more: leaving it asks nothing."""
@@ -451,11 +462,15 @@ class Document(QObject):
     def undo(self) -> None:
         """Take the last step back."""
         self._gesture = None
+        if self.undo_stack.canUndo():
+            self.stepped.emit(f"Undone: {self.undo_stack.undoText()}")
         self.undo_stack.undo()
 
     def redo(self) -> None:
         """Take the step again that was taken back last."""
         self._gesture = None
+        if self.undo_stack.canRedo():
+            self.stepped.emit(f"Done again: {self.undo_stack.redoText()}")
         self.undo_stack.redo()
 
     # What commands report, and Qt:

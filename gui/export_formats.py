@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from mbframe.files.projects import SUFFIX
+
 
 @dataclass(frozen=True)
 class Format:
@@ -108,7 +110,8 @@ FASTEST_GIF: Final = 50
 
 def file_name(title: str, chosen: Format) -> str:
     """A name for a file from the name of a model: letters, digits, dashes."""
-    stem = re.sub(r"[^\w-]+", "_", Path(title).stem if title.endswith(".json") else title).strip("_").lower()
+    bare = Path(title).stem if title.endswith((".json", SUFFIX)) else title
+    stem = re.sub(r"[^\w-]+", "_", bare).strip("_").lower()
     return f"{stem or 'model'}{'_view' if chosen.key == 'view' else ''}{chosen.suffix}"
 
 

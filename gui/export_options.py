@@ -32,6 +32,8 @@ FROM_VIEW = "from where the view looks"
 AS_SHOWN = "exactly as in the view"
 WHAT_MOVES = "what moves"
 OWN_SIZE = "Own size"
+DECIMALS = 3
+"""Of instants; of a run that is shorter than a second, more."""
 PARTS = {
     "size": ("picture",),
     "quality": ("picture",),
@@ -119,12 +121,26 @@ class ExportOptions(QWidget):
         """Whether the range of time is none."""
         return self.end.value() < self.start.value()
 
+    @property
+    def window(self) -> tuple[float, float]:
+        """First and last instant to export, s: the boxes show the ends of a run rounded, and mean its own."""
+        start, end = (self._meant(box) for box in (self.start, self.end))
+        return start, end
+
+    def _meant(self, box: QDoubleSpinBox) -> float:
+        run, value = self.chosen_run, box.value()
+        if run is None:
+            return value
+        ends = {box.minimum(): run.result.t[0], box.maximum(): run.result.t[-1]}
+        return float(ends.get(value, value))
+
     def settings(self) -> dict[str, Any]:
         """What is set, for `export_formats.keywords`."""
         camera = self.camera.currentData()
+        start, end = self.window
         return {
-            "start": self.start.value(),
-            "end": self.end.value(),
+            "start": start,
+            "end": end,
             "speed": self.speed.currentData(),
             "fps": self.fps.value(),
             "size": (self.pixel_width.value(), self.pixel_height.value()),
@@ -133,7 +149,7 @@ class ExportOptions(QWidget):
             "theme": self.look.currentData(),
             "smooth": self.quality.currentData(),
             "show_time": self.show_time.isChecked(),
-            "title": None if self.show_title.isChecked() else "",
+            "title": self.document.called if self.show_title.isChecked() else "",
         }
 
     def _shown_camera(self, whole: bool) -> Any:
@@ -145,7 +161,7 @@ class ExportOptions(QWidget):
         """How much that is, in words."""
         if self.chosen_run is None or self.ends_before_it_starts:
             return ""
-        start, end, speed = self.start.value(), self.end.value(), self.speed.currentData()
+        (start, end), speed = self.window, self.speed.currentData()
         return f"{frame_count(start, end, self.fps.value(), speed)} frames, {(end - start) / speed:.3g} s to watch"
 
     # --- what can be chosen -------------------------------------------------------------------------------------------
@@ -177,6 +193,7 @@ class ExportOptions(QWidget):
         if run is not None:
             first, last = float(run.result.t[0]), float(run.result.t[-1])
             for box, value in ((self.start, first), (self.end, last)):
+                box.setDecimals(DECIMALS + max(0, -math.floor(math.log10(last - first or 1.0))))
                 box.setRange(first, last)
                 box.setValue(value)
         self.run_changed.emit()
@@ -263,7 +280,7 @@ def _tick(name: str, words: str) -> QCheckBox:
 def _seconds(name: str) -> QDoubleSpinBox:
     box = QDoubleSpinBox()
     box.setObjectName(name)
-    box.setDecimals(3)
+    box.setDecimals(DECIMALS)
     box.setSingleStep(0.1)
     box.setSuffix(" s")
     return box

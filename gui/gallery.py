@@ -319,6 +319,7 @@ class Gallery(QWidget):
         area = QScrollArea(page)
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the keyboard goes to its cards
         content = QWidget()
         content.setObjectName("gallery_cards")
         flow = FlowLayout(content)

@@ -71,14 +71,12 @@ class LongTrack(Track):
         if key not in self._paths:
             self._paths[key] = np.zeros((0, 3))
             Thread(target=self._read_path, args=key, name="path", daemon=True).start()
-        from mbframe.render.placement import point3
-
         course = self._paths[key]
         step = -(-len(self) // max(len(course), 1))
         t = self.t[::step][: len(course)]
         first = 0 if since is None else int(np.searchsorted(t, since))
-        end = point3(self.state(until).position(body, local_point))
-        return np.vstack([course[first : int(np.searchsorted(t, until, side="right"))], end])
+        shown = course[first : int(np.searchsorted(t, until, side="right"))]
+        return np.vstack([shown, self.place(body, until, local_point)])
 
     def _read_path(self, body: str, local_point: tuple[float, ...] | None) -> None:
         from mbframe.render.placement import point3

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QStatusBar, QWidget
 import mbframe as mb
 
 from . import icons, theme
-from .document import Document, Message
+from .document import Document, Message, ended
 from .labels import ElidedLabel
 from .names import one_line, unformatted
 from .tasks import FreedomTask, Model
@@ -58,6 +58,7 @@ class StatusBar(QStatusBar):
         self._active = False
         self._count_timer = single_shot(self, self._count)
         document.message_posted.connect(self._show_message)
+        document.stepped.connect(self._show_step)
         document.replaced.connect(self._forget)
         document.replaced.connect(self._clear_message)
         document.structure_changed.connect(self._forget)
@@ -84,6 +85,10 @@ class StatusBar(QStatusBar):
             self._model_changed()
 
     # --- messages -----------------------------------------------------------------------------------------------------
+
+    def _show_step(self, words: str) -> None:
+        """What was undone or done again, in the place of a message about it; the list of messages stays short."""
+        self._show_message(Message(ended(words)))
 
     def _show_message(self, message: Message) -> None:
         self._last = message

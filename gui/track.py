@@ -151,14 +151,16 @@ class Track:
 
     def path(self, body: str, until: float, since: float | None = None, local_point: Any = None) -> Array:
         """Positions (m, 3) of a body's origin, or of a point of it, at the stored instants up to one, and at it."""
-        from mbframe.render.placement import point3
-
         course = self._path_of(body, None if local_point is None else tuple(local_point))
         first = 0 if since is None else int(np.searchsorted(self.t, since))
         last = int(np.searchsorted(self.t, until, side="right"))
-        here = self.state(until)
-        end = point3(here.position(body, local_point))
-        return np.vstack([course[first:last], end])
+        return np.vstack([course[first:last], self.place(body, until, local_point)])
+
+    def place(self, body: str, t: float, local_point: Any = None) -> Array:
+        """Position (3,) of a body's origin, or of a point of it, at an instant."""
+        from mbframe.render.placement import point3
+
+        return point3(self.state(t).position(self.result.described[body], local_point))
 
     def _path_of(self, body: str, local_point: tuple[float, ...] | None) -> Array:
         from mbframe.render.placement import point3

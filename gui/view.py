@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
     QFont,
+    QHelpEvent,
     QImage,
     QMouseEvent,
     QPainter,
@@ -21,12 +22,13 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QToolTip, QWidget
 
 import mbframe as mb
 
 from . import theme
 from .document import Document
+from .names import one_line, unformatted
 from .playback import Player
 from .track import Track
 from .turns import single_shot
@@ -210,9 +212,8 @@ class View(QWidget):
 
     def _run_chosen(self, run: Any) -> None:
         self._runs_changed()
-        if run is None:
-            self._described = True
-            self._rebuilding.start()
+        if run is None:  # the same scene, where it is described; to draw it anew would take as long as ten frames
+            self._show_state(None)
 
     def _runs_changed(self) -> None:
         self.arrows.refresh()
@@ -424,6 +425,18 @@ class View(QWidget):
         if event.type() == QEvent.Type.DevicePixelRatioChange:
             self.drawing.changed()
         super().changeEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            self._tell_name(event)
+            return True
+        return super().event(event)
+
+    def _tell_name(self, event: QHelpEvent) -> None:
+        """Say what the mouse rests on; while a tool is used that says it itself."""
+        resting = not (self._is_moving() or any(tool.active for tool in self.tools))
+        element = self.element_at(QPointF(event.pos())) if resting else None
+        QToolTip.showText(event.globalPos(), "" if element is None else unformatted(one_line(element.name)), self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._tool = next((tool for tool in self.tools if tool.press(event)), None)

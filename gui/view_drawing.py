@@ -100,7 +100,8 @@ class Drawing(QObject):
     def changed(self) -> None:
         """The picture has to be drawn again."""
         self._outdated = True
-        self._soon.start()
+        if not self._soon.isActive():  # else a busy machine, on which each frame comes late, would put it off forever
+            self._soon.start()
         self.settle()
 
     def draw_if_changed(self) -> None:

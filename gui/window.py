@@ -228,6 +228,9 @@ class MainWindow(QMainWindow):
         set_icon(self.theme_button, "theme")
         bar.addWidget(self.theme_button)
         bar.addAction(self.actions_["help"])
+        rest = bar.findChild(QToolButton, "qt_toolbar_ext_button")
+        rest.setToolTip("What has no room here")
+        set_icon(rest, "chevron_right")
         return bar
 
     @staticmethod

@@ -13,6 +13,7 @@ import mbframe as mb
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from gui.card_motion import MOMENTS
 from gui.runs import RunSettings
 from gui.showcase import FOLDER, Exhibit, exhibits
 from gui.track import Track
@@ -46,11 +47,11 @@ def simulated(one: Exhibit) -> mb.Result:
 
 
 def draw(one: Exhibit) -> None:
-    """The pictures for light and dark backgrounds, with the path up to their instant."""
+    """The pictures for light and dark backgrounds, with the path up to their instant, framed for all of the motion."""
     track = Track(mb.load_result(one.result))
     t = track.t[0] + one.picture_at * (track.t[-1] - track.t[0])
     system, state = one.system(), track.state(t)
-    motion = [track.state(s) for s in np.linspace(track.t[0], t, 60)] if one.picture_at > 0.0 else None
+    motion = track.sampled(MOMENTS)
     for theme in ("light", "dark"):
         options = {"theme": theme, "size": (2 * SIZE[0], 2 * SIZE[1]), "axes": False, "follow": one.follow or None}
         with mb.render.Scene(system, motion=motion, **options) as scene:

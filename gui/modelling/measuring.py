@@ -104,6 +104,16 @@ class Measuring(QFrame):
         """Whether any number was typed."""
         return bool(self._typed)
 
+    @property
+    def finished(self) -> bool:
+        """Whether all that was typed can be read: not so in the middle of `0.1*cos(60 deg)`."""
+        try:
+            for name in self._typed:
+                self.edits[name].read()
+        except ValueError:
+            return False
+        return True
+
     def follow(self, point: Array) -> None:
         """The mouse is at a point: numbers that were not typed are those of the point that is meant then."""
         try:

@@ -42,6 +42,9 @@ STEPS: Final = {
     "second joint": "Click the second joint",
     "measure": "Click a measure, or choose it in the tree",
 }
+BODIES: Final = ("first body", "second body", "body")
+ELEMENTS: Final = ("joint", "first joint", "second joint", "measure")
+"""Steps that pick a body, and those that pick another element."""
 TYPED: Final = "typed"
 """What a point is called whose numbers were typed."""
 PICKED: Final = {
@@ -255,7 +258,7 @@ class Placing(ViewTool):
         self.hover(event)
         if self.pick == "axis":
             self.finish()
-        elif self._pointed is not None and self._follow_numbers():
+        elif self._pointed is not None and self._follow_numbers(meant=True):
             self._take(self._pointed)
         return True
 
@@ -268,21 +271,24 @@ class Placing(ViewTool):
         start = self.points[-1] if self.points else None
         self.measuring.begin(self.document.units, self.system.dimension, start, normal)
 
-    def _follow_numbers(self) -> bool:
-        """What is typed holds, all else is where the mouse is; whether there is such a point."""
+    def _follow_numbers(self, *, meant: bool = False) -> bool:
+        """What is typed holds, all else is where the mouse is; whether there is such a point.
+
+        If not it is said why, but of a text that is being typed only when it is `meant`.
+        """
         if not self.measuring.isVisible():
             return True
         snap = self._pointed.snap if self._pointed is not None else None
         free = snap.point if snap is not None else (self.points[-1] if self.points else np.zeros(3))
         if self.measuring.typed:
             try:
-                meant = self.measuring.point(free)
+                point = self.measuring.point(free)
             except ValueError as error:
-                self.guide.set_fact(str(error))
+                self.guide.set_fact(str(error) if meant or self.measuring.finished else "")
                 return False
-            if snap is None or not np.array_equal(meant, snap.point):
+            if snap is None or not np.array_equal(point, snap.point):
                 element = self._pointed.element if self._pointed is not None else None
-                self._pointed = Pointed(element, Snap(meant, TYPED, None))
+                self._pointed = Pointed(element, Snap(point, TYPED, None))
             self.guide.set_fact("")
         self.measuring.follow(free)
         self.view.update()
@@ -290,7 +296,7 @@ class Placing(ViewTool):
 
     def _enter(self) -> None:
         """The numbers are meant."""
-        if self._follow_numbers() and self._pointed is not None and self._pointed.snap is not None:
+        if self._follow_numbers(meant=True) and self._pointed is not None and self._pointed.snap is not None:
             self._take(self._pointed)
 
     def _take(self, found: Pointed) -> None:
@@ -299,9 +305,9 @@ class Placing(ViewTool):
         if pick == "place":
             if found.snap is not None:
                 self._take_place(found.snap)
-        elif pick in ("joint", "first joint", "second joint", "measure"):
+        elif pick in ELEMENTS:
             self._take_element(found.element)
-        elif pick in ("first body", "second body", "body"):
+        elif pick in BODIES:
             self._take_body(found.element)
         elif found.snap is not None:
             self._take_point(found.snap, found.element)
@@ -322,6 +328,20 @@ class Placing(ViewTool):
     def _body_of(self, element: Any) -> mb.Body:
         """The body that a click on an element means; beside all, the ground."""
         return element if isinstance(element, mb.Body) else _carrier(element) or self.system.ground
+
+    def _meant(self) -> Any:
+        """What a click would take where an element is picked; None where it would take none."""
+        if self._pointed is None:
+            return None
+        if self.pick in BODIES:  # beside a thin body there is the ground
+            return self._body_of(self._pointed.element)
+        return self._pointed.element if self._wanted(self._pointed.element) else None
+
+    def _wanted(self, element: Any) -> bool:
+        """Whether an element is of the kind that is picked: a measure, or a joint."""
+        return isinstance(element, mb.Measure if self.pick == "measure" else mb.Joint) and not isinstance(
+            element, Drive
+        )
 
     def _take_body(self, element: Any) -> None:
         body = self._body_of(element)
@@ -350,11 +370,9 @@ class Placing(ViewTool):
         self._next()
 
     def _take_element(self, element: Any) -> None:
-        wanted = mb.Measure if self.pick == "measure" else mb.Joint
-        if not isinstance(element, wanted) or isinstance(element, Drive):
-            self._complain(
-                f"That is no {'measure' if wanted is mb.Measure else 'joint'}; click one, or choose it in the tree."
-            )
+        if not self._wanted(element):
+            kind = "measure" if self.pick == "measure" else "joint"
+            self._complain(f"That is no {kind}; click one, or choose it in the tree.")
             return
         key = {"first joint": "first", "second joint": "second"}.get(self.pick, self.pick)
         self.picked[key] = element
@@ -369,9 +387,9 @@ class Placing(ViewTool):
     def _take_selected(self, element: Any) -> None:
         if not self.active or element is not self.document.selection:  # it is gone by now
             return
-        if self.pick in ("first body", "second body", "body") and isinstance(element, mb.Body):
+        if self.pick in BODIES and isinstance(element, mb.Body):
             self._take_body(element)
-        elif self.pick in ("joint", "first joint", "second joint", "measure"):
+        elif self.pick in ELEMENTS:
             self._take_element(element)
 
     def _next(self) -> None:
@@ -385,7 +403,7 @@ class Placing(ViewTool):
             self.finish()
 
     def _complain(self, text: str) -> None:
-        self.document.post(text, "warning")
+        """Say where one looks why a click is not taken; afterwards nobody has to know."""
         self.guide.set_fact(text)
 
     # --- the axis -----------------------------------------------------------------------------------------------------
@@ -588,12 +606,11 @@ class Placing(ViewTool):
             if point is not None:
                 paint_axis(self.view, painter, point, self.axis, length)
             return
-        if self.pick in ("first body", "second body", "body"):
-            if self._mouse is not None and self._pointed is not None:  # beside a thin body there is the ground
-                name = self._body_of(self._pointed.element).name
-                paint_label(painter, self._mouse + QPointF(14.0, -10.0), one_line(name))
+        if self.pick in BODIES + ELEMENTS:
+            if self._mouse is not None and (meant := self._meant()) is not None:
+                paint_label(painter, self._mouse + QPointF(14.0, -10.0), one_line(meant.name))
             return
-        if snap is None or self.pick in ("joint", "first joint", "second joint", "measure"):
+        if snap is None:
             return
         begin = self.points[-1] if self.points else self.picked.get("at_i")
         if begin is not None:

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QColorDialog, QFileDialog, QMenu, QMessageBox, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QCursor
+from PySide6.QtWidgets import QApplication, QColorDialog, QFileDialog, QMenu, QMessageBox, QToolButton, QWidget
 
 import mbframe as mb
 
@@ -26,6 +26,17 @@ from .placing import Placing
 from .pull import Pull
 
 MESHES = "Surfaces (*.stl *.obj *.ply *.off *.glb *.gltf *.vtp)"
+
+
+class MenuButton(QToolButton):
+    """A button that opens a menu."""
+
+    def forget_mouse(self) -> None:
+        """Look as if the mouse were elsewhere, if it is: Qt does not say that it left while the menu was open."""
+        if not self.rect().contains(self.mapFromGlobal(QCursor.pos())):
+            self.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
+            QApplication.sendEvent(self, QEvent(QEvent.Type.Leave))
+            self.update()
 
 
 class Modelling(QObject):
@@ -144,13 +155,14 @@ class Modelling(QObject):
 
     def add_button(self, menu: QMenu, parent: QWidget) -> QToolButton:
         """The button of the toolbar."""
-        button = QToolButton(parent)
+        button = MenuButton(parent)
         button.setObjectName("toolbar_add")
         button.setText("Add")
         button.setToolTip("Add a body, joint, force, driver or measure")
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setMenu(menu)
+        menu.aboutToHide.connect(lambda: QTimer.singleShot(0, button, button.forget_mouse))
         set_icon(button, "add")
         return button
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from ..icons import icon
 from ..names import one_line, unformatted
@@ -45,10 +45,15 @@ class QuantityList(QWidget):
         self.tree.setUniformRowHeights(True)
         self.tree.setIndentation(14)
         self.tree.setIconSize(QSize(16, 16))
+        self.nothing = QLabel("No quantity has these words. Forces in bearings are reaction forces of joints.", self)
+        self.nothing.setProperty("role", "muted")
+        self.nothing.setWordWrap(True)
+        self.nothing.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addWidget(self.search)
+        layout.addWidget(self.nothing)
         layout.addWidget(self.tree, 1)
         self._later = single_shot(self, self._filter, 120)
         self.search.textChanged.connect(lambda _: self._later.start())
@@ -126,6 +131,7 @@ class QuantityList(QWidget):
             hidden = not all(word in text for word in words)
             leaf.setHidden(hidden)
             count += not hidden
+        self.nothing.setVisible(bool(self._leaves) and not count)
         opened = bool(words) and count <= MOST_OPENED
         for k in range(self.tree.topLevelItemCount()):
             self._close(self.tree.topLevelItem(k), opened)

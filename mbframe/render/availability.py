@@ -9,8 +9,12 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 from ..errors import MbframeError
 from ..solvers.interrupts import held_back
@@ -25,11 +29,38 @@ class RenderError(MbframeError):
     """A picture that cannot be made: a missing library, an unusable target."""
 
 
+@contextmanager
+def unneeded(name: str) -> Iterator[None]:
+    """In the block a module that others import in vain is not loaded: what they get loads it when they use it.
+
+    PyVista's plotting imports pyplot for its charts and the colours of their curves, which was half of its own import.
+    """
+    if name in sys.modules:
+        yield
+        return
+    stand_in = ModuleType(name)
+
+    def step_aside() -> None:
+        if sys.modules.get(name) is stand_in:
+            del sys.modules[name]
+
+    def of_the_module(attribute: str) -> Any:
+        step_aside()
+        return getattr(import_module(name), attribute)
+
+    stand_in.__getattr__ = of_the_module  # type: ignore[method-assign]
+    sys.modules[name] = stand_in
+    try:
+        yield
+    finally:
+        step_aside()
+
+
 @cache
 def pyvista() -> ModuleType:
     """The module PyVista; a `RenderError` says how to get it."""
     try:
-        with held_back():
+        with held_back(), unneeded("matplotlib.pyplot"):
             import pyvista as module
             import pyvista.plotting  # which PyVista would import later, without waiting for a thread that has begun to
     except ImportError as error:

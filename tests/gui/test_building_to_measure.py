@@ -359,6 +359,31 @@ def test_numbers_that_make_no_sense_place_nothing(window, qtbot):  # noqa: F811
     assert len(window.document.system.bodies) == 1
 
 
+def test_a_number_is_judged_when_it_is_meant(window, qtbot):  # noqa: F811
+    """In the middle of a calculation it was called no number, and the bar jumped aside for that."""
+    window.files.new(2)
+    qtbot.waitUntil(lambda: window.view.scene is not None)
+    Builder(window).start("link")
+    placing, guide = window.modelling.placing, window.modelling.guide
+    x = placing.measuring.edits["x"]
+    qtbot.waitUntil(x.isVisible)
+    x.setFocus()
+    x.selectAll()
+    place = guide.geometry()
+    for letter in "0.1*cos(60":
+        QTest.keyClicks(x, letter)
+        assert guide.fact.text() == ""
+        assert guide.geometry() == place
+    QTest.keyClick(x, Qt.Key.Key_Return)
+    assert guide.fact.text()
+    assert not placing.points
+    QTest.keyClick(x, Qt.Key.Key_End)
+    QTest.keyClicks(x, " deg)")
+    assert guide.fact.text() == ""
+    QTest.keyClick(x, Qt.Key.Key_Return)
+    assert placing.points[0][0] == pytest.approx(0.05, abs=1e-15)
+
+
 def test_two_ends_in_one_place_make_no_link():
     ends = [np.array([0.1, 0.2, 0.0]), np.array([0.1, 0.2 + 1e-16, 0.0]) * (1.0 + 3e-16)]
     with pytest.raises(mb.ModelError, match="same place"):

@@ -70,12 +70,40 @@ def write(qtbot, dialog: ExportDialog) -> list[Path]:
     return dialog.written
 
 
+def test_the_ends_of_a_run_are_exported_as_they_are(dialog, document):
+    """A run to pi s ended at 3.142 s in the dialog, which it does not have: the film of all of it was refused."""
+    options = dialog.options
+    for t_end in (np.pi, 1e-4):
+        instants = np.linspace(0.0, t_end, 5)
+        result = mb.simulate(mb.examples.simple_pendulum(), t_end, t_eval=instants)
+        document.add_run(Run("Another", result=result))
+        options.fill_runs()
+        options.run.setCurrentIndex(options.run.findData(document.runs[-1]))
+        assert options.window == (0.0, t_end)
+        assert (options.settings()["start"], options.settings()["end"]) == (0.0, t_end)
+        assert options.end.value() > 0.0
+        options.end.setValue(0.5 * t_end)
+        assert options.window == (0.0, options.end.value())
+
+
+def test_a_film_is_headed_by_a_name_that_somebody_gave(dialog, document, tmp_path):
+    """It said "Untitled" though the model had been saved under a name."""
+    assert dialog.options.settings()["title"] == document.system.name
+    document.new()
+    assert dialog.options.settings()["title"] == ""
+    document.save_as(tmp_path / "crank.json")
+    assert dialog.options.settings()["title"] == "crank"
+    dialog.options.show_title.setChecked(False)
+    assert dialog.options.settings()["title"] == ""
+
+
 # --- names and places -------------------------------------------------------------------------------------------------
 
 
 def test_names_of_files():
     assert file_name("Whipple bicycle", BY_KEY["mp4"]) == "whipple_bicycle.mp4"
     assert file_name("crank 2.json", BY_KEY["view"]) == "crank_2_view.png"
+    assert file_name("crank.mbproject", BY_KEY["mp4"]) == "crank.mp4"
     assert file_name("///", BY_KEY["glb"]) == "model.glb"
     assert with_suffix(Path("/a/motion.gif"), BY_KEY["mp4"]) == Path("/a/motion.mp4")
     assert with_suffix(Path("/a/version 1.2"), BY_KEY["mp4"]) == Path("/a/version 1.2.mp4")

@@ -208,6 +208,39 @@ def test_a_card_plays_its_motion_while_the_mouse_is_there(gallery, qtbot):
     assert gallery.motions._canvas is None
 
 
+def test_a_card_goes_on_from_its_picture(gallery, qtbot, monkeypatch):
+    """The motion was framed for itself and began at its first instant: the mechanism jumped when the mouse came."""
+    gallery.draw_motions()
+    card = next(card for card in gallery.cards if card.exhibit.name == "four_bar_marques")
+    for other in gallery.cards:  # the pointer of the display may rest on one
+        other.blockSignals(other is not card)
+    still = card._loaded_picture().toImage()
+    shown: list[QImage] = []
+    monkeypatch.setattr(card, "show_motion", lambda picture: shown.append(picture) if picture is not None else None)
+    card.entered.emit()
+    qtbot.waitUntil(lambda: bool(shown))
+
+    def coloured(image: QImage) -> np.ndarray:
+        """Where the bars are: pixels that are no grey."""
+        small = image.scaled(140, 88).convertToFormat(QImage.Format.Format_RGB32)
+        pixels = np.array(small.constBits()).reshape(88, 140, 4)[..., :3].astype(int)
+        return np.argwhere(np.ptp(pixels, axis=-1) > 60)
+
+    before, after = coloured(still), coloured(shown[0])
+    assert len(before) > 100
+    assert np.abs(before.mean(axis=0) - after.mean(axis=0)).max() < 4.0
+    assert np.abs(np.ptp(before, axis=0) - np.ptp(after, axis=0)).max() < 10
+
+
+def test_the_keyboard_goes_from_the_search_to_the_cards(gallery):
+    """The area that scrolls was a stop of its own, where Return did nothing and nothing was marked."""
+    field = gallery.search
+    while (field := field.nextInFocusChain()) is not gallery.search:
+        if field.focusPolicy() & Qt.FocusPolicy.TabFocus and field.isVisible():
+            break
+    assert field is gallery.cards[0]
+
+
 def test_no_motion_before_it_can_be_drawn(gallery, qtbot):
     gallery.cards[0].entered.emit()
     qtbot.wait(300)

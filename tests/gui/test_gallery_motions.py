@@ -110,3 +110,13 @@ def test_a_push_is_part_of_the_model_but_not_of_the_example(name: str):
     assert [part(0.0) for part in push.force] == [part(one.push.end) for part in push.force] == [0.0, 0.0, 0.0]
     example = getattr(mb.examples, one.source)(**one.arguments)
     assert one.push.name not in example or not any(part(1.0) for part in example[one.push.name].force)
+
+
+@pytest.mark.parametrize("one", [one for one in exhibits() if one.trail], ids=lambda one: one.name)
+def test_its_trail_is_drawn(one: Exhibit):
+    """That of a point of a flexible body too, which moves with its nodes."""
+    track = Track(mb.load_result(one.result))
+    middle = 0.5 * sum(track.span)
+    path = track.path(one.trail, middle, local_point=one.trail_point)
+    assert np.isfinite(path).all()
+    assert np.ptp(path, axis=0).max() > 0.0

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, Qt, QTimer
-from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtGui import QCursor, QHelpEvent, QMouseEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMessageBox, QToolButton
 
 import mbframe as mb
 from gui.modelling import bodies, catalogue, masses
+from gui.modelling import placing as placing_module
 from gui.modelling.snapping import END, candidates, features, grid_step, on_grid
 from gui.view_menu import menu_for
 
@@ -312,6 +316,55 @@ def test_a_wrong_pick_is_explained(window, qtbot):  # noqa: F811
     take(window, document.system["A"])
     assert isinstance(document.selection, mb.Driver)
     assert document.selection.angle(1.5) == 3.0
+
+
+def test_what_a_click_would_take_is_named(window, qtbot, monkeypatch):  # noqa: F811
+    """Over bodies, over joints where joints are picked, and over nothing that would be refused."""
+    opened(window, "four_bar", qtbot)
+    window.view.camera.look("front")
+    told: list[str] = []
+    monkeypatch.setattr(placing_module, "paint_label", lambda painter, place, text: told.append(text))
+    builder, system = Builder(window), window.document.system
+
+    def named(point) -> list[str]:
+        told.clear()
+        QTest.mouseMove(window.view, builder.spot(point))
+        window.view.repaint()
+        return told[-1:]
+
+    middle, pin = system["bar 2"].position, system["B"].at
+    builder.start("RevoluteJoint")
+    assert named(middle) == ["bar 2"]
+    window.modelling.cancel()
+    builder.start("Driver")
+    assert named(pin) == ["B"]
+    assert named(middle) == []
+
+
+def test_the_mouse_rests_on_an_element_and_its_name_is_told(window, qtbot, monkeypatch):  # noqa: F811
+    opened(window, "four_bar", qtbot)
+    window.view.camera.look("front")
+    builder, system = Builder(window), window.document.system
+    told: list[str] = []
+    monkeypatch.setattr("gui.view.QToolTip", SimpleNamespace(showText=lambda place, text, over: told.append(text)))
+
+    def tip(place) -> str:
+        QApplication.sendEvent(window.view, QHelpEvent(QEvent.Type.ToolTip, place, window.view.mapToGlobal(place)))
+        return told[-1]
+
+    middle = builder.spot(system["bar 2"].position)
+    assert tip(middle) == "bar 2"
+    builder.start("RevoluteJoint")  # says it beside the mouse
+    assert tip(middle) == ""
+
+
+def test_the_button_of_a_menu_is_not_marked_after_it(window, qtbot):  # noqa: F811
+    """A choice in a submenu takes the mouse away without telling the button, which stayed marked."""
+    button = window.findChild(QToolButton, "toolbar_add")
+    QCursor.setPos(window.mapToGlobal(window.rect().center()))
+    button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, True)
+    button.menu().aboutToHide.emit()
+    qtbot.waitUntil(lambda: not button.testAttribute(Qt.WidgetAttribute.WA_UnderMouse))
 
 
 def test_deleting_asks_when_more_goes_along(window, qtbot):  # noqa: F811

@@ -104,12 +104,14 @@ def test_the_search_needs_every_word(qtbot):
     names.search.clear()
     qtbot.keyClicks(names.search, "no such thing")
     qtbot.waitUntil(lambda: names.visible_names() == [])
+    assert names.nothing.isVisible()
     chosen = []
     names.toggled.connect(lambda name, on: chosen.append((name, on)))
     names.search.clear()
     qtbot.keyClicks(names.search, "energy kin")
     qtbot.keyClick(names.search, Qt.Key.Key_Return)
     assert chosen == [("energy.kinetic", True)]
+    assert not names.nothing.isVisible()
 
 
 # ---- Curves ---------------------------------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
@@ -96,6 +98,17 @@ def test_states_move_the_bodies_and_nothing_is_built_anew(view, document):
     document.show(moved)
     assert view.scene is scene
     np.testing.assert_allclose(scene._poses.of("bar 1")[0], moved.motions["bar 1"].position)
+
+
+def test_leaving_a_run_builds_nothing_anew(view, document):
+    """It drew all of the scene again before a body could be pulled, which were the longest pauses of the window."""
+    view.rebuild_now()
+    scene, body = view.scene, document.system["bar 1"]
+    view.player.seek(1.0)
+    document.choose_run(None)
+    view.rebuild_now()
+    assert view.scene is scene
+    np.testing.assert_allclose(scene._poses.of("bar 1")[0][:2], body.position)
 
 
 def test_edits_are_drawn_once_and_from_the_same_camera(view, document, monkeypatch):
@@ -554,6 +567,19 @@ def test_a_motion_that_stays_in_the_picture_leaves_the_camera_alone(view, docume
 
 
 # --- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_picture_is_drawn_however_late_frames_come(view, qtbot, monkeypatch):
+    """Each frame that came before the picture put it off: on a busy machine the old one stayed while time went on."""
+    drawn: list[int] = []
+    monkeypatch.setattr(view.drawing, "draw_if_changed", lambda: drawn.append(1))
+    frames = QTimer(interval=1, timerType=Qt.TimerType.PreciseTimer)
+    frames.timeout.connect(lambda: (time.sleep(0.005), came.append(1), view.drawing.changed()))
+    came: list[int] = []
+    frames.start()
+    qtbot.waitUntil(lambda: len(came) >= 40)
+    frames.stop()
+    assert len(drawn) > 10
 
 
 def test_slow_machines_get_fewer_pixels_while_it_moves(view, document):

@@ -481,6 +481,32 @@ def test_the_status_bar_tells_of_the_solver_time_and_messages(window):
     assert window.status.clock.isHidden()
 
 
+def test_what_has_no_room_in_the_toolbar_is_behind_a_sign(window, qtbot):
+    """The margins of other buttons left a dot of the sign."""
+    window.resize(820, 640)
+    rest = window.toolbar.findChild(QToolButton, "qt_toolbar_ext_button")
+    qtbot.waitUntil(rest.isVisible)
+    picture = rest.grab().toImage()
+    ground = picture.pixelColor(0, picture.height() - 1).lightness()
+    spots = [(x, y) for x in range(picture.width()) for y in range(picture.height())]
+    assert sum(abs(picture.pixelColor(x, y).lightness() - ground) > 25 for x, y in spots) > 8
+    assert rest.toolTip()
+
+
+def test_the_status_bar_tells_what_was_undone(window):
+    """That undo brings a run back was still told after it had."""
+    window.open_example("four_bar")
+    run = window.document.current_run
+    window.document.remove_run(run)
+    assert window.status.text.text() == f"{run.name} was removed; undo brings it back."
+    told = len(window.document.messages)
+    window.actions_["undo"].trigger()
+    assert window.status.text.text() == f"Undone: Remove {run.name}."
+    window.actions_["redo"].trigger()
+    assert window.status.text.text() == f"Done again: Remove {run.name}."
+    assert len(window.document.messages) == told
+
+
 # --- look -------------------------------------------------------------------------------------------------------------
 
 
