@@ -39,6 +39,10 @@ LOST = 0.5  # of the inertia in some motion: deformed twice as much it has none,
 ENOUGH = 64  # instants whose bending is looked at: those where a bound of it is largest
 
 
+def _largest_turns(slopes: Array) -> Array:
+    return np.asarray(np.linalg.norm(slopes, axis=1).max(axis=0, initial=0.0))
+
+
 class FlexibleBody(Body):
     """A body that deforms a little, in the shapes of component modes, while it moves at large.
 
@@ -59,8 +63,9 @@ class FlexibleBody(Body):
     deflections, so that tension by rotation, weight, acceleration and forces in joints resists bending and pressure
     lets it buckle.
     A body that turns nearly as fast as it bends, or that carries loads near buckling, needs it; without it a run warns
-    by rotation, loads and deflection. Loads are looked for in 64 stored instants spread over the run, and in those of
-    the largest accelerations and reactions of up to 1024. With stiffening its frame is that of mean axes, whatever
+    by rotation, loads and deflection. Loads are looked for in 64 instants spread over the run, and in those of the
+    largest accelerations and reactions of up to 1024; where `t_eval` leaves steps out, they are among these, and those
+    of the largest deflections and rates are looked at too. With stiffening its frame is that of mean axes, whatever
     `frame` says: poses and rates, described ones and those of states, are of these axes, while modal coordinates mean
     the same in both. A deformed state made in other axes is refused, as it is another motion: see `Motion`.
 
@@ -343,7 +348,7 @@ class FlexibleBody(Body):
         """Some instants at which a bound of the turns of nodes is largest and above a limit; the largest last."""
         if not modal_coordinates.size or not len(slopes):
             return np.zeros(0, np.intp)
-        bounds = np.abs(modal_coordinates) @ np.linalg.norm(slopes, axis=1).max(axis=0)
+        bounds = np.abs(modal_coordinates) @ _largest_turns(slopes)
         some = np.argpartition(bounds, -ENOUGH)[-ENOUGH:] if len(bounds) > ENOUGH else np.arange(len(bounds))
         some = some[np.argsort(bounds[some])]
         return some[(bounds[some] > limit) & (bounds[some] < np.inf)]
@@ -357,9 +362,19 @@ class FlexibleBody(Body):
         )
         return move, turn
 
-    def most_turned(self, modal_coordinates: Array) -> NDArray[np.intp]:
-        """Some of the instants at which its nodes turn most."""
-        return self._most_bent(modal_coordinates, self.shapes_in_frame.some_rotations, 0.0)
+    @property
+    def turns(self) -> Array:
+        """(m,): by how much each of its shapes bends it or twists it at most, rad."""
+        key = (self.modes, self.frame, self.geometric_stiffening)
+        return _largest_turns(self._kept("slopes", key, self._slopes))
+
+    def most_turned(self, modal_coordinates: Array, parts: int) -> NDArray[np.intp]:
+        """The instants at which its nodes turn most in each of so many parts of a motion; the largest last."""
+        bounds = np.abs(modal_coordinates) @ _largest_turns(self.shapes_in_frame.some_rotations)
+        pieces = np.array_split(np.arange(len(bounds)), parts)
+        some = np.array([piece[bounds[piece].argmax()] for piece in pieces if len(piece)], np.intp)
+        some = some[np.argsort(bounds[some])]
+        return some[bounds[some] > 0.0]
 
     def _slopes(self) -> Array:
         """(n, 3, m): how nodes turn with the modal coordinates; of a large solid some of the nodes are enough.

@@ -159,10 +159,11 @@ def accelerate_by_gauss(t, work, data, n):
     if g.dependent == 0:
         call(w.eliminate, t, work, g.factor, g.gram)
         if factorization(g.factor).lost > 0:
-            g.dependent = factorization(w.factor).dependent = 1
+            g.dependent = 1
     if g.dependent == 0:
         solve_gram(g, w.n_rows)
     else:
+        factorization(w.factor).dependent = 1
         pseudosolve_gram(g, w.n_rows)
     w.factorizations += 1
     multipliers, error = vector(w.multipliers, w.n_rows), vector(g.error, w.n_rows)

@@ -8,7 +8,7 @@ from .compile import Stage, call
 from .memory import matrix, record, vector
 from .pipeline import inner
 from .schedule import fixed_end, note_begin, passed, prepare, within
-from .workspace import MOTION, OK, STEP_TOO_SMALL, USER_METHOD, state_changed, workspace
+from .workspace import MOTION, OK, STEP_TOO_SMALL, USER_METHOD, factorization, state_changed, workspace
 
 RUNGE_KUTTA = np.dtype(
     [
@@ -134,6 +134,7 @@ def runge_kutta(t, work, data, n):
     status = derivative(w, within(w, t), work, k[0])
     if status != OK:
         return status
+    dependent = factorization(w.factor).dependent  # by accepted states: those of trials may be anything
     whole = True
     if r.adaptive == 0:
         t1, whole = fixed_end(w, r)
@@ -144,6 +145,7 @@ def runge_kutta(t, work, data, n):
             status = first_step(w, r, work, y, y0, k)
             if status != OK:
                 return status
+            factorization(w.factor).dependent = dependent
     rejected = False
     while True:
         if r.adaptive != 0:
@@ -182,6 +184,7 @@ def runge_kutta(t, work, data, n):
             return status
         rejected = True
         w.rejected += 1
+        factorization(w.factor).dependent = dependent
         # A trial state that cannot be evaluated is far outside: shrink at most; otherwise as the error says.
         r.h_next = r.h * (max(SHRINK, SAFETY * size**r.exponent) if size < np.inf else SHRINK)
         if status != OK and r.h_next <= SMALLEST * max(abs(t), SMALLEST):

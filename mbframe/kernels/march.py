@@ -31,6 +31,10 @@ MARCH = np.dtype(
         ("n_eval", "i8"),  # requested instants; 0: every accepted step is stored
         ("t_eval", "i8"),
         ("next_eval", "i8"),
+        ("most_seen", "i8"),  # accepted steps that are kept in one call to be looked at, stored or not; 0: none
+        ("seen", "i8"),
+        ("seen_times", "i8"),
+        ("seen_states", "i8"),  # most_seen x n_y
         ("t0", "f8"),  # the state before the last step, for events and Hermite interpolation
         ("y0", "i8"),
         ("y1", "i8"),
@@ -49,6 +53,21 @@ def store(w, m, t):
     for c in range(w.n_y):
         states[m.stored, c] = y[c]
     m.stored += 1
+
+
+@inner
+def see(w, m):
+    """Keep the current state to be looked at, while there is room."""
+    if m.seen < m.most_seen:
+        times, states, y = (
+            vector(m.seen_times, m.most_seen),
+            matrix(m.seen_states, m.most_seen, w.n_y),
+            vector(w.y, w.n_y),
+        )
+        times[m.seen] = w.t
+        for c in range(w.n_y):
+            states[m.seen, c] = y[c]
+        m.seen += 1
 
 
 @inner
@@ -135,6 +154,7 @@ def march(t, work, data, n):
             status = finite_states(w)
         if status != OK:
             return status
+        see(w, m)
         if m.n_eval == 0:
             if w.steps > before:  # not the part of a fixed step up to a break
                 store(w, m, w.t)

@@ -181,8 +181,6 @@ def reveal(w, p, violation):
     p.rank = reveal_rank(p.n_rows, w.n_v, scaled, rows, columns, tolerance)
     find_pattern(w, p)
     p.condition = factor_block(w, p)
-    if p.rank < p.n_rows:
-        factorization(w.factor).dependent = 1
 
 
 @inner
@@ -194,6 +192,8 @@ def partition(w, p, violation):
         factor_block(w, p)
     elif p.every_step == 1 or not factor_block(w, p) > WORN * p.condition:
         reveal(w, p, violation)
+    if p.rank < p.n_rows:
+        factorization(w.factor).dependent = 1
 
 
 POSITIONS_AND_VELOCITIES = np.dtype([("position", "i8"), ("velocity", "i8")], align=True)

@@ -39,7 +39,17 @@ from .memory import clear, indices, matrices, matrix, record, records, vector
 from .pipeline import inner
 from .schedule import note_begin, passed, prepare, within
 from .stagewise import STAGES, add_stage, factor_stages, substitute_stages
-from .workspace import DRIVE, DYNAMICS, NO_STEP, OK, STEP_TOO_SMALL, USER_METHOD, state_changed, workspace
+from .workspace import (
+    DRIVE,
+    DYNAMICS,
+    NO_STEP,
+    OK,
+    STEP_TOO_SMALL,
+    USER_METHOD,
+    factorization,
+    state_changed,
+    workspace,
+)
 
 RADAU = np.dtype(
     [
@@ -463,6 +473,7 @@ def radau(t, work, data, n):
         status = start(w, r, m, t, work)
         if status != OK:
             return status
+        dependent = factorization(w.factor).dependent  # by accepted states: those of trials may be anything
         k = matrix(r.k, 2, w.n_y)
         rates0 = vector(r.rates0, w.n_y)
         for i in range(w.n_y):
@@ -470,11 +481,13 @@ def radau(t, work, data, n):
         status = first_step(w, r, work, y, y0, k)
         if status != OK:
             return status
+        factorization(w.factor).dependent = dependent
     rejected = False
     while True:
         status = start(w, r, m, t, work)
         if status != OK:
             return status
+        dependent = factorization(w.factor).dependent
         wanted = r.h_next
         h = min(r.h_next, note_begin(r, longest), r.stop - t)
         if 2.0 * h > r.stop - t:  # two equal steps to the end, or one, rather than a step and a splinter
@@ -503,6 +516,7 @@ def radau(t, work, data, n):
             break
         rejected = True
         w.rejected += 1
+        factorization(w.factor).dependent = dependent
         r.h_next = h * (max(SHRINK, SAFETY * size**r.exponent) if size < np.inf else 0.5)
         if status != OK:
             if h <= r.last_h:

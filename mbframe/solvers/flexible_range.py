@@ -21,15 +21,16 @@ from ..errors import MbframeError
 from ..flexible.load_stiffness import PRODUCTS, LoadStiffness
 from ..markers import AxisMarker
 from ..results import Result
+from .output import Sizes
 
 Array = NDArray[np.float64]
 Loaded = tuple[NumberedBody, FlexibleBody, LoadStiffness]
 
-MOST = 1024  # states of a run of which accelerations and reactions are computed, to find the largest
+MOST = 1024  # stored states of a run of which accelerations and reactions are computed, to find the largest
 APART = 1e-2  # of what two nodes can come nearer by for a load: where joints leave less, they hold them apart
 HELD = 1e-8  # of a unit impulse: a deformation that it moves by less is one that joints do not allow
 GIVES = 1e-11  # of what a constraint would move by without the others: by so much it yields
-FEW = 8  # states whose inertia is looked at: those in which nodes turn most
+FEW = 8  # states whose inertia is looked at: those in which nodes turn most, each in another part of the run
 SPREAD = 64  # states over a run whose loads are looked at whatever happens there
 Courses = Callable[
     [FlexibleBody], tuple[Array, Array, Array]
@@ -41,23 +42,43 @@ def flexible_bodies(eq: Equations) -> Iterator[tuple[NumberedBody, FlexibleBody]
     return ((b, b.body) for b in eq.tables.bodies if isinstance(b.body, FlexibleBody))
 
 
-def run_remarks(eq: Equations, result: Result) -> list[str]:
-    """Warnings of a run from what it has stored; of one that ended early also from where it is."""
+def watched_sizes(eq: Equations) -> Sizes:
+    """By what steps of a run are picked to be looked at: how far each body bends, how fast, and how fast it turns."""
+    found: Sizes = []
+    for b, body in flexible_bodies(eq):
+        q, v = b.q_slice, slice(eq.n_q + b.v_slice.start, eq.n_q + b.v_slice.stop)
+        found.append((slice(q.start + 7, q.stop), body.turns))
+        found.append((slice(v.start + 3, v.start + 6), np.ones(3)))
+        found.append((slice(v.start + 6, v.stop), body.turns))
+    return found
+
+
+def run_remarks(eq: Equations, result: Result, seen: tuple[Array, Array] | None) -> list[str]:
+    """Warnings of a run from what it has stored, and from steps that it has `seen` besides if it did not store them.
+
+    Of a run that ended early also from where it is.
+    """
     numbered = {body.name: b for b, body in flexible_bodies(eq)}
     if not numbered:
         return []
-    last = [] if result.info.completed else [(float(eq.work["t"]), eq.work.y.copy())]
-    last = [(t, y) for t, y in last if np.isfinite(y).all()]
+    others = [] if seen is None else [seen]
+    if not result.info.completed:
+        others.append((np.array([float(eq.work["t"])]), eq.work.y[None].copy()))
+    others = [(t[finite], y[finite]) for t, y in others if (finite := np.isfinite(y).all(axis=1)).any()]
 
     def courses(body: FlexibleBody) -> tuple[Array, Array, Array]:
         b = numbered[body.name]
         t, (q, v) = result.t, result.body_coordinates(b)
-        for instant, y in last:
-            t = np.append(t, instant)
-            q, v = np.vstack([q, eq.split(y)[0][b.q_slice]]), np.vstack([v, eq.split(y)[1][b.v_slice]])
+        t = np.concatenate([t, *(instants for instants, _ in others)])
+        q = np.vstack([q, *(eq.split(y)[0][:, b.q_slice] for _, y in others)])
+        v = np.vstack([v, *(eq.split(y)[1][:, b.v_slice] for _, y in others)])
         return t, v[:, 3:6], q[:, 7:]
 
-    return remarks(eq, *result.spread(MOST), courses)
+    if seen is None:
+        return remarks(eq, *result.spread(MOST), courses)
+    stored = result.spread(MOST)
+    t, first = np.unique(np.concatenate([stored[0], seen[0]]), return_index=True)
+    return remarks(eq, t, np.concatenate([stored[1], seen[1]])[first], courses)
 
 
 def remarks(eq: Equations, t: Array, y: Array, courses: Courses) -> list[str]:
@@ -77,7 +98,7 @@ def remarks(eq: Equations, t: Array, y: Array, courses: Courses) -> list[str]:
             motions = free_motions(eq, b, float(t[0]), y[0])
             found.append(body.rotation_remark(omega, motions))
             deformed = eq.split(y)[0][:, b.q_slice][:, 7:]
-            turned = body.most_turned(deformed)[-FEW:]
+            turned = body.most_turned(deformed, FEW)
             if body.can_stiffen and not found[-1]:  # centrifugal forces are loads too
                 loaded.append((b, body, body.load_stiffness(motions)))
                 tight = tightened(eq, loaded[-1], motions, deformed[turned])

@@ -20,9 +20,12 @@ from ..results import EventRecord, Info
 from .interrupts import held_back
 
 Array = NDArray[np.float64]
+Sizes = list[tuple[slice, Array]]  # places of neighbouring numbers in a state, and their weights
 
 BUFFER_NUMBERS = 65_536  # of an adaptive run: it is emptied when full, and a new piece of memory costs more than that
 SAMPLES = 64  # states that are looked at in the end
+SEEN = 512  # accepted steps of which states are kept to be looked at, where only some instants are stored
+SEEN_NUMBERS = 1_000_000  # of those between two looks, which are fewer steps for a large model
 LARGEST_BUFFER_NUMBERS = 100_000_000  # where the number of steps is known, one buffer holds them all up to this size
 
 
@@ -48,8 +51,8 @@ def refuse_rows(eq: Equations, rows: float, field: str) -> None:
 class Samples:
     """A few of the states that pass by, spread over the run: the first, the last, and every so many between them."""
 
-    def __init__(self) -> None:
-        self._every, self._passed = 1, 0
+    def __init__(self, most: int = SAMPLES) -> None:
+        self._most, self._every, self._passed = most, 1, 0
         self._kept: list[tuple[int, float, Array]] = []
         self._last: tuple[float, Array] | None = None
 
@@ -58,9 +61,9 @@ class Samples:
         if not len(t):
             return
         total = self._passed + len(t)
-        while -(-total // self._every) > SAMPLES:
+        while -(-total // self._every) > self._most:
             self._every *= 2
-        self._kept = [one for one in self._kept if one[0] % self._every == 0]
+            self._kept = [one for one in self._kept if one[0] % self._every == 0]
         for k in range(-self._passed % self._every, len(t), self._every):
             self._kept.append((self._passed + k, float(t[k]), y[k].copy()))
         self._passed = total
@@ -74,8 +77,47 @@ class Samples:
         return np.array([t for t, _ in rows]), np.array([y for _, y in rows])
 
 
+class Watched:
+    """States of accepted steps: some spread over the run, and those in which some sizes are largest.
+
+    A run that stores only some instants would otherwise know nothing of what happens between them. A size is a weighted
+    sum of the absolute values of neighbouring numbers of a state: `sizes` are their places and weights.
+    """
+
+    def __init__(self, sizes: Sizes, n: int) -> None:
+        self._sizes, self._spread = sizes, Samples(SEEN)
+        self._most, self._times, self._states = (
+            np.full(len(sizes), -1.0),
+            np.zeros(len(sizes)),
+            np.zeros((len(sizes), n)),
+        )
+
+    def take(self, t: Array, y: Array) -> None:
+        """Look at the next states."""
+        if not len(t):
+            return
+        self._spread.take(t, y)
+        for k, (places, weights) in enumerate(self._sizes):
+            sizes = np.abs(y[:, places]) @ weights
+            row = int(sizes.argmax())
+            if sizes[row] > self._most[k]:
+                self._most[k], self._times[k], self._states[k] = sizes[row], t[row], y[row]
+
+    def arrays(self) -> tuple[Array, Array]:
+        """The instants and states that were kept, in order, each once."""
+        t, y = self._spread.arrays()
+        if not len(t):
+            return t, self._states[:0]
+        found = self._most >= 0.0
+        t, first = np.unique(np.concatenate([t, self._times[found]]), return_index=True)
+        return t, np.concatenate([y, self._states[found]])[first]
+
+
 class Output:
-    """Stored states: a buffer that the compiled loop fills, and where its content goes (memory, or a file)."""
+    """Stored states: a buffer that the compiled loop fills, and where its content goes (memory, or a file).
+
+    With `sizes` the loop also keeps the states of its steps, stored or not, to be looked at: see `Watched`.
+    """
 
     def __init__(
         self,
@@ -85,6 +127,7 @@ class Output:
         dt: float | None,
         instants: Array | None,
         stream: ResultStream | None = None,
+        sizes: Sizes | None = None,
     ) -> None:
         n = eq.n_q + eq.n_v + eq.n_z
         if stream is not None:
@@ -111,6 +154,11 @@ class Output:
         self.record["y0"] = self.y0
         for field in ("y1", "rates0", "rates1"):
             self.record[field] = np.zeros(n)
+        self._watched = None if sizes is None else Watched(sizes, n)
+        most = 0 if sizes is None else max(16, min(2 * SEEN, SEEN_NUMBERS // n))
+        self._seen_times, self._seen_states = np.zeros(most + 1), np.zeros((most + 1, n))
+        self.record["seen_times"], self.record["seen_states"] = self._seen_times, self._seen_states
+        self.record["most_seen"] = most
 
     @property
     def t0(self) -> float:
@@ -207,6 +255,7 @@ class Output:
         k = int(self.record["stored"])
         keep = int(np.searchsorted(self._times[:k], t, side="right" if self._exact else "left"))
         self.record["stored"] = keep
+        self.record["seen"] = np.searchsorted(self._seen_times[: int(self.record["seen"])], t, side="right")
         if not self._exact:
             self.append(t, y)
 
@@ -214,6 +263,28 @@ class Output:
         """Let a state be among the samples, whether it is stored or not."""
         if self._exact:
             self._samples.take(np.array([t]), y[None])
+
+    def watching(self, steps: int) -> int:
+        """How many of so many steps may be made before this is asked again: there is room for their states."""
+        if self._watched is None:
+            return steps
+        most = int(self.record["most_seen"])
+        if self.record["seen"] + steps > most:
+            self._watch()
+        return min(steps, most)
+
+    def _watch(self) -> None:
+        assert self._watched is not None
+        k = int(self.record["seen"])
+        self._watched.take(self._seen_times[:k], self._seen_states[:k])
+        self.record["seen"] = 0
+
+    def seen(self) -> tuple[Array, Array] | None:
+        """Instants and states of some steps, at the end of the run; None if none were to be looked at."""
+        if self._watched is None:
+            return None
+        self._watch()
+        return self._watched.arrays()
 
     def samples(self) -> tuple[Array, Array]:
         """A few instants and states of the run, at its end: stored ones, and where only some are, others besides."""

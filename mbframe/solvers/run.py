@@ -88,7 +88,12 @@ class Run:
         if instants is not None and instants[0] > t:
             info.start = [t, *work.y.tolist()]
         stream = None if output is None else ResultStream(output, StatesInMemory.none(eq, settings), info)
-        self.output = Output(eq, t, t_end, dt if not self.integrator.adaptive else None, instants, stream)
+        flexible, sizes = any(isinstance(body, FlexibleBody) for body in eq.system.bodies), None
+        if flexible and instants is not None:
+            from .flexible_range import watched_sizes  # late: it loads finite elements and SciPy
+
+            sizes = watched_sizes(eq)
+        self.output = Output(eq, t, t_end, dt if not self.integrator.adaptive else None, instants, stream, sizes)
         if instants is not None or events:
             dense = self.integrator.interpolation(eq) or Strategy(interpolate_hermite.address, self.output.record)
             eq.bind("interpolate", dense)
@@ -144,10 +149,10 @@ class Run:
         else:
             result = stream.result(eq, info, found)
         if result is not None:
-            if any(isinstance(body, FlexibleBody) for body in eq.system.bodies):
-                from .flexible_range import run_remarks  # late: it loads finite elements and SciPy
+            if flexible:
+                from .flexible_range import run_remarks
 
-                info.warnings += run_remarks(eq, result)
+                info.warnings += run_remarks(eq, result, self.output.seen())
             for joint in eq.system.joints:
                 if isinstance(joint, ConstantVelocityJoint):
                     axes = (result.rotation_matrix(marker) for marker in (joint.i, joint.j))
@@ -239,6 +244,7 @@ class Run:
             steps = max(1, min(wanted, 1_000_000))
 
     def _advance(self, steps: int) -> int:
+        steps = self.output.watching(steps)
         status = self.eq.run(
             march.address, float(self.eq.work["t"]), self.output.record.address, steps, before=self.output.before
         )

@@ -21,7 +21,7 @@ from ..errors import ModelError, Problem, SimulationError
 from ..joints.coupled import ScrewJoint
 from ..joints.driven import Drive
 from ..joints.library import CylindricalJoint, PlanarJoint, PointOnLineJoint, TranslationalJoint
-from ..joints.on_axis import KeyedSleeveJoint, SleeveJoint
+from ..joints.on_axis import AxisJoint
 from ..parameters import Element
 from ..state import COUNTED, State
 from ..system import System
@@ -154,13 +154,12 @@ def rigid_lines(system: System) -> list[str]:
         for joint in system.joints
         if type(joint) in along and _slides_on(joint, joint.i)
     ]
-    either = (CylindricalJoint, TranslationalJoint, ScrewJoint, PlanarJoint, SleeveJoint, KeyedSleeveJoint)
     return found + [
         f"{joint}: slides on the straight {_guide(joint)} of {joint.i.body}, its first body, and {joint.j.body} is "
         "held at one node; if that is the rail, exchange the bodies and "
         + along.get(type(joint), f"use a {type(joint).__name__}")
         for joint in system.joints
-        if isinstance(joint, either)
+        if isinstance(joint, (*along, AxisJoint))
         and not isinstance(joint.i.body, FlexibleBody)
         and joint.i.body is not system.ground
         and _slides_on(joint, joint.j)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mbframe.solvers.output import SAMPLES, Samples
+from mbframe.solvers.output import SAMPLES, SEEN, Samples, Watched
 
 
 @pytest.mark.parametrize("pieces", [[5], [64], [65], [2001], [1, 63, 1], [10, 200, 3, 5000], [0, 7, 0, 129]])
@@ -23,3 +23,17 @@ def test_samples_are_the_first_the_last_and_evenly_spread_ones(pieces: list[int]
     expected = np.union1d(np.arange(0, total, every), [total - 1])
     assert np.array_equal(times, expected)
     assert np.array_equal(states, np.column_stack([expected, -expected]))
+
+
+@pytest.mark.parametrize("block", [1, 7, 1000, 6000])
+def test_watched_states_are_spread_ones_and_those_of_the_largest_sizes(block: int) -> None:
+    t = np.arange(5000.0)
+    y = np.zeros((5000, 4))
+    y[:, 0], y[1233, 1], y[1234, 2], y[4321, 1:3] = t, -3.0, 3.0, 2.0
+    watched = Watched([(slice(1, 3), np.array([1.0, 1.0])), (slice(2, 3), np.ones(1))], 4)
+    for first in range(0, 5000, block):
+        watched.take(t[first : first + block], y[first : first + block])
+    times, states = watched.arrays()
+    assert np.array_equal(times, np.union1d(np.arange(0, 5000, 16), [1234, 4321, 4999]))
+    assert np.array_equal(states, y[times.astype(int)])
+    assert len(times) <= SEEN + 3
