@@ -273,11 +273,16 @@ def _extrapolated(quotient: Callable[[float], tuple[Array, Array]], first_step: 
 
     `quotient` gives its value at a step and the magnitude that rounding errors are relative to. Steps are halved row by
     row. Each component takes the entry that agrees best with the two it was made from, rounding counted in, so steps so
-    wide that they meet a kink or a singularity, or so narrow that rounding prevails, drop out by themselves.
+    wide that they meet a kink or a singularity, or so narrow that rounding prevails, drop out by themselves. Wide steps
+    over a fast wave may agree with each other too: where two narrow ones agree, what contradicts them does not count.
     """
     above: list[Array] = []
     best, error = np.asarray(np.nan), np.asarray(np.inf)
     with np.errstate(all="ignore"):
+        narrow, magnitude = quotient(first_step / 2.0 ** (rows + 2))
+        near = 0.1 * abs(narrow)
+        known = abs(quotient(first_step / 2.0 ** (rows - 1))[0] - narrow) < near
+        near = near + 4.0 * np.finfo(float).eps * magnitude
         for row in range(rows):
             value, magnitude = quotient(first_step / 2.0**row)
             rounding = np.finfo(float).eps * magnitude
@@ -285,6 +290,7 @@ def _extrapolated(quotient: Callable[[float], tuple[Array, Array]], first_step: 
             for m, coarse in enumerate(above, start=1):
                 entry = entries[-1] + (entries[-1] - coarse) / (4.0**m - 1.0)
                 doubt = np.maximum(abs(entry - entries[-1]), abs(entry - coarse)) + rounding
+                doubt = np.where(known & (abs(entry - narrow) > near), np.inf, doubt)
                 best, error = np.where(doubt < error, entry, best), np.where(doubt < error, doubt, error)
                 entries.append(entry)
             above = entries

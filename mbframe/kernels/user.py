@@ -28,9 +28,15 @@ from .workspace import (
 
 MARKER_COMPLEX = marker_dtype("c16")
 STEP = 1e-30
-REACH = 1e-2  # how far the second derivative looks along the motion; truncation REACH^8/630, rounding 1e-16/REACH
-# Central difference of order eight for a first derivative: weights of f(k d) - f(-k d), k = 1 … 4.
-CENTRAL = np.array([4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0])
+REACH = 0.25  # radius of the first circle on which the second derivative looks around (s, or m or rad of the motion)
+SMALLER = 4.0  # a circle is so many times smaller than the one before
+CIRCLES = 11
+TAIL = 1e-9  # part of the change on a circle below which its highest coefficients show that the series has converged
+ROUNDING = 32.0 * np.finfo(float).eps
+# Where a circle is sampled: half of it, since the residual takes conjugate values on the other half.
+AROUND = np.exp(1j * np.pi * (np.arange(8) + 0.5) / 8.0)
+# Weights of the samples in the coefficients of s^2, s^14 and s^15, times powers of the radius.
+COEFFICIENTS = np.array([AROUND**-power / 8.0 for power in (2, 14, 15)])
 
 ROW: np.dtype = np.dtype("f8")
 EQUATIONS = STATES = 0
@@ -45,6 +51,9 @@ def constraint_fields(equations: int) -> list[tuple]:
         ("drift", "f8", (equations,)),  # dC/dt at fixed markers
         ("curvature", "f8", (equations,)),  # second derivative of C along the motion, for x'' = 0
         ("gradient", "f8", (equations, 24)),
+        ("change", "f8", (equations,)),  # largest one of C on a circle around the state
+        ("coefficients", "f8", (equations, len(COEFFICIENTS))),  # of the powers there
+        ("doubt", "f8", (equations,)),  # about the curvature
     ]
 
 
@@ -68,26 +77,26 @@ def guarded(t, work, table, n):
 def residual_rows(t, work, table, n):
     """Fill the rows of a user's constraint from its compiled `residual`. Binds ROW, EQUATIONS, residual.
 
-    First derivatives by complex step. The second derivative along the motion is the derivative of the first one by a
-    central difference of order eight: errors of 1e-13 for functions of moderate size.
+    First derivatives by complex step. The second derivative along the motion is that of the power series in the time s
+    from now, whose coefficients are sums of values on a circle in the plane of complex s. Unlike differences of real
+    times these miss no frequency: what is fast grows exponentially there, and then the circle is made smaller.
     """
     w = workspace(work)
     rows = records(table, n, ROW)
     markers = records(w.markers, w.n_markers, MARKER)
     pair = records(w.scratch, 2, MARKER_COMPLEX)
     i, j = pair[0], pair[1]
-    samples = 1 if w.level == POSITION else 26 + 2 * len(CENTRAL)
+    samples = 1 if w.level == POSITION else 26 + CIRCLES * len(AROUND)
     for k in range(n):
         e = rows[k]
-        reach = REACH / max(1.0, largest_rate(markers[e.i]), largest_rate(markers[e.j]))
+        radius = REACH / max(1.0, largest_rate(markers[e.i]), largest_rate(markers[e.j]))
         # Sample 0 is the state itself, 1 … 24 change one of the marker numbers, 25 changes t, the rest move along the
         # motion. One call for all of them: each place from which the user's method is called would be compiled apart.
         for sample in range(samples):
-            s, time, step, sign = 0.0j, t + 0.0j, 0, 1
+            s, time, step = 0.0j, t + 0.0j, 0
             if sample > 25:
-                step = (sample - 26) // 2
-                sign = 1 - 2 * (sample % 2)
-                s = sign * (step + 1) * reach + STEP * 1j
+                step = (sample - 26) % len(AROUND)
+                s = radius * AROUND[step]
                 time += s
             elif sample == 25:
                 time += STEP * 1j
@@ -103,17 +112,67 @@ def residual_rows(t, work, table, n):
                 for r in range(EQUATIONS):
                     if sample == 0:
                         e.value[r] = value[r].real
+                        e.doubt[r] = np.inf
                         e.curvature[r] = 0.0
                     elif sample < 25:
                         e.gradient[r, sample - 1] = value[r].imag / STEP
                     elif sample == 25:
                         e.drift[r] = value[r].imag / STEP
                     else:
-                        e.curvature[r] += sign * CENTRAL[step] * value[r].imag / STEP / reach
+                        gather(e, r, step, value[r] - e.value[r])
             except Exception:
-                w.culprit = k
-                return USER_METHOD
+                if sample < 26:
+                    w.culprit = k
+                    return USER_METHOD
+                e.change[:] = np.inf  # far out in the complex plane it may have no value
+            if sample > 25 and step == len(AROUND) - 1:
+                if settled(e, t, markers[e.i], markers[e.j], radius):
+                    break
+                radius /= SMALLER
     return OK
+
+
+@inner
+def gather(e, r, step, change):
+    """Add a sample on a circle, the change of a residual from the middle, to the coefficients of its series."""
+    if step == 0:
+        e.change[r] = 0.0
+        e.coefficients[r] = 0.0
+    size = abs(change)
+    e.change[r] = max(e.change[r], size) if np.isfinite(size) else np.inf
+    for c in range(len(COEFFICIENTS)):
+        e.coefficients[r, c] += (change * COEFFICIENTS[c, step]).real
+
+
+@inner
+def settled(e, t, i, j, radius):
+    """Whether a circle shows the second derivatives; each is taken if it is less doubtful than those of others."""
+    done = True
+    for r in range(len(e.value)):
+        second, tail = e.coefficients[r, 0], max(abs(e.coefficients[r, 1]), abs(e.coefficients[r, 2]))
+        if not np.isfinite(e.change[r]):
+            done = False
+            continue
+        if tail / radius**2 < e.doubt[r]:
+            e.doubt[r] = tail / radius**2
+            e.curvature[r] = 2.0 * second / radius**2
+        size = abs(e.drift[r]) * (abs(t) + radius) + terms(e.gradient[r, :12], i, radius)
+        size += terms(e.gradient[r, 12:], j, radius)
+        if tail > TAIL * e.change[r] + ROUNDING * size:
+            done = False
+    return done
+
+
+@inner
+def terms(gradient, marker, radius):
+    """Size of what the numbers of a marker add to a residual, near to a state: rounding errors are parts of it."""
+    size = 0.0
+    for x in range(3):
+        size += abs(gradient[x]) * (abs(marker.position[x]) + radius * abs(marker.velocity[x]))
+    for x in range(9):
+        rate = radius * abs(marker.axes_rate[x // 3, x % 3])
+        size += abs(gradient[3 + x]) * (abs(marker.axes[x // 3, x % 3]) + rate)
+    return size
 
 
 @inner

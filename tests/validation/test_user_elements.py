@@ -1,5 +1,6 @@
 """Elements and strategies that a user writes: the classes of the documentation, and what can go wrong in them."""
 
+import math
 import traceback
 
 import numpy as np
@@ -504,6 +505,27 @@ def test_constraint_that_depends_on_time(formulation: mb.Formulation) -> None:
     np.testing.assert_allclose(result.position(bar)[:, 2], motion, rtol=0.0, atol=1e-11)
     np.testing.assert_allclose(result.acceleration(bar)[:, 2], -9.0 * motion, rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(result.reaction("shaker").force[:, 2], 2.0 * (9.81 - 9.0 * motion), rtol=0.0, atol=1e-8)
+
+
+class MathShaker(Shaker):
+    """The same with a function of `math`: it takes real numbers only, and so is differentiated by differences."""
+
+    def residual(self, t, i, j):
+        d = j.position - i.position
+        return [d[0], d[1], d[2] - self.amplitude * math.sin(self.rate * t)]
+
+
+@pytest.mark.parametrize("kind", [Shaker, MathShaker])
+@pytest.mark.parametrize("rate", [20.0, 200.0, 100.0 * np.pi, 128.0 * np.pi, 1000.0])
+def test_fast_motions_are_differentiated_twice(kind: type[Shaker], rate: float) -> None:
+    """z'' = -a w^2 sin(w t) at any w: also where real steps of 10 ms or 1/4 s fall on the same phase again."""
+    system, bar = bar_system(velocity=(0, 0, 1.0))
+    system.add(kind("shaker", system.ground, bar, at=(2, 0, 0), amplitude=1.0 / rate, rate=rate))
+    steps = {"integrator": mb.DormandPrince(rtol=1e-9, max_step=0.3 / rate)}
+    result = mb.simulate(system, 3.0 / rate, **steps)
+    expected = -rate * np.sin(rate * result.t)
+    np.testing.assert_allclose(result.acceleration(bar)[:, 2], expected, rtol=0.0, atol=1e-8 * rate)
+    assert not any("balance" in warning for warning in result.info.warnings)
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
