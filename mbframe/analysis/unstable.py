@@ -9,7 +9,8 @@ import numpy as np
 from .linear_equations import LinearEquations
 
 SYMMETRIC = 1e-12  # relative asymmetry of a matrix up to which it is rounding
-NEAR = 1e-7  # of the largest stiffness by inertia: what is smaller may be zero, by what SOFT and rounding do to it
+NEAR = 1e-7  # of the stiffness of a motion by itself: what is smaller may be zero, by what SOFT and rounding do to it
+ROUNDED = 1e-6  # of the largest stiffness by inertia: what is smaller is not made larger, since it may be rounding
 LOSSLESS = 3e-7  # of the highest frequency: what damping feeds in below that is rounding
 SOFT = 1e-8  # compliance of constraints by that of the structure, for pivots on the diagonal; rounding adds 1e-16/SOFT
 SOLVED = 1e-6  # relative residual of a solution with factors that can be trusted
@@ -29,17 +30,26 @@ def unstable_roots(e: LinearEquations, zeros: int) -> int | None:
 
     if e.nonholonomic.shape[0] or len(e.own_feedback) or not (_symmetric(e.damping) and _symmetric(e.stiffness)):
         return None
-    # In units in which every motion has the mass 1, and all constraints the same size.
-    masses = e.mass.diagonal()
-    units = sparse.diags_array(1.0 / np.sqrt(np.where(masses > 0.0, masses, 1.0)))
-    stiffness, damping, rows = units @ e.stiffness @ units, units @ e.damping @ units, _unit(e.holonomic @ units)
+    identity = sparse.eye_array(e.size)
+    masses = np.where(e.mass.diagonal() > 0.0, e.mass.diagonal(), 1.0)
+    stiffness, damping, rows = _in_units(e, masses)
     largest = _largest(stiffness)
-    margin, lossy = (sparse.eye_array(e.size) * part for part in (NEAR * largest, LOSSLESS * np.sqrt(largest)))
-    losses = 0 if not e.damping.nnz else _negative(damping + lossy, rows)
-    below, above = (_negative(stiffness + sign * margin, rows) for sign in (1.0, -1.0))
+    losses = 0 if not e.damping.nnz else _negative(damping + LOSSLESS * np.sqrt(largest) * identity, rows)
+    # Signs do not depend on units: in these, a stiff or light part does not make the stiffness of others nearly zero.
+    sizes = np.asarray(abs(e.stiffness).sum(axis=1)).ravel()
+    stiffness, _, rows = _in_units(e, np.maximum(sizes, ROUNDED * largest * masses))
+    below, above = (_negative(stiffness + sign * NEAR * identity, rows) for sign in (1.0, -1.0))
     if losses != 0 or below is None or above is None or above - below > (zeros + 1) // 2:
         return None  # energy is fed in, or a stiffness is too near to zero to have a sign
     return below
+
+
+def _in_units(e: LinearEquations, sizes: Any) -> tuple[Any, Any, Any]:
+    """Stiffness, damping and constraints in units in which `sizes` of all motions are 1, constraints scaled to 1."""
+    import scipy.sparse as sparse
+
+    units = sparse.diags_array(1.0 / np.sqrt(sizes))
+    return units @ e.stiffness @ units, units @ e.damping @ units, _unit(e.holonomic @ units)
 
 
 def _largest(matrix: Any) -> float:

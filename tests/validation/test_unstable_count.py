@@ -57,3 +57,22 @@ def test_signs_of_pivots_count_as_all_roots_do(
     monkeypatch.setattr(module, "DENSE", 10)
     found = mb.linearize(system, n_modes=2).unstable_count
     assert found == expected or (found is None and max(masses, stiffnesses) > 4)
+
+
+@pytest.mark.parametrize("stiffness", [100.0, -0.01])
+def test_a_light_part_leaves_the_signs_of_soft_ones_known(monkeypatch: pytest.MonkeyPatch, stiffness: float) -> None:
+    """Masses in a row on springs and dampers, the last one very light: by it the chain as a whole is soft."""
+    system = mb.System("row", gravity=(0, 0, 0))
+    last: Any = system.ground
+    for k in range(60):
+        place = (k + 1.0, 0.0, 0.0)
+        mass = system.add(mb.PointMass(f"mass {k}", mass=1e-6 if k == 59 else 1.0, position=place))
+        system.add(mb.PointOnLineJoint(f"line {k}", system.ground, mass, at=place, axis=(1, 0, 0)))
+        law = f"{100.0 if k else stiffness}*x"
+        spring = mb.SpringDamper(f"spring {k}", last, mass, force=law, damping=0.02, free_length=1.0)
+        spring.update(at_i=(float(k), 0, 0), at_j=place)
+        system.add(spring)
+        last = mass
+    expected = mb.linearize(system).unstable_count
+    monkeypatch.setattr(module, "DENSE", 10)
+    assert mb.linearize(system, n_modes=2).unstable_count == expected == (stiffness < 0.0)
