@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from .style import ARROWS, BRASS, DAMPER, GROUND, IRON, MOTOR, ROD, RUBBER, SPRI
 from .supports import anchor_foot
 
 Array = NDArray[np.float64]
+LONGEST: Final = 10.0
+"""Length at rest that a spring is drawn for, as a multiple of the picture; a model may say any number."""
 
 
 @glyph_parts.register
@@ -36,7 +38,8 @@ def _(element: ForceElement, sketch: Sketch) -> list[Part]:
 @glyph_parts.register
 def _(element: forces.SpringDamper, sketch: Sketch) -> list[Part]:
     i, j, _ = sides(element, sketch)
-    length = max(distance(i, j, sketch), element.rest_length, 2.0 * sketch.bar)
+    at_rest = min(element.rest_length, LONGEST * sketch.extent)
+    length = max(distance(i, j, sketch), at_rest, 2.0 * sketch.bar)
     springs = element.stiffness > 0.0 or element.force is not None
     damps = element.damping > 0.0 or element.damping_force is not None
     radius = min(0.85 * sketch.bar, 0.16 * length)

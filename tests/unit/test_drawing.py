@@ -197,6 +197,16 @@ def test_points_that_meet_can_be_drawn():
     assert transform.scale[2] > 0.0
 
 
+@pytest.mark.parametrize("damping", [0.0, 1.0])
+def test_a_spring_of_any_length_at_rest_can_be_drawn(damping: float):
+    system = mb.examples.four_bar()
+    end = system.bodies[0]
+    system.add(mb.SpringDamper("s", system.ground, end, stiffness=1.0, damping=damping, free_length=1e300))
+    for part in drawing(system):
+        assert np.all(np.isfinite(part.surface.vertices))
+        assert np.abs(part.surface.vertices).max() < 1e3
+
+
 def test_a_spring_does_not_jump_about_its_axis():
     """Its end goes around in a circle; the frame turns with it and never by more than the step."""
     angle = np.linspace(0.0, 2.0 * np.pi, 100)
