@@ -19,7 +19,7 @@ from ..system import System
 from .assemble import Assembler
 from .freedom import Rank
 from .own_states import acting_states, places
-from .range_warnings import warn_of_flexible, warn_of_gap
+from .range_warnings import lacking_shapes, warn_of_flexible, warn_of_gap
 
 Array = NDArray[np.float64]
 
@@ -304,7 +304,7 @@ class Search:
             f"System {self.eq.system.name!r}: no equilibrium was found; {name!r} would still start with {size}. "
             "Hold what is free to fall or to spin by a joint or a spring, check the loads, or start from a state that "
             "is nearer to an equilibrium (initial=...)"
-        )
+        ) + "".join(f". Besides, {lacking}" for lacking in lacking_shapes(self.eq))
 
     # --- steps -------------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from ..results import Info, Result
 from ..solvers.starting import CLOSED, joint_norms
 from ..state import State
 from ..system import System
+from .range_warnings import flexible_remarks
 
 
 def evaluate(system: System, state: State | None = None, *, formulation: Formulation | None = None) -> Result:
@@ -24,7 +25,7 @@ def evaluate(system: System, state: State | None = None, *, formulation: Formula
         eq.set_state(*eq.split(y))
         eq.accept(chosen.t)
         y = eq.work.y.copy()
-    info = Info(warnings=[*eq.notices, *_violations(eq, chosen.t, y)])
+    info = Info(warnings=[*eq.notices, *_violations(eq, chosen.t, y), *flexible_remarks(eq, chosen)])
     return Result(eq, np.array([chosen.t]), y[None], info)
 
 

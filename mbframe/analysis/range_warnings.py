@@ -33,11 +33,20 @@ CLOSER: Final = 1.0 / 16.0
 def warn_of_flexible(eq: Equations, state: State, level: int = 2, loaded: bool = True) -> None:
     """Say where a state is beyond what its flexible bodies hold for, as a run does in `info.warnings`.
 
-    Without `loaded` only by its positions: what an analysis that knows no loads can tell. `level` counts calls up to
-    that of the user, as `stacklevel` does from the function that calls this one.
+    `loaded` as for `flexible_remarks`. `level` counts calls up to that of the user, as `stacklevel` does from the
+    function that calls this one.
+    """
+    for message in flexible_remarks(eq, state, loaded):
+        warnings.warn(message, UserWarning, stacklevel=1 + level)
+
+
+def flexible_remarks(eq: Equations, state: State, loaded: bool = True) -> list[str]:
+    """Where a state is beyond what its flexible bodies hold for.
+
+    Without `loaded` only by its positions: what an analysis that knows no loads can tell.
     """
     if not any(isinstance(b.body, FlexibleBody) for b in eq.tables.bodies):
-        return
+        return []
     instant, y = np.array([state.t]), eq.coordinates(state)
     motions = eq.state(state.t, y).motions
 
@@ -52,8 +61,7 @@ def warn_of_flexible(eq: Equations, state: State, level: int = 2, loaded: bool =
             body.bending_remark(instant, motions[body.name].modal_coordinates[None])
             for _, body in flexible_range.flexible_bodies(eq)
         ]
-    for message in rigid_lines(eq.system) + [remark for remark in found if remark]:
-        warnings.warn(message, UserWarning, stacklevel=1 + level)
+    return rigid_lines(eq.system) + [remark for remark in found if remark]
 
 
 def warn_of_bent(eq: Equations, state: State, level: int = 2) -> None:
@@ -65,7 +73,19 @@ def warn_of_bent(eq: Equations, state: State, level: int = 2) -> None:
         with suppress(MbframeError, RuntimeError):  # where the equations have no solution, which is said elsewhere
             frequencies = flexible_range.bent_frequencies(eq, b, body, state.t, y)
             if message := body.coupling_remark(state.t, *frequencies):
+                if lacking := body.lacking_shapes(flexible_range.held_nodes(eq, b, body)):
+                    message = f"{message}. But {lacking}"
                 warnings.warn(message, UserWarning, stacklevel=1 + level)
+
+
+def lacking_shapes(eq: Equations) -> list[str]:
+    """What to say of stiffened bodies that joints hold at nodes which no shape lets come nearer to each other."""
+    found = [
+        body.lacking_shapes(flexible_range.held_nodes(eq, b, body))
+        for b, body in flexible_range.flexible_bodies(eq)
+        if body.geometric_stiffening
+    ]
+    return [lacking for lacking in found if lacking]
 
 
 def warn_of_gap(eq: Equations, state: State, level: int = 2) -> None:

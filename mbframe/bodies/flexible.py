@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,7 @@ ALIKE = 0.95  # where it is pressed almost as much as it is pulled, that is told
 # Slopes, rad, beyond which deflections are off by about 1 %. Linear: a slope a shortens by 1 - cos a = 1 %. With
 # stiffening a - sin a is left, a^2/6 of a; over a body whose slope grows along it that is a^2/18 = 1 %.
 BENT, BENT_STIFFENED = 0.14, 0.42
+NO_PULL = 1e-6  # of what shapes displace nodes by: a shape that brings two of them nearer by less does not
 TWISTED_ROUND = 0.8  # rad: a round shaft in linear theory has lost 1 % of its first frequency
 COUPLED = 0.02  # of a frequency, by which bending that linear theory does not know changes it
 DRAGGED = 0.02  # of an inertia: a frequency is off by 1 %
@@ -233,14 +235,19 @@ class FlexibleBody(Body):
     def _remedy(self) -> str:
         return "set geometric_stiffening=True" if self.can_stiffen else "divide it into smaller bodies"
 
-    def load_stiffness(self, motions: Array) -> LoadStiffness:
-        """How loads along it change its stiffness in some motions of its frame and its shapes, (6 + m, k)."""
+    def load_stiffness(self, motions: Array, vectors: Array | None = None) -> LoadStiffness:
+        """How loads along it change its stiffness in some motions of its frame and its shapes, (6 + m, k).
+
+        `vectors`: in which combinations of these, if other bodies deform with it; see `LoadStiffness`.
+        """
         from ..flexible.load_stiffness import LoadStiffness
 
-        key = (self.modes, self.frame, motions.tobytes())
-        return self._kept("load stiffness", key, lambda: LoadStiffness(self.shapes_in_frame, motions))
+        together = vectors is not None
+        key = (self.modes, self.frame, motions.tobytes(), vectors.tobytes() if vectors is not None else b"")
+        name = "load stiffness together" if together else "load stiffness"
+        return self._kept(name, key, lambda: LoadStiffness(self.shapes_in_frame, motions, vectors))
 
-    def load_remark(self, shares: Array, instants: Array) -> str:
+    def load_remark(self, shares: Array, instants: Array, joined: Sequence[FlexibleBody] = ()) -> str:
         """A warning if linear theory leaves out more of the stiffness against bending than it may; else nothing.
 
         `shares` are what loads along it that press, those that pull, and loads across it add to its stiffness, relative
@@ -248,7 +255,8 @@ class FlexibleBody(Body):
         couple twist and bending: of deformations with the stiffness 1 and the coupling s, [[1, s], [s, 1]], each keeps
         1 - s^2 where the other follows without a load, so that both are lost at s = 1 as by pressure. Of a beam that
         has bent by then only s^2 (1 - J/I) is lost (Michell; J and I its second moments): see `LoadStiffness`. So one
-        limit of what is lost of the stiffness holds for all of them.
+        limit of what is lost of the stiffness holds for all of them. Of bodies that are `joined` to it, and buckle with
+        it as one, the shares are those of all together.
         """
         kinds = (
             ("along it that press it, so that it is softer and may buckle", abs(shares[0]), 1.0),
@@ -258,8 +266,10 @@ class FlexibleBody(Body):
         t, (what, changed, _) = max(zip(instants, kinds, strict=True), key=lambda one: one[1][1] * one[1][2])
         if not changed >= LOADED:
             return ""
+        whole = ", ".join(map(repr, (body.name for body in joined)))
+        subject = f"{self}, with {whole} fixed to it," if joined else f"{self}"
         return (
-            f"{self} carries loads {what}: at t = {t:.6g} s by {100.0 * changed:.3g} % of its stiffness "
+            f"{subject} carries loads {what}: at t = {t:.6g} s by {100.0 * changed:.3g} % of its stiffness "
             f"against bending, which is left out without geometric stiffening; {self._remedy}"
         )
 
@@ -289,6 +299,22 @@ class FlexibleBody(Body):
             f"does not know: a frequency as its joints hold it is about {bent[worst]:.4g} rad/s instead of "
             f"{straight[worst]:.4g} rad/s, and others may be as far off; {self._remedy}"
         )
+
+    def lacking_shapes(self, nodes: Sequence[int]) -> str:
+        """What to say if no shape brings two of some nodes nearer to each other, as bending would; else nothing."""
+        places, shapes = self.modes.component.positions, self.shapes_in_frame
+        moves = {node: shapes.motion_at(node)[:3] for node in sorted(set(nodes))}
+        size = np.abs(shapes.translations).max(initial=0.0)
+        for first, other in combinations(moves, 2):
+            arm = places[other] - places[first]
+            pull = arm @ (moves[other] - moves[first])
+            if np.abs(pull).max(initial=0.0) < NO_PULL * size * np.linalg.norm(arm):
+                return (
+                    f"no shape of {self} brings its nodes {first} and {other}, where joints hold it, nearer to each "
+                    f"other, so that geometric stiffening would keep it straight: make its modes by craig_bampton with "
+                    f"interfaces=[{first}, {other}], or add residual_modes"
+                )
+        return ""
 
     def bending_remark(self, t: Array, modal_coordinates: Array) -> str:
         """A warning if it is bent or twisted more than its theory holds for at one of some instants; else nothing."""

@@ -28,6 +28,9 @@ class LoadStiffness:
     terms of their own: they balance the other loads, and g has no momentum. `motions` (6 + m, k) are those of frame and
     shapes that the surroundings of the body allow: a clamped column, a pinned and a free one differ by them.
 
+    The deformations are combinations of the motions: `vectors` (k, l), by default those of `softest`. Where several
+    bodies deform together, those of all of them are given to each; the sum of their matrices is that of all loads then.
+
     All arrays have two such matrices for each load. The first is that of loads along the body. The second is the
     rest, by which loads across it and torques couple twist and bending, as in a girder that tips over sideways: one
     mixture of the two loses the share s and another gains it, and each of them by itself changes by s^2. For beams the
@@ -42,10 +45,9 @@ class LoadStiffness:
         (2, m, k, k): for accelerations of the modal coordinates.
     """
 
-    def __init__(self, modes: Modes, motions: Array) -> None:
-        seen = modes.component.rigid_modes() @ motions[:6] + modes.shapes @ motions[6:]
-        turns = np.reshape(replace(modes, shapes=seen).some_rotations, (-1, seen.shape[1]))
-        vectors = linalg.eigh(turns.T @ turns, motions[6:].T @ modes.stiffness @ motions[6:])[1][:, -SOFTEST:]
+    def __init__(self, modes: Modes, motions: Array, vectors: Array | None = None) -> None:
+        seen = _seen(modes, motions)
+        vectors = softest([(modes, motions)]) if vectors is None else vectors
         self._modes = replace(modes, shapes=seen @ vectors, frequencies=np.zeros(vectors.shape[1]))
         self._parts: Array = (motions[6:] @ vectors).T @ modes.stiffness
         self._apart, self._tips = _apart(self._modes), _tips(modes.component)
@@ -85,6 +87,26 @@ class LoadStiffness:
         whole, along = (np.tensordot(loads, g, axes=1) for g in (self._modes.curves, self._modes.shortened))
         along = along * self._apart
         return np.stack([along, self._tips * (whole - along)])
+
+
+def softest(bodies: list[tuple[Modes, Array]]) -> Array:
+    """(k, l): the combinations of motions that turn nodes most for their elastic energy, which is normalized to 1/2.
+
+    `bodies` are modes with what each of them does in the k motions, (6 + m, k).
+    """
+    turns: Array = np.concatenate(
+        [
+            replace(modes, shapes=_seen(modes, motions)).some_rotations.reshape(-1, motions.shape[1])
+            for modes, motions in bodies
+        ]
+    )
+    stiffness = sum(motions[6:].T @ modes.stiffness @ motions[6:] for modes, motions in bodies)
+    return np.asarray(linalg.eigh(turns.T @ turns, stiffness)[1][:, -SOFTEST:])
+
+
+def _seen(modes: Modes, motions: Array) -> Array:
+    """How all freedoms move in some motions of frame and shapes."""
+    return np.asarray(modes.component.rigid_modes() @ motions[:6] + modes.shapes @ motions[6:])
 
 
 def _apart(modes: Modes) -> NDArray[np.bool_]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
+from scipy.sparse import csgraph
 from scipy.sparse import linalg as linalg_sparse
 
 from ..bodies.flexible import FlexibleBody
@@ -18,7 +19,8 @@ from ..equations.equations import Equations
 from ..equations.tables import NumberedBody, NumberedForce
 from ..equations.user import method_of
 from ..errors import MbframeError
-from ..flexible.load_stiffness import PRODUCTS, LoadStiffness
+from ..flexible.load_stiffness import PRODUCTS, LoadStiffness, softest
+from ..joints.library import FixedJoint
 from ..markers import AxisMarker
 from ..results import Result
 from .output import Sizes
@@ -30,6 +32,7 @@ MOST = 1024  # stored states of a run of which accelerations and reactions are c
 APART = 1e-2  # of what two nodes can come nearer by for a load: where joints leave less, they hold them apart
 HELD = 1e-8  # of a unit impulse: a deformation that it moves by less is one that joints do not allow
 GIVES = 1e-11  # of what a constraint would move by without the others: by so much it yields
+MOST_JOINED = 600  # modal coordinates of bodies that are judged together: their eigenvalues cost the cube of it
 FEW = 8  # states whose inertia is looked at: those in which nodes turn most, each in another part of the run
 SPREAD = 64  # states over a run whose loads are looked at whatever happens there
 Courses = Callable[
@@ -123,16 +126,49 @@ def load_remarks(eq: Equations, t: Array, y: Array, bodies: list[Loaded]) -> lis
     """
     if not bodies:
         return []
+    groups = _together(eq, float(t[0]), y[0], bodies)
     picked = _telling(eq, t, y, bodies)
     solved = marker_loads(eq, t[picked], y[picked], bodies)
     if not len(solved.numbers):
         return []
     t, y = t[picked][solved.numbers], y[picked][solved.numbers]
     found = []
-    for b, body, added in bodies:
-        shares = _shares(eq, b, body, added, y, solved)
+    for group in groups:
+        shares = _shares(np.sum([_changes(eq, one, y, solved) for one in group], axis=0))
         worst = np.abs(shares).argmax(axis=0)
-        found.append(body.load_remark(shares[worst, np.arange(3)], t[worst]))
+        first, *others = (body for _, body, _ in group)
+        found.append(first.load_remark(shares[worst, np.arange(3)], t[worst], others))
+    return found
+
+
+def _together(eq: Equations, t: float, y: Array, bodies: list[Loaded]) -> list[list[Loaded]]:
+    """Bodies that buckle as one since they are fixed to each other, or to rigid bodies between them, and all others.
+
+    Each alone would be judged as if the others were rigid or free: a column in four pieces would seem sixteen times as
+    strong as it is.
+    """
+    names = {body.name: k for k, body in enumerate(eq.system.bodies)}
+    ends = [
+        (names[joint.i.body.name], names[joint.j.body.name])
+        for joint in eq.system.joints
+        if isinstance(joint, FixedJoint) and eq.system.ground not in (joint.i.body, joint.j.body)
+    ]
+    rows, columns = np.array(ends, np.intp).reshape(-1, 2).T
+    links = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(len(names), len(names)))
+    labels = csgraph.connected_components(links, directed=False)[1]
+    groups: dict[int, list[Loaded]] = {}
+    for one in bodies:
+        groups.setdefault(int(labels[names[one[1].name]]), []).append(one)
+    found = []
+    for group in groups.values():
+        if len(group) == 1 or sum(body.modes.count for _, body, _ in group) > MOST_JOINED:
+            found += [[one] for one in group]
+            continue
+        motions = joined_motions(eq, [b for b, _, _ in group], t, y)
+        vectors = softest([(body.shapes_in_frame, own) for (_, body, _), own in zip(group, motions, strict=True)])
+        found.append(
+            [(b, body, body.load_stiffness(own, vectors)) for (b, body, _), own in zip(group, motions, strict=True)]
+        )
     return found
 
 
@@ -163,11 +199,20 @@ def free_motions(eq: Equations, b: NumberedBody, t: float, y: Array) -> Array:
     least kinetic energy for a given deformation: a frame follows what is held, and stays as a mean otherwise. They are
     normalized and orthogonal by that energy, which is that of all bodies that move with it.
     """
-    responses, scale = _responses(eq, b, t, y)
-    sizes, vectors = np.linalg.eigh(scale.T @ responses[6:])
+    return joined_motions(eq, [b], t, y)[0]
+
+
+def joined_motions(eq: Equations, bodies: list[NumberedBody], t: float, y: Array) -> list[Array]:
+    """`free_motions` of some bodies together, after impulses on all their modal coordinates: what each of them does."""
+    responses, modal, scale = _responses(eq, bodies, t, y)
+    sizes, vectors = np.linalg.eigh(scale.T @ responses[modal])
     moving = sizes > HELD
-    found = responses @ (vectors[:, moving] / np.sqrt(sizes[moving]))
-    found[:3] = b.formulation.poses(eq.split(y)[0][None, b.q_slice])[1][0].T @ found[:3]
+    basis = responses @ (vectors[:, moving] / np.sqrt(sizes[moving]))
+    found = []
+    for b in bodies:
+        own = basis[b.v_slice].copy()
+        own[:3] = b.formulation.poses(eq.split(y)[0][None, b.q_slice])[1][0].T @ own[:3]
+        found.append(own)
     return found
 
 
@@ -175,11 +220,13 @@ def least_inertia(eq: Equations, b: NumberedBody, t: float, y: Array) -> float:
     """What is left of the inertia of a deformed body in any motion that its joints allow, of that undeformed."""
     flat = y.copy()
     eq.split(flat)[0][b.q_slice][7:] = 0.0
-    (now, scale), (before, _) = (_responses(eq, b, t, state) for state in (y, flat))
-    sizes, vectors = np.linalg.eigh(scale.T @ before[6:])
+    (now, modal, scale), (before, _, _) = (_responses(eq, [b], t, state) for state in (y, flat))
+    sizes, vectors = np.linalg.eigh(scale.T @ before[modal])
     moving = sizes > HELD
     basis = vectors[:, moving] / np.sqrt(sizes[moving])
-    changed = np.linalg.eigvalsh(basis.T @ (scale.T @ now[6:]) @ basis)  # impulses make motions: the inverse of inertia
+    changed = np.linalg.eigvalsh(
+        basis.T @ (scale.T @ now[modal]) @ basis
+    )  # impulses make motions: the inverse of inertia
     return 1.0 if not len(changed) else 0.0 if changed[0] <= 0.0 else float(1.0 / changed[-1])
 
 
@@ -225,11 +272,9 @@ def tightened(eq: Equations, loaded: Loaded, motions: Array, modal: Array) -> Ar
     deformations.
     """
     b, body, added = loaded
-    jointed = {number for c in eq.tables.constraints for number in (c.i, c.j)}
-    markers = [m for k, m in enumerate(b.markers, b.first_marker) if k in jointed and not isinstance(m, AxisMarker)]
     modes, free = body.shapes_in_frame, motions[6:]
     form, most = free.T @ modes.stiffness @ free, np.zeros(len(modal))
-    for first, other in combinations(sorted({body.node_at(marker.at) for marker in markers}), 2):
+    for first, other in combinations(held_nodes(eq, b, body), 2):
         arm = modes.component.positions[other] - modes.component.positions[first]
         if not (length := np.linalg.norm(arm)) > 0.0:
             continue
@@ -245,20 +290,23 @@ def tightened(eq: Equations, loaded: Loaded, motions: Array, modal: Array) -> Ar
     return most
 
 
-def _responses(eq: Equations, b: NumberedBody, t: float, y: Array) -> tuple[Array, Array]:
-    """(6 + m, m): velocities of a body after impulses on its modal coordinates, and the columns of these, (m, m)."""
+def _responses(eq: Equations, bodies: list[NumberedBody], t: float, y: Array) -> tuple[Array, NDArray[np.intp], Array]:
+    """(n_v, m): velocities after impulses on the modal coordinates of some bodies.
+
+    Also where these are among the velocities, and the columns of the impulses, (m, m).
+    """
     q, v, z = eq.split(y)
     eq.evaluate(t, q, v, z)
     eq.factor()
-    own, data = np.arange(eq.n_v)[b.v_slice], cast(FloatingFrame, b.formulation).inertia_data
-    assert data is not None
-    scale = linalg.cholesky(data.modal_mass, lower=True)
-    responses = np.zeros((len(own), len(scale)))
+    modal = np.concatenate([np.arange(eq.n_v)[b.v_slice][6:] for b in bodies])
+    data = [cast(FloatingFrame, b.formulation).inertia_data for b in bodies]
+    scale = linalg.block_diag(*(linalg.cholesky(d.modal_mass, lower=True) for d in data if d is not None))
+    responses = np.zeros((eq.n_v, len(modal)))
     for k, impulse in enumerate(scale.T):
         right = np.zeros(eq.n_v + eq.n_rows)
-        right[own[6:]] = impulse
-        responses[:, k] = eq.solve(right)[own]
-    return responses, scale
+        right[modal] = impulse
+        responses[:, k] = eq.solve(right)[: eq.n_v]
+    return responses, modal, scale
 
 
 def bent_frequencies(eq: Equations, b: NumberedBody, body: FlexibleBody, t: float, y: Array) -> tuple[Array, Array]:
@@ -315,6 +363,13 @@ def _after_impulses(mass: Any, jacobian: Any, own: NDArray[np.intp]) -> Array:
     right[own, np.arange(len(own))] = 1.0
     found = linalg_sparse.splu(whole).solve(right)[own]
     return 0.5 * (found + found.T)
+
+
+def held_nodes(eq: Equations, b: NumberedBody, body: FlexibleBody) -> list[int]:
+    """The nodes of a body at which it is joined to others."""
+    jointed = {number for c in eq.tables.constraints for number in (c.i, c.j)}
+    markers = [m for k, m in enumerate(b.markers, b.first_marker) if k in jointed and not isinstance(m, AxisMarker)]
+    return sorted({body.node_at(marker.at) for marker in markers})
 
 
 class Side(NamedTuple):
@@ -411,13 +466,9 @@ def _apply(eq: Equations, f: NumberedForce, t: float, y: Array, multipliers: Arr
     loads[f.i] -= np.concatenate([force, torque + np.cross(j.position - i.position, force)])
 
 
-def _shares(
-    eq: Equations, b: NumberedBody, body: FlexibleBody, added: LoadStiffness, y: Array, solved: Solved
-) -> Array:
-    """(n, 3): the changes of stiffness where loads along a body press it, where they pull it, and by loads across it.
-
-    They are relative to the stiffness, and the largest among its deformations; negative where stiffness is lost.
-    """
+def _changes(eq: Equations, loaded: Loaded, y: Array, solved: Solved) -> Array:
+    """(n, 2, k, k): what loads along a body, and those across it, add to the stiffness of its deformations."""
+    b, body, added = loaded
     q, v, _ = eq.split(y)
     position, rotation = b.formulation.poses(q[:, b.q_slice])
     omega = np.einsum("nij,ni->nj", rotation, b.formulation.twists(q[:, b.q_slice], v[:, b.v_slice])[1])
@@ -430,7 +481,15 @@ def _shares(
         nodes = _nodes(eq, body, number, marker, local)
         for node in np.unique(nodes):
             change[nodes == node] += np.tensordot(load[nodes == node], added.at(int(node)), axes=(1, 1))
-    along, across = np.moveaxis(np.linalg.eigvalsh(change), 1, 0)
+    return change
+
+
+def _shares(changes: Array) -> Array:
+    """(n, 3): the changes of stiffness where loads along a body press it, where they pull it, and by loads across it.
+
+    They are relative to the stiffness, and the largest among its deformations; negative where stiffness is lost.
+    """
+    along, across = np.moveaxis(np.linalg.eigvalsh(changes), 1, 0)
     return np.stack(
         [along.min(axis=1, initial=0.0), along.max(axis=1, initial=0.0), across.min(axis=1, initial=0.0)], 1
     )

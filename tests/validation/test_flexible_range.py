@@ -632,6 +632,15 @@ def test_a_sleeve_on_the_wrong_body_says_so(cls: type) -> None:
         assert not rigid_lines(system)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_evaluation_tells_what_a_run_would() -> None:
+    for share in (0.05, 0.5):
+        system = cantilever(-share * EULER / 4 * X)
+        found = mb.evaluate(system, mb.equilibrium(system)).info.warnings
+        assert len(found) == (share > 0.1)
+        assert all("press it" in message and "by 50 %" in message for message in found)
+
+
 def test_analyses_tell_of_straight_lines() -> None:
     system = cantilever(np.zeros(3))
     bead = system.add(mb.RigidBody("bead", mass=0.1, inertia=(1e-4, 1e-4, 1e-4), position=0.5 * X))
@@ -675,6 +684,73 @@ def test_screws_and_planes_are_straight(cls: type, axis: np.ndarray, values: Any
     system.remove(joint)
     system.add(cls("slide", *pair, at=0.5 * X, axis=Y if cls is mb.ScrewJoint else X, **values))
     assert not rigid_lines(system)
+
+
+# --- bodies that are fixed to each other -----------------------------------------------------------------------------
+
+
+def in_pieces(count: int, share: float, plates: bool = False, **values: Any) -> mb.System:
+    """A clamped column cut into bodies, with thin rigid plates between them, pressed by a share of Euler's load."""
+    length = LENGTH / count
+    section = {"area": AREA, "second_moments": (MOMENT, MOMENT), "torsion": 2 * MOMENT}
+    part = mb.flexible.beam(length=length, elements=6, young=YOUNG, shear=8.1e10, density=DENSITY, **section)
+    modes = mb.flexible.craig_bampton(part, interfaces=[0, 6], n_modes=4)
+    system = mb.System("column", gravity=(0, 0, 0))
+    before: mb.Body = system.ground
+    for k in range(count):
+        rod = system.add(mb.FlexibleBody(f"rod {k}", modes, position=k * length * X, **values))
+        if plates and k:
+            plate = system.add(mb.RigidBody(f"plate {k}", mass=0.01, inertia=(1e-6,) * 3, position=k * length * X))
+            system.add(mb.FixedJoint(f"weld {k}", before, plate, at=k * length * X))
+            before = plate
+        system.add(mb.FixedJoint(f"joint {k}", before, rod, at=k * length * X))
+        before = rod
+    system.add(mb.PointForce("load", before, at=LENGTH * X, force=-share * EULER / 4 * X))
+    return system
+
+
+@pytest.mark.parametrize(("count", "plates"), [(2, False), (4, False), (4, True)])
+def test_a_column_in_pieces_is_judged_as_a_whole(count: int, plates: bool) -> None:
+    """Each piece by itself would carry the square of their number times the load."""
+    assert not said(in_pieces(count, 0.095, plates))
+    (message,) = said(in_pieces(count, 0.105, plates))
+    assert "FlexibleBody 'rod 0', with 'rod 1'" in message
+    assert "press it" in message
+    assert "by 10.5 %" in message
+    (message,) = said(in_pieces(count, 1.01, plates))
+    assert "by 101 %" in message
+    assert not said(in_pieces(count, 0.5, plates, geometric_stiffening=True))
+
+
+def test_pieces_that_are_not_fixed_to_each_other_are_judged_by_themselves() -> None:
+    system = in_pieces(2, 0.0)
+    system.remove(system["load"])
+    system.remove(system["joint 1"])
+    system.add(mb.FixedJoint("joint 1", system.ground, system["rod 1"], at=0.5 * LENGTH * X))
+    system.add(mb.PointForce("load", system["rod 1"], at=LENGTH * X, force=-0.105 * EULER * X))
+    (message,) = said(system)
+    assert "FlexibleBody 'rod 1' carries" in message
+    assert "by 10.5 %" in message
+
+
+def test_shapes_along_a_body_that_is_held_at_both_ends_are_missed() -> None:
+    """Clamped modes bend it only: linear theory sees no tension, and stiffening would keep it straight."""
+
+    def held(**values: Any) -> mb.System:
+        system = cantilever(np.zeros(3), CLAMPED, **values)
+        system.add(mb.FixedJoint("other wall", system.ground, system["rod"], at=LENGTH * X))
+        system.add(mb.PointForce("push", system["rod"], at=0.5 * LENGTH * X, force=20.0 * Z))
+        return system
+
+    messages = said(held(), lambda system: mb.linearize(system, mb.equilibrium(system)))
+    assert any("nodes 0 and 8" in message and "interfaces=[0, 8]" in message for message in messages)
+    with pytest.raises(mb.AnalysisError, match=r"nodes 0 and 8, where joints hold it.*interfaces=\[0, 8\]"):
+        mb.equilibrium(held(geometric_stiffening=True))
+    falling = mb.System("falling")
+    falling.add(mb.FlexibleBody("rod", BETWEEN, geometric_stiffening=True))
+    with pytest.raises(mb.AnalysisError) as caught:
+        mb.equilibrium(falling)
+    assert "shape" not in str(caught.value)
 
 
 # --- what happens between stored instants -----------------------------------------------------------------------------
