@@ -181,7 +181,9 @@ def waves(function: Function, breaks: Array, low: float, high: float) -> Bounds:
     return Bounds.of([(edges[:-1], np.where(np.ptp(values, axis=1) > 0.0, 2.0 * np.pi / rate, np.inf))], high)
 
 
-def features_of_method(call: Callable[[float], Sequence[float]], low: float, high: float) -> Features:
+def features_of_method(
+    call: Callable[[float], Sequence[float]], low: float, high: float, where: str = "in the state of the start"
+) -> Features:
     """Breaks and bounds of all numbers that a method returns at an instant; not seen if it takes too long or fails."""
     began, allowed = time.thread_time(), METHOD_SECONDS
     memory: dict[bytes, Array] = {}
@@ -222,7 +224,7 @@ def features_of_method(call: Callable[[float], Sequence[float]], low: float, hig
     except TimeoutError:
         return Features(none, none, Bounds.none(), seen=False, why_not="it takes too long")
     except Exception as error:  # whatever a user's method raises in a state that it did not expect
-        fails = f"in the state of the start it raises {type(error).__name__}: {error}"
+        fails = f"{where} it raises {type(error).__name__}: {error}"
         return Features(none, none, Bounds.none(), seen=False, why_not=fails)
     return Features(jumps, none, bounds, pole=pole)
 

@@ -349,6 +349,12 @@ class Linearization:
         found = unstable_roots(self.equations, sum(not root.value for root in self.roots))
         return found if found is not None and found >= seen else None
 
+    @property
+    def known_unstable_count(self) -> int | None:
+        """`unstable_count` if it costs nothing: where all roots were computed, or it was asked for before."""
+        found = self._everything is not None or "unstable_count" in vars(self)
+        return self.unstable_count if found else None
+
     @cached_property
     def stability(self) -> str:
         """ "asymptotic", "marginal" or "unstable"; or why that is not determined."""

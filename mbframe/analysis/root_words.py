@@ -92,7 +92,12 @@ class Roots:
                 return "unstable", f"{lin.unstable_count} roots grow; none of them is among those that were computed."
             fastest = max(row.root.real for row in growing)
             count = "One mode grows" if len(growing) == 1 else f"{len(growing)} modes grow"
-            return "unstable", f"{count}; a small disturbance doubles in {seconds(np.log(2.0) / fastest)}."
+            doubling = seconds(np.log(2.0) / fastest)
+            known, seen = lin.known_unstable_count, sum(2 if row.root.imag else 1 for row in growing)
+            if known is not None and known > seen:
+                count = f"{known} roots grow, {seen} of them among those that were computed"
+                return "unstable", f"{count}; a small disturbance doubles in {doubling} or sooner."
+            return "unstable", f"{count}; a small disturbance doubles in {doubling}."
         if lin.stability == "asymptotic":
             slowest = max(row.root.real for row in self.rows if row.behaviour == DECAYS)
             return "stable", f"Small disturbances die out; the slowest halves in {seconds(-np.log(2.0) / slowest)}."

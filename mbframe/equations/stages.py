@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import traceback
 from collections.abc import Callable, Iterator
@@ -324,7 +325,8 @@ class Stages:
         what = "an error that Python does not repeat"
         if cause is not None:
             what = f"{type(cause).__name__}: {cause}{_line_of(cause)}"
-        method = "state_rate" if stage.method == "wrench" and _came_through(cause, "state_rate") else stage.method
+        own_states = stage.method == "wrench" and element.states and _came_through(cause, type(element).state_rate)
+        method = "state_rate" if own_states else stage.method
         failure = SimulationError(f"{method} raised {what}", time=t, culprit=self._label(element))
         failure.__cause__ = cause
         return failure
@@ -481,9 +483,10 @@ class Stages:
         return [found[id(element)] for element in elements]
 
 
-def _came_through(cause: BaseException | None, method: str) -> bool:
-    """Whether an error was raised in a method, or in what it called."""
-    return cause is not None and any(frame.name == method for frame in traceback.extract_tb(cause.__traceback__))
+def _came_through(cause: BaseException | None, method: Any) -> bool:
+    """Whether an error was raised in a method, whatever name it was defined by, or in what it called."""
+    code = getattr(inspect.unwrap(method), "__code__", None)
+    return cause is not None and any(frame.f_code is code for frame, _ in traceback.walk_tb(cause.__traceback__))
 
 
 def _line_of(cause: BaseException) -> str:

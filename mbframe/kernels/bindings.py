@@ -178,5 +178,7 @@ def refusal(stage: Stage) -> str | None:
                 lines = [line.strip() for line in re.sub(_COLOURS, "", str(error)).splitlines()]
                 telling = [line for line in lines if line and not line.startswith(_NOISE)]
                 found = telling[0] if telling else type(error).__name__
+                if isinstance(error, KeyError):  # whose text is a bare name
+                    found = f"the compiler does not know {found}"
                 _refusals[stage] = _IN_WORDS.get(found, found)
     return _refusals.get(stage)

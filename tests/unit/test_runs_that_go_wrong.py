@@ -331,3 +331,44 @@ def test_an_energy_beyond_all_numbers_blames_no_spring() -> None:
     assert len(said) == 1
     assert "the energy grows beyond all numbers" in said[0]
     assert "reduce dt" in said[0]
+
+
+def fails_late(self, t, i, j, z):
+    if t > 0.5:
+        raise ValueError("late")
+    return [1.0]
+
+
+class Borrowed(mb.ForceElement):
+    """Its state_rate was defined by another name."""
+
+    states = 1
+    state_rate = fails_late
+
+    def wrench(self, t, i, j, z):
+        return np.zeros(3), np.zeros(3)
+
+
+def test_an_error_names_the_method_that_raised_it() -> None:
+    system = mb.System("s")
+    mass = system.add(mb.PointMass("mass", mass=1.0))
+    system.add(Borrowed("own", system.ground, mass))
+    with pytest.raises(mb.SimulationError, match=r"Borrowed 'own': state_rate raised ValueError: late"):
+        mb.simulate(system, 1.0)
+
+
+class Called(mb.ForceElement):
+    """Calls its law as Python does."""
+
+    law = mb.parameter("t", kind="function", variables=("t",))
+
+    def wrench(self, t, i, j):
+        return np.array([self.law(t), 0.0, 0.0]), np.zeros(3)
+
+
+def test_a_reason_not_to_compile_is_a_sentence() -> None:
+    system = mb.System("s")
+    mass = system.add(mb.PointMass("mass", mass=1.0))
+    system.add(Called("called", system.ground, mass))
+    (notice,) = mb.simulate(system, 0.1).info.warnings
+    assert notice.endswith(": the compiler does not know '__call__'")

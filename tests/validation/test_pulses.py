@@ -429,6 +429,71 @@ def test_what_a_user_writes_into_a_method_is_seen() -> None:
     assert [w for w in fixed if w.startswith("Hit 'hit', wrench: ")]
 
 
+class Brake(mb.ForceElement):
+    """Acts for 0.2 s, on a velocity that is zero at the start."""
+
+    def wrench(self, t, i, j):
+        return (-10.0 if 7.3 < t < 7.5 else 0.0) * j.velocity, np.zeros(3)
+
+
+class Filling(mb.ForceElement):
+    """An own state that fills from zero, let out for 0.2 s."""
+
+    states = 1
+
+    def state_rate(self, t, i, j, z):
+        return [1.0]
+
+    def wrench(self, t, i, j, z):
+        return np.array([z[0] if 7.3 < t < 7.5 else 0.0, 0.0, 0.0]), np.zeros(3)
+
+
+@pytest.mark.parametrize("integrator", ADAPTIVE, ids=repr)
+@pytest.mark.parametrize(("kind", "speed"), [(Brake, math.exp(-2.0)), (Filling, 1.0 + (7.5**2 - 7.3**2) / 2.0)])
+def test_a_switch_of_what_is_zero_at_the_start_is_seen(kind: type, speed: float, integrator: mb.Integrator) -> None:
+    needed(integrator)
+    system, body = resting("if(t<1,1,0)")
+    system.add(kind("switched", system.ground, body))
+    run = mb.simulate(system, 10.0, integrator=integrator)
+    np.testing.assert_allclose(run.velocity(body)[-1, 0], speed, rtol=1e-4)
+
+
+class Nudge(mb.BasicConstraint):
+    """x = 0.1 exp(-((t - 7.3)/0.01)^2)."""
+
+    equations = 1
+
+    def residual(self, t, i, j):
+        return [j.position[0] - 0.1 * np.exp(-(((t - 7.3) / 0.01) ** 2))]
+
+
+class Drawn(mb.BasicConstraint):
+    """x' = 1 for 0.2 s."""
+
+    equations = 1
+
+    def velocity_residual(self, t, i, j):
+        return [j.velocity[0] - (1.0 if 7.3 < t < 7.5 else 0.0)]
+
+
+@pytest.mark.parametrize("integrator", ADAPTIVE, ids=repr)
+def test_short_motions_of_a_users_constraint_are_seen(integrator: mb.Integrator) -> None:
+    """A mass behind a spring gets the momentum of the nudge; what is drawn goes as far as it was drawn."""
+    needed(integrator)
+    for kind in (Nudge, Drawn):
+        system = mb.System("masses", gravity=(0, 0, 0))
+        first = system.add(mb.PointMass("first", mass=1.0))
+        system.add(kind("moved", system.ground, first, at=(0, 0, 0)))
+        second = system.add(mb.PointMass("second", mass=1.0, position=(1, 0, 0)))
+        system.add(mb.SpringDamper("spring", first, second, stiffness=1.0, damping=0.0))
+        run = mb.simulate(system, 10.0, integrator=integrator)
+        if kind is Nudge:
+            expected = 1e-3 * math.sqrt(math.pi) * math.exp(-(0.005**2)) * math.cos(2.7)
+            np.testing.assert_allclose(run.velocity(second)[-1, 0], expected, rtol=1e-3)
+        else:
+            np.testing.assert_allclose(run.position(first)[-1, 0], 0.2, rtol=1e-4)
+
+
 def test_a_slow_method_that_uses_the_time_is_told() -> None:
     system, _ = with_time_in_its_wrench(1000.0)
     (warning,) = [w for w in mb.simulate(system, 10.0).info.warnings if "uses the time itself" in w]

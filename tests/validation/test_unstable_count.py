@@ -76,3 +76,27 @@ def test_a_light_part_leaves_the_signs_of_soft_ones_known(monkeypatch: pytest.Mo
     expected = mb.linearize(system).unstable_count
     monkeypatch.setattr(module, "DENSE", 10)
     assert mb.linearize(system, n_modes=2).unstable_count == expected == (stiffness < 0.0)
+
+
+class Feeding(mb.ForceElement):
+    """Feeds energy in by the velocity."""
+
+    def wrench(self, t, i, j):
+        return np.array([0.05 * j.velocity[0], 0.0, 0.0]), np.zeros(3)
+
+
+def test_words_tell_of_growing_roots_that_were_not_asked_for() -> None:
+    """The slowest of 20 masses grow slowly, the last and light one quickly."""
+    system = mb.System("chain", gravity=(0, 0, 0))
+    before: mb.Body = system.ground
+    for k in range(20):
+        mass = system.add(mb.PointMass(f"b{k}", mass=1e-3 if k == 19 else 1.0, position=(k + 1.0, 0, 0)))
+        system.add(mb.PointOnLineJoint(f"l{k}", system.ground, mass, at=(k + 1.0, 0, 0), axis=(1, 0, 0)))
+        points = {"at_i": (float(k), 0, 0), "at_j": (k + 1.0, 0, 0)}
+        system.add(mb.SpringDamper(f"s{k}", before, mass, **points, stiffness=100.0, damping=0.02, free_length=1.0))
+        before = mass
+    system.add(Feeding("feeding", system.ground, before, at_i=(0, 0, 0), at_j=(20.0, 0, 0)))
+    lin = mb.linearize(system, n_modes=2)
+    assert lin.unstable_count == 8
+    assert "8 roots grow, 4 of them among those that were computed" in str(lin)
+    assert "or sooner" in str(lin)
