@@ -659,34 +659,38 @@ def energy_of(
     eq: Equations, masses: Sequence[tuple[float, Array, Array]], gravity: Array, t: Array, y: Array
 ) -> Energy:
     """Energies at stored states, with mass, centre of mass and inertia of the bodies as they were in the run."""
-    return energies_by_body(eq, masses, gravity, t, y)[0]
-
-
-def energies_by_body(
-    eq: Equations, masses: Sequence[tuple[float, Array, Array]], gravity: Array, t: Array, y: Array
-) -> tuple[Energy, list[Array]]:
-    """The same, and the kinetic energy of each body."""
-    tables = eq.tables
-    q, v, z = eq.split(y)
+    kinetic, resting = energies_of_bodies(eq, masses, gravity, y)
     potential, stored = eq.energies(t, y)
-    kinetic = [np.zeros(0)] * len(tables.bodies)
+    works = works_of(eq, y, stored) if eq.tables.keeps_works else None
+    nothing = np.zeros(len(t))
+    return Energy(sum(kinetic, nothing), sum(resting, potential[:, 0]), works)
+
+
+def works_of(eq: Equations, y: Array, stored: Array) -> dict[str, Array]:
+    """Work of each element that does some, by its name, with what these elements have stored."""
+    given = eq.split(y)[2][:, [work.z for work in eq.tables.works]] + stored
+    return {work.owner_name: given[:, k] - given[:1, k] for k, work in enumerate(eq.tables.works)}
+
+
+def energies_of_bodies(
+    eq: Equations, masses: Sequence[tuple[float, Array, Array]], gravity: Array, y: Array
+) -> tuple[list[Array], list[Array]]:
+    """Kinetic energy of each body, and that of gravity and deformation."""
+    tables = eq.tables
+    q, v, _ = eq.split(y)
+    kinetic, potential = [np.zeros(0)] * len(tables.bodies), [np.zeros(0)] * len(tables.bodies)
     for alike in alike_bodies(tables.bodies):
         bodies = [tables.bodies[k] for k in alike]
         properties: Any = masses[alike[0]]
         if len(alike) > 1:
             each = zip(*(masses[k] for k in alike), strict=True)
-            properties = tuple(np.repeat(np.array(values), len(t), axis=0) for values in each)
+            properties = tuple(np.repeat(np.array(values), len(y), axis=0) for values in each)
         rows = np.concatenate([q[:, b.q_slice] for b in bodies])
         rates = np.concatenate([v[:, b.v_slice] for b in bodies])
         moving, resting = bodies[0].formulation.energies(rows, rates, properties, gravity)
-        for k, course in zip(alike, moving.reshape(len(alike), -1), strict=True):
-            kinetic[k] = course
-        potential = potential + resting.reshape(len(alike), -1).sum(axis=0)
-    works: dict[str, Array] | None = None
-    if tables.keeps_works:
-        given = z[:, [work.z for work in tables.works]] + stored
-        works = {work.owner_name: given[:, k] - given[:1, k] for k, work in enumerate(tables.works)}
-    return Energy(sum(kinetic, np.zeros(len(t))), potential, works), kinetic
+        for k, *courses in zip(alike, moving.reshape(len(alike), -1), resting.reshape(len(alike), -1), strict=True):
+            kinetic[k], potential[k] = courses
+    return kinetic, potential
 
 
 def alike_bodies(bodies: Sequence[NumberedBody]) -> Iterable[list[int]]:

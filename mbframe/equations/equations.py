@@ -318,10 +318,16 @@ class Equations:
         self.run(replay.address, 0.0, data.address)
         return out
 
-    def energies(self, t: Array, y: Array) -> tuple[Array, Array]:
-        """Potential energy of all force elements at stored states, (n,), and of those in `tables.works`, (n, works)."""
+    def energies(self, t: Array, y: Array, grouped: bool = False) -> tuple[Array, Array]:
+        """Potential energies of the force elements at stored states, and of those in `tables.works`, (n, works).
+
+        The first is that of all, (n, 1), or that of those on each of `tables.groups`, (n, groups).
+        """
         works = [self.n_q + self.n_v + work.z for work in self.tables.works]
-        out = {"rates": np.zeros_like(y, float), "potential": np.zeros(len(t))}
+        of_bodies = self.tables.groups if grouped else np.zeros(len(self.tables.bodies), np.int64)
+        count = int(of_bodies.max(initial=0)) + 1
+        self.work.group(np.append(of_bodies, -1)[self.tables.marker_bodies()], count)
+        out = {"rates": np.zeros_like(y, float), "potential": np.zeros((len(t), count))}
         if energies := self.stages.energies:
             data = self._replaying(t, y, out)
             tables = [0 if s.table is None else s.table.ctypes.data for s in energies]

@@ -264,7 +264,7 @@ class Stages:
             for caller.current, row in zip(elements, rows, strict=True):
                 i, j = tables.seen_by(row)
                 value = method_of(caller.current, "energy")(t, i, j)
-                work["potential"] = work["potential"] + value
+                work.potentials[max(work.groups[row.i], work.groups[row.j], 0)] += value
                 if row.work_at >= 0:
                     work.z_rate[row.work_at] = value
 

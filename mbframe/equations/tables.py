@@ -435,6 +435,39 @@ class Tables:
             offset += c.constraint.equations * sum(sizes)
         self.n_entries = offset
 
+    @cached_property
+    def groups(self) -> NDArray[np.int64]:
+        """A number for each body, the same for bodies that joints and forces connect, be it through others."""
+        owner = self.marker_bodies()
+        group = list(range(len(self.bodies)))
+        first: dict[int, int] = {}  # a body of each constraint row: relations have several terms in one
+
+        def found(body: int) -> int:
+            while group[body] != body:
+                group[body] = body = group[group[body]]
+            return body
+
+        def connect(a: int, b: int) -> None:
+            if a >= 0 and b >= 0:
+                group[found(a)] = found(b)
+
+        for f in self.forces:
+            connect(owner[f.i], owner[f.j])
+        for c in self.constraints:
+            connect(owner[c.i], owner[c.j])
+            body = max(owner[c.i], owner[c.j])
+            connect(first.setdefault(c.row, body), body)
+        return np.unique([found(body) for body in range(len(group))], return_inverse=True)[1].astype(np.int64)
+
+    @cached_property
+    def work_groups(self) -> NDArray[np.int64]:
+        """The number in `groups` of the bodies on which each of `works` is done; 0 where these are the ground alone."""
+        owner = self.marker_bodies()
+        bodies = {f.name: max(owner[f.i], owner[f.j]) for f in self.forces}
+        bodies |= {c.owner_name: max(owner[c.i], owner[c.j]) for c in self.constraints} | self.index
+        numbers = np.array([bodies[work.owner_name] for work in self.works], np.int64)
+        return np.maximum(np.append(self.groups, -1)[numbers], 0)
+
     def marker_bodies(self) -> list[int]:
         """Number of the body of each marker; -1 for the ground."""
         owner = [-1] * len(self.ground_markers)

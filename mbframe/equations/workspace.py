@@ -117,3 +117,9 @@ class Workspace(Record):
         ):
             self[field] = getattr(self, field)
         self["scratch"] = np.zeros(max(SCRATCH, n_scratch))
+        self.group(np.zeros(len(markers), np.int64), 1)
+
+    def group(self, groups: NDArray[np.int64], count: int) -> None:
+        """Let the potential energies of force elements be added in groups: those of their markers, -1 for none."""
+        self.groups, self.potentials = groups, np.zeros(count)
+        self["groups"], self["potentials"], self["n_groups"] = self.groups, self.potentials, count

@@ -9,7 +9,7 @@ import numpy as np
 
 from .compile import Stage, call
 from .counters import turns_of
-from .memory import address_of, block, clear, part, record, records, vector
+from .memory import address_of, block, clear, integers, part, record, records, vector
 from .pipeline import inner
 from .workspace import (
     BIAS_AT,
@@ -535,7 +535,8 @@ def energies(t, work, table, n):
 
 @inner
 def note_energy(w, e, value):
-    """Add the energy of an element to the potential; where its work is kept, the energy belongs to that too."""
-    w.potential += value
+    """Add the energy of an element to that of its group; where its work is kept, the energy belongs to that too."""
+    groups = integers(w.groups, w.n_markers)
+    vector(w.potentials, w.n_groups)[max(groups[e.i], groups[e.j], 0)] += value
     if e.work_at >= 0:
         part(w.rates, w.n_q + w.n_v + e.work_at, 1)[0] = value

@@ -210,7 +210,7 @@ REPLAY = np.dtype(
         ("multipliers", "i8"),
         ("residual", "i8"),  # norm of C
         ("constraint_rate", "i8"),  # norm of (C', D)
-        ("potential", "i8"),  # of the force elements
+        ("potential", "i8"),  # of the force elements, n x groups
         ("energy_stages", "i8"),
         ("energy_tables", "i8"),
         ("energy_counts", "i8"),
@@ -222,10 +222,12 @@ REPLAY = np.dtype(
 
 @inner
 def add_potential(w, r, t, work):
-    """w.potential := the potential energy of the force elements at the state of the last evaluation."""
+    """w.potentials := the potential energies of the force elements at the state of the last evaluation."""
     stages, tables = integers(r.energy_stages, r.n_energy), integers(r.energy_tables, r.n_energy)
     counts = integers(r.energy_counts, r.n_energy)
-    w.potential = 0.0
+    potentials = vector(w.potentials, w.n_groups)
+    for g in range(w.n_groups):
+        potentials[g] = 0.0
     for e in range(r.n_energy):
         status = call(stages[e], t, work, tables[e], counts[e])
         if status != OK:
@@ -236,11 +238,12 @@ def add_potential(w, r, t, work):
 
 @Stage
 def replay_energies(t, work, data, n):
-    """Potential energy at stored states, and in `rates` that of each element whose work is kept, in its place."""
+    """Potential energies at stored states, and in `rates` that of each element whose work is kept, in its place."""
     w = workspace(work)
     r = record(data, REPLAY)
-    times, states, potential = vector(r.times, r.n), matrix(r.states, r.n, w.n_y), vector(r.potential, r.n)
+    times, states, potential = vector(r.times, r.n), matrix(r.states, r.n, w.n_y), matrix(r.potential, r.n, w.n_groups)
     out, y, rates = matrix(r.rates, r.n, w.n_y), vector(w.y, w.n_y), vector(w.rates, w.n_y)
+    potentials = vector(w.potentials, w.n_groups)
     for k in range(r.n):
         for c in range(w.n_y):
             y[c] = states[k, c]
@@ -251,7 +254,8 @@ def replay_energies(t, work, data, n):
             status = add_potential(w, r, times[k], work)
         if status != OK:
             return status
-        potential[k] = w.potential
+        for g in range(w.n_groups):
+            potential[k, g] = potentials[g]
         for c in range(w.n_y):
             out[k, c] = rates[c]
     return OK

@@ -175,7 +175,9 @@ WORK = np.dtype(
         ("n_drives", "i8"),
         ("feedback_rate", "f8"),  # what the stabilization in use subtracts from gamma, per (C', D) and per C
         ("feedback_position", "f8"),
-        ("potential", "f8"),
+        ("potentials", "i8"),  # of force elements, in groups
+        ("groups", "i8"),  # of each marker; -1 for none
+        ("n_groups", "i8"),
         ("scratch", "i8"),
         ("stages", "i8"),
         ("tables", "i8"),

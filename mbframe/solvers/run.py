@@ -19,7 +19,7 @@ from ..forces.friction import Friction
 from ..joints.library import ConstantVelocityJoint
 from ..kernels import dynamics
 from ..kernels.march import interpolate_hermite, march
-from ..kernels.workspace import DONE, DYNAMICS, FULL
+from ..kernels.workspace import DONE, DYNAMICS, FULL, POSITION
 from ..results import EventRecord, Info, Result, alike_bodies
 from ..stored_states import StatesInMemory
 from . import balance
@@ -37,6 +37,7 @@ Array = NDArray[np.float64]
 INSIDE = (0.25, 0.5, 0.75)  # parts of a step at which events are looked at
 MOST_CROSSINGS = 100  # zeros of an event in a step, of at most 256 parts, beyond which not all may be seen
 GAP_SAMPLES = 8  # states of a run without corrections at which redundant joints are compared
+WIDE = 1e-2  # of the model's size, or rad: a joint that is open by more is none, whatever its energy says
 ROUNDING = 1e-13  # of the model's size: smaller gaps between them are none
 LARGEST_TURN = 1.0  # rad in a step: quaternions of RungeKutta4 are then off by 5e-4 a step
 CHUNK_SECONDS = 0.05  # how long the compiled loop runs before it comes back: Ctrl-C, progress, cancelling
@@ -138,7 +139,9 @@ class Run:
             info.warnings += self._dependent(*self.output.samples())
             info.warnings += self._gaps(*self.output.samples())
         held = self.stabilization.corrects
-        info.warnings += balance.remarks(eq, *self.output.samples(), self.integrator, info.steps, held)
+        if not held:
+            info.warnings += self._opened(*self.output.samples())
+        info.warnings += balance.remarks(eq, *self.output.samples(), self.integrator, held)
         if dt is not None and not self.integrator.adaptive and eq.system.dimension == 3:
             info.warnings += self._whirled(dt, *self.output.samples())
         unwritten = self.output.close(info)
@@ -205,6 +208,22 @@ class Run:
             if not self.stabilization.corrects:
                 gap = max(gap, open_dependency(self.eq))
         return [kept_gap(self.eq, gap)] if len(t) and gap > ROUNDING else []
+
+    def _opened(self, t: Array, y: Array) -> list[str]:
+        """What to say of joints that have drifted apart in a run without corrections, from some of its states."""
+        eq, widest, said = self.eq, WIDE, ""
+        for instant, state in zip(t, y, strict=True):
+            if not np.isfinite(state).all():
+                break
+            eq.set_state(*eq.split(state))
+            eq.run(dynamics.evaluate.address, float(instant), n=POSITION)
+            gaps = np.abs(eq.work.residual / eq.work.row_sizes)
+            if gaps.max(initial=0.0) > widest:
+                row = int(np.argmax(gaps))
+                widest = float(gaps[row])
+                said = f"{eq.row_label(row)} is open by {widest:.2g} at t = {instant:.6g} s"
+        remedy = "use stabilization=mb.DirectCorrection(), or smaller steps"
+        return [f"{said} (of the model's size, or rad), since nothing corrects its drift: {remedy}"] if said else []
 
     def _whirled(self, dt: float, t: Array, y: Array) -> list[str]:
         """What to say of bodies that turn too far in a step for any formula, though their energy may be kept."""
