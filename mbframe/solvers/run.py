@@ -221,9 +221,9 @@ class Run:
             if gaps.max(initial=0.0) > widest:
                 row = int(np.argmax(gaps))
                 widest = float(gaps[row])
-                said = f"{eq.row_label(row)} is open by {widest:.2g} at t = {instant:.6g} s"
+                said = f"the equations of {eq.row_label(row)} are open by {widest:.2g} at t = {instant:.6g} s"
         remedy = "use stabilization=mb.DirectCorrection(), or smaller steps"
-        return [f"{said} (of the model's size, or rad), since nothing corrects its drift: {remedy}"] if said else []
+        return [f"{said} (of the model's size, or rad), since nothing corrects their drift: {remedy}"] if said else []
 
     def _whirled(self, dt: float, t: Array, y: Array) -> list[str]:
         """What to say of bodies that turn too far in a step for any formula, though their energy may be kept."""
