@@ -12,6 +12,7 @@ from ..equations.redundancy import DEPENDENT
 from ..errors import AnalysisError
 from ..plane import lifted
 from ..rotations import matrix_from_vector, skew
+from ..solvers.schedule import time_functions
 from ..solvers.starting import extent, joint_norms
 from ..state import Motion, State
 from .linear_equations import LinearEquations, OperatingPoint, TurningFrame, linear_equations, variations
@@ -174,6 +175,12 @@ def _remedy(point: OperatingPoint) -> str:
         limits = _limits(point, other)
         if all(a <= STEADY * limits[0] and b <= STEADY * limits[1] for a, b in unsteadiness(point, other).values()):
             return f"it is steady in a turning frame: pass {_frame_words(other)}"
+    for element, name, function in time_functions(point.eq.system):
+        if function.kind != "constant":
+            return (
+                f"{name} of {element} changes with the time, so that no state need stay as it is: make it constant to "
+                "linearize, then start from mb.equilibrium(system)"
+            )
     return (
         "start from mb.equilibrium(system) or mb.steady(system, ...), and give the frame of a turn; the origin of a "
         "body that spins must lie on the axis of its spin"

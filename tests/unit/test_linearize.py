@@ -503,3 +503,13 @@ def test_a_law_that_switches_where_it_is_linearized_is_named(law: str, said: str
     expected = pytest.warns(UserWarning, match=f"SpringDamper.*spring.*force: .*{said}") if said else nullcontext()
     with expected:
         mb.linearize(system)
+
+
+def test_a_setpoint_that_changes_with_the_time_is_named() -> None:
+    """The state of an equilibrium does not stay one: to look for it again is no remedy."""
+    system = pendulum()
+    law = {"quantity": "angle", "proportional": 3.0, "integral": 0.0, "derivative": 0.5, "setpoint": "0.4*t"}
+    bar = next(body for body in system.bodies if body.name != "ground")
+    system.add(mb.PIDActuator("servo", system.ground, bar, at=(0, 0, 0), axis=(0, 1, 0), **law))
+    with pytest.raises(mb.AnalysisError, match=r"setpoint of PIDActuator 'servo' changes with the time"):
+        mb.linearize(system, mb.equilibrium(system))
