@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..bodies.base import Body
 from ..bodies.formulations import Formulation, NewtonEuler, PlanarAngle
 from ..equations.equations import Equations, Evaluation
-from ..equations.redundancy import may_stay
+from ..equations.redundancy import LARGEST_GAP, may_stay
 from ..equations.tables import NumberedBody
 from ..errors import AnalysisError, ModelError, Problem, check_kinds
 from ..rotations import quaternion_from_matrix
@@ -280,11 +280,21 @@ class Assembler:
             if np.linalg.norm(e.constraint_rate) <= max(10 * self.tolerance, floor):
                 return v
             v = v + self._step(e, e.constraint_rate)[0]
+        if self._shares_rates(q, v):
+            return v
         owner, rate = joint_norms(self.eq, e.constraint_rate)[0]
         raise AnalysisError(
             f"{owner} cannot keep its equations in motion: they are violated at a rate of {rate:.3g} (m/s, or rad/s) "
             "whatever the velocities; check drivers and fixed bodies"
         )
+
+    def _shares_rates(self, q: Array, v: Array) -> bool:
+        """Whether redundant joints contradict each other in motion by no more than runs share between them."""
+        e = self._evaluate(q, v)
+        n = len(e.residual)
+        rates = float(np.abs(e.constraint_rate[:n] / self.eq.work.row_sizes).max(initial=0.0))
+        others = float(np.linalg.norm(e.constraint_rate[n:]))
+        return rates <= LARGEST_GAP * self.span(q, v) and others <= 10 * self.tolerance and may_stay(self.eq)
 
     # --- least changes -----------------------------------------------------------------------------------------------
 

@@ -300,3 +300,22 @@ def test_misaligned_hinges_of_a_long_chain_are_named_before_the_run(tilt: float)
 
 def test_fitting_hinges_of_a_long_chain_are_not_refused() -> None:
     assert mb.simulate(doubled_chain(40, 0.0), 1e-3).info.completed
+
+
+@pytest.mark.parametrize("gap", [1e-9, 3e-9])
+def test_assembling_shares_rates_that_redundant_joints_contradict(gap: float) -> None:
+    """A parallelogram with a third leg that fits as it is described, and by `gap` less where it moves."""
+    system = mb.System("legs", dimension=2)
+    first, second, third = (
+        system.add(mb.PlanarBody(f"leg {x}", mass=1.0, inertia=0.1, position=(x, 0.5), angular_velocity=1.0))
+        for x in range(3)
+    )
+    table = system.add(mb.PlanarBody("table", mass=1.0, inertia=0.1, position=(0.5, 1.0)))
+    for x, leg in enumerate((first, second, third)):
+        system.add(mb.RevoluteJoint(f"foot {x}", system.ground, leg, at=(x + gap * (x == 2), 0.0)))
+        system.add(mb.RevoluteJoint(f"head {x}", leg, table, at=(float(x), 1.0)))
+    state = mb.assemble(system)
+    rates = [state.angular_velocity(leg) for leg in (first, second, third)]
+    assert np.ptp(rates) < 10.0 * gap
+    assert abs(state.velocity(table)[0] + rates[0]) < 10.0 * gap
+    assert mb.simulate(system, 0.1, initial=state).info.completed
