@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from ..bodies.base import Body
 from ..bodies.formulations import Formulation, NewtonEuler, PlanarAngle
 from ..equations.equations import Equations, Evaluation
-from ..equations.redundancy import LARGEST_GAP, may_stay
+from ..equations.redundancy import may_stay
 from ..equations.tables import NumberedBody
 from ..errors import AnalysisError, ModelError, Problem, check_kinds
+from ..kernels.dynamics import LARGEST_GAP
 from ..rotations import quaternion_from_matrix
 from ..solvers.flexible_range import flexible_bodies
 from ..solvers.starting import extent, joint_norms
