@@ -14,11 +14,6 @@ from scipy import sparse
 import mbframe as mb
 
 
-def beam() -> None:
-    steel = {"young": 2e11, "shear": 8e10, "density": 7800.0}
-    mb.flexible.beam(length=1.0, elements=3, area=1e-4, second_moments=(1e-9, 1e-9), torsion=2e-9, **steel)
-
-
 def assemble() -> None:
     system = mb.examples.spatial_slider_crank()
     described = mb.Equations(system).described().motions
@@ -39,7 +34,7 @@ def move_in_a_mode() -> None:
     ModeMotion(mb.linearize(mb.examples.mass_spring_damper_chain(2)))
 
 
-@pytest.mark.parametrize("deed", [beam, assemble, linearize, move_in_a_mode])
+@pytest.mark.parametrize("deed", [assemble, linearize, move_in_a_mode])
 def test_no_sparse_matrix_is_made_of_dense_ones_alone(
     deed: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
