@@ -216,7 +216,7 @@ class FlexibleBody(Body):
         moment = np.where(beams.rotary, 0.0, unlike * beams.length * across)
         twist = np.einsum("ei,enim->enm", beams.axes[:, 0], shapes.rotations[beams.edges])
         ends = np.array([[2.0, 1.0], [1.0, 2.0]]) / 6.0  # of the square of what is linear between
-        added = np.einsum("e,enk,np,epm->km", moment, twist, ends, twist)
+        added = np.tensordot(twist, moment[:, None, None] * (ends @ twist), axes=((0, 1), (0, 1)))
         share = float(np.linalg.eigvals(np.linalg.solve(shapes.stiffness, added)).real.max(initial=0.0))
         if not share > STEADIED:
             return ""
