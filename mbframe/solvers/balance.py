@@ -28,10 +28,12 @@ from ..equations.equations import Equations
 from ..equations.failures import diverged
 from ..errors import MbframeError
 from ..joints.driven import Drive
+from ..parameters import Element
 from ..plane import lifted
 from ..results import alike_bodies, energies_of_bodies, works_of
 from .integrators import Integrator
 from .stated_energies import misstated
+from .time_logic import EQUATIONS, time_logic
 
 Array = NDArray[np.float64]
 
@@ -171,7 +173,7 @@ def remarks(eq: Equations, t: Array, y: Array, integrator: Integrator, held: boo
     name = account.culprit(group, max(first - 1, 0), first)
     where = f"; most of the work was that of {eq.system[name]} then" if name else ""
     what = "appeared" if balance[worst] > 0.0 else "disappeared"
-    wrong_by = misstated(eq, t, y) or _jumping(eq, t[0], t[first])
+    wrong_by = misstated(eq, t, y) or _jumping(eq, y[0], t, float(t[first]))
     wrong_by = wrong_by or f"{_judged(integrator, balance[worst] < 0.0)}: {_remedy(integrator, held)}"
     return [
         f"the energy{account.bodies(group)} does not balance from t = {t[first]:.6g} s on: by t = {t[worst]:.6g} s "
@@ -187,12 +189,15 @@ def _judged(integrator: Integrator, lost: bool) -> str:
     return "The motion is wrong"
 
 
-def _jumping(eq: Equations, start: float, end: float) -> str:
-    """What to say of a driver that jolts the bodies before the energy is wrong, which no step size helps; else ""."""
-    for drive in eq.system.joints:
-        if isinstance(drive, Drive) and any(drive.remarks(float(start), float(end))):
-            return f"It takes an infinite force to follow the jump of {drive}: no tolerance and no step gives its work"
-    return ""
+def _jumping(eq: Equations, y: Array, t: Array, end: float) -> str:
+    """What to say of what jolts the bodies before the energy is wrong, which no step size helps; else ""."""
+    start = float(t[0])
+    jolts: list[Element] = [j for j in eq.system.joints if isinstance(j, Drive) and any(j.remarks(start, end))]
+    looked = time_logic(eq, y, start, float(t[-1])) if not jolts else ()
+    jolts += [element for element, name, found in looked if name in EQUATIONS and np.any(found.jumps <= end)]
+    if not jolts:
+        return ""
+    return f"It takes an infinite force to follow the jump of {jolts[0]}: no tolerance and no step gives its work"
 
 
 def _remedy(integrator: Integrator, held: bool) -> str:

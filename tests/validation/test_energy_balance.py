@@ -667,6 +667,28 @@ def test_the_kink_of_a_driver_is_no_matter_of_tolerance() -> None:
     assert "rtol" not in said
 
 
+class Shoved(mb.BasicConstraint):
+    """Moves a body along x at 2 m/s, from t = 1 s on for a tenth of a second."""
+
+    nonholonomic = True
+    equations = 1
+
+    def velocity_residual(self, t, i, j):
+        return [j.velocity[0] - (2.0 if 1.0 < t < 1.1 else 0.0)]
+
+
+def test_the_jump_of_a_users_velocity_is_no_matter_of_tolerance() -> None:
+    """The motion is right; its work is that of an infinite force in no time."""
+    system = mb.System("shoved", gravity=(0.0, 0.0, 0.0))
+    body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0)))
+    system.add(Shoved("shove", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1)))
+    result = mb.simulate(system, 2.0)
+    assert result.position(body)[-1, 0] == pytest.approx(0.2, abs=1e-9)
+    (said,) = (w for w in result.info.warnings if "does not balance" in w)
+    assert "the jump of Shoved 'shove'" in said
+    assert "rtol" not in said
+
+
 class Overstated(mb.ForceElement):
     """A spring to the origin of i that claims to store all it does, and tells twice as much."""
 
