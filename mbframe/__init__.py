@@ -6,30 +6,34 @@ The public names are loaded when they are first used, so that `import mbframe` i
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .display import show_with
 
 _PLACES = {
-    "analysis.assemble": ["Assembly", "assemble"],
-    "analysis.compare": ["compare"],
-    "analysis.comparison": ["Comparison"],
-    "analysis.critical": ["CriticalValue", "critical_values"],
-    "analysis.element_equations": ["ForceEquations", "JointEquations", "equations_of"],
-    "analysis.equilibrium": ["Equilibrium", "equilibrium"],
-    "analysis.evaluate": ["evaluate"],
-    "analysis.freedom": ["Freedom", "degrees_of_freedom"],
-    "analysis.kinematics": ["inverse_dynamics", "kinematics"],
-    "analysis.linear_equations": ["TurningFrame"],
-    "analysis.linearize": ["Linearization", "Mode", "linearize"],
-    "analysis.perturbation": ["PerturbedMotion", "perturb_and_simulate"],
-    "analysis.pull": ["Puller"],
-    "analysis.root_locus": ["RootLocus", "root_locus"],
-    "analysis.sensitivity": ["Sensitivity", "sensitivity"],
-    "analysis.stability_map": ["StabilityMap", "stability_map"],
-    "analysis.steady": ["SteadyMotion", "steady"],
-    "analysis.sweep": ["Failure", "sweep"],
-    "analysis.vary": ["vary"],
+    "analysis.states.assemble": ["Assembly", "assemble"],
+    "analysis.laboratory.compare": ["compare"],
+    "analysis.laboratory.comparison": ["Comparison"],
+    "analysis.motions.floquet": ["FloquetMode", "PeriodicMotion"],
+    "analysis.motions.periodic": ["periodic"],
+    "analysis.motions.transition": ["Flow", "transition"],
+    "analysis.parameters.critical": ["CriticalValue", "critical_values"],
+    "analysis.mobility.element_equations": ["ForceEquations", "JointEquations", "equations_of"],
+    "analysis.statics.equilibrium": ["Equilibrium", "equilibrium"],
+    "analysis.states.describing": ["describe"],
+    "analysis.states.evaluate": ["evaluate"],
+    "analysis.mobility.freedom": ["Freedom", "degrees_of_freedom"],
+    "analysis.mobility.kinematics": ["inverse_dynamics", "kinematics"],
+    "analysis.linear.linear_equations": ["TurningFrame"],
+    "analysis.linear.linearize": ["Linearization", "Mode", "linearize"],
+    "analysis.linear.perturbation": ["PerturbedMotion", "perturb_and_simulate"],
+    "analysis.states.pull": ["Puller"],
+    "analysis.parameters.root_locus": ["RootLocus", "root_locus"],
+    "analysis.parameters.sensitivity": ["Sensitivity", "sensitivity"],
+    "analysis.parameters.stability_map": ["StabilityMap", "stability_map"],
+    "analysis.statics.steady": ["SteadyMotion", "steady"],
+    "analysis.parameters.sweep": ["Failure", "sweep"],
+    "analysis.parameters.vary": ["vary"],
     "bodies": [
         *("Body", "FlexibleBody", "Ground", "PlanarBody", "PointMass", "RigidBody"),
         *("PlanarAngle", "PlanarEulerParameters", "PlanarNatural"),
@@ -110,7 +114,9 @@ _PLACES = {
     "markers": ["Marker"],
     "measures": ["Angle", "Displacement", "Distance", "Measure"],
     "parameters": ["Element", "parameter"],
+    "registry": ["register"],
     "results": ["Result"],
+    "signals": ["Input"],
     "shapes": ["Arrow", "Box", "Cone", "Cylinder", "Mesh", "Shape", "Sphere"],
     "solvers.acceleration": [
         "Acceleration",
@@ -132,6 +138,7 @@ _PLACES = {
     ],
     "solvers.events": ["Event"],
     "solvers.simulate": ["simulate"],
+    "solvers.simulation": ["Simulation"],
     "solvers.stabilization": [
         "Baumgarte",
         "CoordinatePartitioning",
@@ -176,12 +183,3 @@ def _version() -> str:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-if TYPE_CHECKING:
-    __version__: str
-
-    from . import examples as examples
-    from . import flexible as flexible
-    from . import render as render
-    from .analysis.evaluate import evaluate as evaluate

@@ -12,6 +12,7 @@ from .constraints.relations import MeasureRelation
 from .forces.base import ForceElement
 from .functions import Function
 from .joints.base import Joint
+from .registry import is_ours
 from .system import System
 
 
@@ -47,11 +48,6 @@ def may_drive(constraint: BasicConstraint) -> bool:
     if is_ours(kind) and has_derivatives(kind):
         return hasattr(kind, "time_rate") and bool(functions_of([constraint]))
     return True
-
-
-def is_ours(cls: type) -> bool:
-    """Whether a class belongs to the package: its methods do not raise, and its compiled stage may be kept on disk."""
-    return cls.__module__.startswith("mbframe.")
 
 
 def functions_of(elements: Iterable[Any]) -> list[Function]:

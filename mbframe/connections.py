@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Final
 
@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from .bodies.base import Body
 from .errors import Problem
 from .markers import Marker
-from .parameters import Element, parameter
-from .plane import NORMAL, is_normal, lifted
+from .parameters import REQUIRED, Element, parameter
+from .plane import NORMAL, is_normal, lifted, lowered
+from .proposals import Scale, rounded
 from .rotations import frame_with_axis
 
 NEEDED_AXIS: Final = parameter(
@@ -24,6 +25,9 @@ NEEDED_AXIS: Final = parameter(
 """The `axis` of joints and forces about or along one: no direction can be assumed in space."""
 
 
+Fact = tuple[str, Sequence[float], str]
+
+
 class Connection(Element):
     """An element between two bodies, called as `Class(name, i, j, ...)`; `self.i`, `self.j` are its markers."""
 
@@ -32,6 +36,8 @@ class Connection(Element):
     axis: Any = None
     counts_turns: Any = False  # True: the angle between its markers (`measures.angle`) is counted over turns
     planar_axis: ClassVar[str] = ""  # "normal": its axis is the normal of a planar system; "in plane": it lies in it
+    symbol: ClassVar[str] = "force"  # in lists: "joint", "driver", "constraint", "force", "spring" or "measure"
+    counts_from_description: ClassVar[bool] = False  # True: what it measures is zero where it is described
 
     body_i = parameter(kind="reference", help="first body")
     body_j = parameter(kind="reference", help="second body")
@@ -45,13 +51,14 @@ class Connection(Element):
 
     def check(self) -> Iterator[Problem]:
         i, j = self.body_i, self.body_j
-        for field, found in (("body_i", i), ("body_j", j)):
+        both = isinstance(i, Body) and isinstance(j, Body)
+        for field, found in () if both else (("body_i", i), ("body_j", j)):
             if not isinstance(found, Body) and not (found is None and self.parameters()[field].optional):
                 message = f"found {found!r}; allowed is a body; pass the object that you added to the system"
                 yield self.problem(field, message)
-        if self._dimension({}) == 2:
+        if self.dimension_with({}) == 2:
             yield from self._check_in_plane()
-        if isinstance(i, Body) and isinstance(j, Body) and i.dimension != j.dimension:
+        if both and i.dimension != j.dimension:
             yield self.problem("body_j", f"connects {i} with {j}: one is planar, one spatial")
         if i is j:
             yield self.problem("body_j", f"connects {i.name!r} with itself; choose two different bodies")
@@ -66,7 +73,7 @@ class Connection(Element):
                 "axis", "found the normal; allowed are two components in a planar system: add axis=(x, y)"
             )
 
-    def _dimension(self, values: Mapping[str, Any]) -> int:
+    def dimension_with(self, values: Mapping[str, Any]) -> int:
         for field in ("body_i", "body_j"):
             body = values.get(field, self.__dict__.get(field))
             if isinstance(body, Body):
@@ -82,6 +89,35 @@ class Connection(Element):
     def j(self) -> Marker:
         """Marker on the second body."""
         raise NotImplementedError
+
+    def implied(self) -> dict[str, Any]:
+        """Values that were left out and follow from where the model is described: `describe` gives them then.
+
+        None stands for a value that has to go.
+        """
+        return {}
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        """Values of parameters with which a new one begins in a model of a scale.
+
+        `picked` is what was chosen for it, by parameter: bodies or other elements, global points (`at`, `at_i`, `at_j`)
+        and a direction (`axis`), with three components each.
+        """
+        values: dict[str, Any] = {}
+        for name, p in cls.parameters().items():
+            if name in picked and p.is_placed:
+                values[name] = lowered(np.asarray(picked[name], float), scale.dimension)
+            elif name == "stiffness" and (stiffness := scale.stiffness(p.unit)) is not None:
+                values[name] = stiffness
+            elif name in ("radius", "radius_i", "radius_j") and p.default is REQUIRED:
+                body = picked.get("body_i" if p.on == "i" else "body_j")
+                values[name] = max(getattr(body, "radii", ()), default=rounded(0.1 * scale.length))
+        return values
+
+    def facts(self) -> list[Fact]:
+        """Numbers that follow from the parameters and help to judge them: label, values, unit."""
+        return []
 
     def marker(self, body: Body, at: ArrayLike, axis: ArrayLike) -> Marker:
         """A marker of this connection on a body: its z axis is `axis`, its x axis follows from `frame`."""
@@ -125,6 +161,7 @@ class TwoPointConnection(Connection):
     The markers' axes are those of `frame`, by default the global axes. A point that is left out is the body's origin.
     """
 
+    frame = Connection.frame.lying_on("i")
     at_i = parameter(None, kind="point", unit="m", help="global point on the first body when described")
     at_j = parameter(None, kind="point", unit="m", help="global point on the second body when described")
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .expressions import Program
-from .kernels import expressions as ops
+from .kernels.programs import expressions as ops
 
 Array = NDArray[np.float64]
 

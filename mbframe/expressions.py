@@ -1,4 +1,4 @@
-"""Expressions: text that is compiled to programs for the interpreter in `mbframe.kernels.expressions`.
+"""Expressions: text that is compiled to programs for the interpreter in `mbframe.kernels.programs.expressions`.
 
 Text is parsed here and never executed as code.
 """
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import ModelError, Problem
-from .kernels import expressions as ops
+from .kernels.programs import expressions as ops
 
 MAX_LENGTH: Final = 10_000
 """Longest expression, in characters."""
@@ -65,6 +65,8 @@ _TOKEN: Final = re.compile(
     r"|(?P<operator>\*\*|<=|>=|==|!=|[-+*/<>(),])",
     re.ASCII,
 )
+_SIGNAL_TOKEN: Final = re.compile(_TOKEN.pattern.replace(r"[A-Za-z_]\w*", r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?"), re.ASCII)
+"""A name may be that of an output of an element, such as "lqr.force"."""
 _VARIABLE: Final = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _HINTS: Final = {
     ".": "an expression has no attributes",
@@ -109,7 +111,8 @@ class Program:
 
     def run(self, point: Sequence[float], which: int) -> tuple[int, tuple[float, float, float]]:
         """Status (see `evaluate_program`) and the value with its two derivatives."""
-        code, constants = self.lists
+        changing = self.constants.flags.writeable  # values of signals, which a run gives it
+        code, constants = (self.code.tolist(), self.constants.tolist()) if changing else self.lists
         stack = [[0.0] * ops.STACK_DEPTH for _ in range(ops.STACK_ROWS)]
         status = ops.evaluate_program(code, constants, point, which, stack)
         return status, (stack[0][0], stack[1][0], stack[2][0])
@@ -158,17 +161,30 @@ class Token(NamedTuple):
         return repr(self.text) if self.text else "the end"
 
 
+def reserved(name: str) -> bool:
+    """Whether a name is that of a function or a constant."""
+    return name in _FUNCTIONS or name in _CONSTANTS
+
+
 def compiled(text: str, variables: tuple[str, ...]) -> Program:
     """The program of an expression; what is wrong in it is said with its position."""
     return Compiler(text, variables).compile()
 
 
+def compiled_with_signals(text: str, variables: tuple[str, ...]) -> tuple[Program, tuple[str, ...]]:
+    """The program of an expression that may name signals, and these: variables behind the others."""
+    compiler = Compiler(text, variables, [])
+    program = compiler.compile()
+    return program, tuple(compiler.signals or ())
+
+
 class Compiler:
     """Parser by operator precedence that emits postfix code while it reads; positions count from 1."""
 
-    def __init__(self, text: str, variables: tuple[str, ...]) -> None:
+    def __init__(self, text: str, variables: tuple[str, ...], signals: list[str] | None = None) -> None:
         self.text = text
         self.variables = variables
+        self.signals = signals  # names of what comes from outside, as they are found; None: there is no such thing
         self.code: list[int] = []
         self.constants: list[float] = []
         self.positions: list[int] = []
@@ -195,7 +211,7 @@ class Compiler:
     def tokenize(self) -> Iterable[Token]:
         position = 0
         while position < len(self.text):
-            match = _TOKEN.match(self.text, position)
+            match = (_TOKEN if self.signals is None else _SIGNAL_TOKEN).match(self.text, position)
             if match is None:
                 character = self.text[position]
                 hint = _HINTS.get(
@@ -282,6 +298,11 @@ class Compiler:
             self.emit(ops.VARIABLE, self.variables.index(name), +1, token.position)
         elif not called and name in _CONSTANTS:
             self.constant(_CONSTANTS[name], token)
+        elif not called and self.signals is not None and name not in _FUNCTIONS:
+            if name not in self.signals:
+                self.signals.append(name)
+            place = len(self.variables) + self.signals.index(name)
+            self.emit(ops.VARIABLE, place, +1, token.position)
         else:
             known: Sequence[str] = _FUNCTIONS if called or name in _FUNCTIONS else (*self.variables, *_CONSTANTS)
             near = difflib.get_close_matches(name, known, n=1)

@@ -103,7 +103,7 @@ class Bounds:
         return Bounds(places[keep], limits[keep])
 
     def reach(self, x: float, forward: bool = True) -> float:
-        """How far one may go from x: as `kernels.schedule.reach`."""
+        """How far one may go from x: as `kernels.integrators.schedule.reach`."""
         ahead = np.flatnonzero(self.places > x if forward else self.places <= x)
         beyond = self.limits[ahead] if forward else np.concatenate([[np.inf], self.limits])[ahead]
         ways = np.abs(self.places[ahead] - x) + beyond
@@ -400,7 +400,8 @@ def _not_cubic(given: Array, weak: Array, edges: Array) -> list[tuple[float, flo
     for k in np.flatnonzero(first < last).tolist():
         begin, end = weak[first[k]], weak[last[k] - 1]
         near = np.searchsorted(given, [begin, end])
-        begin, end = given[max(near[0] - 1, 0)], given[min(near[1] + 1, len(given) - 1)]
+        begin = given[near[0] - 1] if near[0] > 0 else edges[k]
+        end = given[near[1] + 1] if near[1] + 1 < len(given) else edges[k + 1]
         parts.append((max(float(edges[k]), 2.0 * begin - end), min(float(edges[k + 1]), 2.0 * end - begin)))
     return parts
 

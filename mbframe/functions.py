@@ -1,6 +1,6 @@
 """Scalar functions of time or of other variables: expressions, tables, polynomials, Python callables.
 
-Every `Function` that is not a Python callable is a program for the interpreter in `mbframe.kernels.expressions`: it
+Every `Function` that is not a Python callable is a program for the interpreter in `mbframe.kernels.programs`: it
 runs inside compiled loops and has exact first and second derivatives.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from numbers import Real
 from typing import Any, Final
@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import ModelError, Problem
-from .expressions import Program, checked_variables, compiled, label, refuse
-from .kernels import expressions as ops
-from .kernels.expressions import bend as bend
-from .kernels.expressions import components as components
-from .kernels.expressions import evaluate as evaluate
-from .kernels.expressions import given as given
-from .kernels.expressions import integral as integral
-from .kernels.expressions import slope as slope
-from .kernels.expressions import watch as watch
+from .expressions import Program, checked_variables, compiled, compiled_with_signals, label, refuse
+from .kernels.programs import expressions as ops
+from .kernels.programs.expressions import bend as bend
+from .kernels.programs.expressions import components as components
+from .kernels.programs.expressions import evaluate as evaluate
+from .kernels.programs.expressions import given as given
+from .kernels.programs.expressions import integral as integral
+from .kernels.programs.expressions import slope as slope
+from .kernels.programs.expressions import watch as watch
 
 ROW_FORMAT: Final = ops.PROGRAM_FIELDS
 """How an element's table row holds a function."""
@@ -75,6 +75,8 @@ class Function:
     """
 
     variables: tuple[str, ...]
+    signals: tuple[str, ...] = ()
+    """Inputs and outputs of controllers that an expression of time names beside its variables; see `with_signals`."""
     kind: str
     """``"constant"``, ``"expression"``, ``"table"``, ``"piecewise_linear"``, ``"polynomial"`` or ``"callable"``."""
     _breakpoints: tuple[float, ...]
@@ -138,6 +140,50 @@ class Function:
         self = cls.__new__(cls)
         self._set(kind, data, variables, interpolation=interpolation)
         return self
+
+    @classmethod
+    def with_signals(cls, text: str, variables: Sequence[str] = ("t",)) -> Function:
+        """An expression that may name inputs and outputs of controllers, such as "2*push + 0.1*t"; see `mb.Input`.
+
+        Other names than those of the variables, constants and functions are taken for such. It has values once these
+        are known, in a system; `bound` gives the function for some.
+        """
+        self = cls.__new__(cls)
+        checked = checked_variables(variables)
+        program, signals = compiled_with_signals(text, checked)
+        if not signals:
+            return cls(text, variables)
+        self.kind, self._data, self.variables, self.signals = "expression", text, checked, signals
+        self._derivatives, self._breakpoints, self.interpolation, self.program = None, (), "", program
+        return self
+
+    def bound(self, values: Mapping[str, float]) -> Function:
+        """This function for some values of its signals; itself if it names none."""
+        if not self.signals:
+            return self
+        assert self.program is not None
+        first, code = len(self.program.constants), self.program.code.copy()
+        named = (code[::2] == ops.VARIABLE) & (code[1::2] >= len(self.variables))
+        code[1::2][named] += first - len(self.variables)
+        code[::2][named] = ops.CONSTANT
+        constants = np.append(self.program.constants, [values[name] for name in self.signals])
+        other = Function.__new__(Function)
+        other.__dict__.update(self.__dict__)
+        other.__dict__.pop("cuts", None)
+        other.signals, other.program = (), Program(code, constants, self.program.positions)
+        return other
+
+    def renamed(self, names: Mapping[str, str]) -> Function:
+        """This function with other names for its signals."""
+        if not self.signals:
+            return self
+        text = re.sub(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?", lambda found: names.get(found[0], found[0]), self._data)
+        return Function.with_signals(text, self.variables)
+
+    @property
+    def plain(self) -> bool:
+        """Whether an expression has sums and products only: nothing happens in it that steps would have to heed."""
+        return self.kind != "expression" or re.search(r"\w\s*\(|[<>=/]|\*\*", self._data) is None
 
     @classmethod
     def table(cls, x: ArrayLike, y: ArrayLike, variable: str = "t", interpolation: str = "monotone") -> Function:
@@ -242,6 +288,9 @@ class Function:
 
     def __call__(self, *values: ArrayLike) -> Any:
         """The value: a number, or an array if an argument is an array."""
+        if self.signals:
+            names = ", ".join(self.signals)
+            refuse(self._label, f"names {names}, whose values belong to a system; give them with bound({{...}})")
         return self._map(values, -1, 0)
 
     def derivative(self, *values: ArrayLike, variable: str | None = None) -> Any:
@@ -361,15 +410,22 @@ class Function:
     def _identity(self) -> tuple[Any, ...]:
         if self.program is None:
             return (self.variables, self._data, self._derivatives, self._breakpoints)
-        return (self.variables, self.program.code.tobytes(), self.program.constants.tobytes(), self._breakpoints)
+        content = (self.program.code.tobytes(), self.program.constants.tobytes())
+        return (self.variables, self.signals, *content, self._breakpoints)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.program is None:
             return Function, (self._data, self.variables, self._derivatives, self._breakpoints)
-        return Function.from_source, (self.source,)
+        return (
+            (Function.with_signals, (self._data, self.variables))
+            if self.signals
+            else (Function.from_source, (self.source,))
+        )
 
     def __repr__(self) -> str:
         variables = "" if self.variables == ("t",) else f", variables={self.variables!r}"
+        if self.signals:
+            return f"Function.with_signals({self._data!r}{variables})"
         if self.kind in ("constant", "expression", "callable"):
             breakpoints = f", breakpoints={list(self._breakpoints)!r}" if self._breakpoints else ""
             return f"Function({self._data!r}{variables}{breakpoints})"

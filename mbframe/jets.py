@@ -268,22 +268,28 @@ def _around(function: Callable[..., Any], arrays: Sequence[ArrayLike]) -> tuple[
     return value, moved, int(stops[-1])
 
 
-def _extrapolated(quotient: Callable[[float], tuple[Array, Array]], first_step: float, rows: int = 11) -> Array:
+ROWS = 11  # of Romberg's table: its narrowest step is a thousandth of its widest one, or, where a fast wave asks ...
+MORE_ROWS = 23  # ... for it, a 4-millionth
+DEEPER = 4  # rows more at most, while more than ...
+SURE = 1e-9  # ... this part of a value is in doubt
+
+
+def _extrapolated(quotient: Callable[[float], tuple[Array, Array]], first_step: float) -> Array:
     """Limit of a difference quotient whose error is even in the step (Romberg's table, Ridders' choice in it).
 
     `quotient` gives its value at a step and the magnitude that rounding errors are relative to. Steps are halved row by
     row. Each component takes the entry that agrees best with the two it was made from, rounding counted in, so steps so
     wide that they meet a kink or a singularity, or so narrow that rounding prevails, drop out by themselves. Wide steps
-    over a fast wave may agree with each other too: where two narrow ones agree, what contradicts them does not count.
+    over a fast wave may agree with each other too: where two narrow ones agree, what contradicts them does not count;
+    narrower ones are taken until they do, and the table goes on to these.
     """
     above: list[Array] = []
-    best, error = np.asarray(np.nan), np.asarray(np.inf)
+    best, error, rounding = np.asarray(np.nan), np.asarray(np.inf), np.asarray(0.0)
     with np.errstate(all="ignore"):
-        narrow, magnitude = quotient(first_step / 2.0 ** (rows + 2))
-        near = 0.1 * abs(narrow)
-        known = abs(quotient(first_step / 2.0 ** (rows - 1))[0] - narrow) < near
-        near = near + 4.0 * np.finfo(float).eps * magnitude
-        for row in range(rows):
+        rows, known, near, narrow = _narrowest(quotient, first_step)
+        for row in range(rows + DEEPER):
+            if row >= rows and np.all(error <= np.maximum(SURE * abs(best), 2.0 * rounding)):
+                break
             value, magnitude = quotient(first_step / 2.0**row)
             rounding = np.finfo(float).eps * magnitude
             entries = [value]
@@ -297,6 +303,27 @@ def _extrapolated(quotient: Callable[[float], tuple[Array, Array]], first_step: 
             if np.all(error <= 2.0 * rounding):
                 break  # narrower steps would only round worse
     return best
+
+
+def _narrowest(
+    quotient: Callable[[float], tuple[Array, Array]], first_step: float
+) -> tuple[int, NDArray[np.bool_], Array, Array]:
+    """How many rows a table needs, which components its narrow steps know, how nearly, and what these give.
+
+    Where no steps agree, as beside a kink, it is the fewest.
+    """
+    settled: tuple[int, NDArray[np.bool_], Array, Array] | None = None
+    for rows in range(ROWS, MORE_ROWS + 1, 4):
+        narrow, magnitude = quotient(first_step / 2.0 ** (rows + 2))
+        near = 0.1 * abs(narrow)
+        difference = abs(quotient(first_step / 2.0 ** (rows - 1))[0] - narrow)
+        within = near + 4.0 * np.finfo(float).eps * magnitude
+        found = rows, difference < near, within, narrow
+        settled = settled or found
+        if np.all(difference <= within):
+            return found
+    assert settled is not None
+    return settled
 
 
 def _numbers(x: Any) -> Array:

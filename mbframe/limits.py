@@ -125,14 +125,6 @@ def check_memory(source: str, needed: float) -> None:
         raise ModelError([Problem(source, "", message)])
 
 
-def check_time(source: str, needed: float) -> None:
-    """A `ModelError` in the name of `source` if work that cannot be ended, in compiled code, would take too many s."""
-    limit = allowed().seconds
-    if needed > limit:
-        remedy = REMEDY.format(f"seconds={2 * needed:.2g}")
-        raise ModelError([Problem(source, "", f"would take about {needed:.2g} s; allowed are {limit:g} s; {remedy}")])
-
-
 class _LateError(BaseException):
     """Ends a reader that takes too long; no `except Exception` of others stops it."""
 

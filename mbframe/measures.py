@@ -7,13 +7,16 @@ elements whose compiled methods need just these.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .connections import NEEDED_AXIS, TwoPointConnection
+from .connections import NEEDED_AXIS, Fact, TwoPointConnection
+from .kernels.layout import AXES_AT, AXES_J, POSITION_J
 from .markers import Marker
 from .parameters import parameter
+from .plane import lifted
 from .vectors import column, cross, dot, minus, plus, triple
 
 if TYPE_CHECKING:
@@ -74,7 +77,8 @@ class Measure(TwoPointConnection):
     axes_j); g comes filled with zeros. The rate is s' = g . x'.
     """
 
-    axis = parameter((0.0, 0.0, 1.0), kind="axis", help="global direction when described: z of both markers")
+    axis = parameter((0.0, 0.0, 1.0), kind="axis", on="i", help="global direction when described: z of both markers")
+    symbol = "measure"
     unit = "m"
 
     @property
@@ -84,6 +88,10 @@ class Measure(TwoPointConnection):
     @property
     def j(self) -> Marker:
         return self.marker(self.body_j, self.point_j, self.axis)
+
+    def described_value(self) -> float:
+        """The scalar where the model is described; angles count from there."""
+        return 0.0
 
     def gradient(self, t, i, j, g):
         """g[0, :] = ds/dx."""
@@ -101,6 +109,12 @@ class Measure(TwoPointConnection):
 class Distance(Measure):
     """Distance of two points, l = |r_i - r_j| > 0."""
 
+    def described_value(self) -> float:
+        return math.dist(self.point_i, self.point_j)
+
+    def facts(self) -> list[Fact]:
+        return [("Length as described", [self.described_value()], "m")]
+
     def value(self, t, i, j):
         length, _, _, _ = distance(i, j)
         return length
@@ -108,14 +122,18 @@ class Distance(Measure):
     def gradient(self, t, i, j, g):
         _, x, y, z = distance(i, j)
         g[0, 0], g[0, 1], g[0, 2] = x, y, z
-        g[0, 12], g[0, 13], g[0, 14] = -x, -y, -z
+        g[0, POSITION_J], g[0, POSITION_J + 1], g[0, POSITION_J + 2] = -x, -y, -z
 
 
 class Displacement(Measure):
     """Displacement of the second point along the first marker's z axis, s = d_z . (r_j - r_i)."""
 
-    axis = NEEDED_AXIS
+    axis = NEEDED_AXIS.lying_on("i")
     planar_axis = "in plane"
+
+    def described_value(self) -> float:
+        axis = lifted(self.axis)
+        return float(axis @ (lifted(self.point_j) - lifted(self.point_i)) / np.linalg.norm(axis))
 
     def value(self, t, i, j):
         s, _ = displacement(i, j)
@@ -124,8 +142,8 @@ class Displacement(Measure):
     def gradient(self, t, i, j, g):
         for r in range(3):
             g[0, r] = -i.axes[r, 2]
-            g[0, 12 + r] = i.axes[r, 2]
-            g[0, 3 + 3 * r + 2] = j.position[r] - i.position[r]
+            g[0, POSITION_J + r] = i.axes[r, 2]
+            g[0, AXES_AT + 3 * r + 2] = j.position[r] - i.position[r]
 
 
 class Angle(Measure):
@@ -135,7 +153,7 @@ class Angle(Measure):
     to d_z.
     """
 
-    axis = NEEDED_AXIS
+    axis = NEEDED_AXIS.lying_on("i")
     counts_turns = True
     planar_axis = "normal"
 
@@ -150,6 +168,6 @@ class Angle(Measure):
         c = j.axes[0, 0] * i.axes[0, 0] + j.axes[1, 0] * i.axes[1, 0] + j.axes[2, 0] * i.axes[2, 0]
         square = s * s + c * c
         for r in range(3):
-            g[0, 3 + 3 * r] = -s * j.axes[r, 0] / square
-            g[0, 3 + 3 * r + 1] = c * j.axes[r, 0] / square
-            g[0, 15 + 3 * r] = (c * i.axes[r, 1] - s * i.axes[r, 0]) / square
+            g[0, AXES_AT + 3 * r] = -s * j.axes[r, 0] / square
+            g[0, AXES_AT + 3 * r + 1] = c * j.axes[r, 0] / square
+            g[0, AXES_J + 3 * r] = (c * i.axes[r, 1] - s * i.axes[r, 0]) / square

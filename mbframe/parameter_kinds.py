@@ -190,8 +190,8 @@ def _rotation(p: Parameter, value: Any) -> NDArray[np.float64]:
 def _inertia(p: Parameter, value: Any) -> NDArray[np.float64]:
     array = _array(p, value, "give plain numbers")
     if array.shape == (3,):
-        xx, yy, zz = array.tolist()
-        tensor = np.array([[xx, 0.0, 0.0], [0.0, yy, 0.0], [0.0, 0.0, zz]])
+        tensor = np.zeros((3, 3))
+        tensor.flat[::4] = array
     elif array.shape == (6,):
         xx, yy, zz, xy, xz, yz = array
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -214,8 +214,16 @@ def _inertia(p: Parameter, value: Any) -> NDArray[np.float64]:
     raise p.refuse(Words(f"{shortened(value)} with {moments}"), remedy)
 
 
+def _text(p: Parameter, value: Any) -> str:
+    if not isinstance(value, str):
+        raise p.refuse(value, "put it in quotation marks")
+    return value
+
+
 def _function(p: Parameter, value: Any) -> Function:
     try:
+        if isinstance(value, str) and tuple(p.variables) == ("t",):
+            return Function.with_signals(value)
         if not isinstance(value, Function):
             return Function(value, variables=p.variables)
         if value.kind == "constant":
@@ -309,6 +317,7 @@ KINDS: Final[dict[str, Kind]] = {
         lambda p, value: (p.choices or ()).index(value),
         lambda p: -1,
     ),
+    "text": Kind(_text, lambda p: "a text"),
     "vector": Kind(_vector, lambda p: _numbers_of(p.shape or (None,)), _vector_format),
     "numbers": Kind(_numbers, lambda p: "a finite number, or a list of them"),
     "matrix": Kind(

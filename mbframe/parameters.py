@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from .errors import ModelError, Problem
 from .parameter_kinds import KINDS, Words, frozen, shortened
+from .registry import is_ours
 
 
 class _Required:
@@ -43,10 +44,10 @@ class Parameter:
     default
         Value if none is given; None makes the parameter optional; left out, a value must be given.
     kind
-        One of `KINDS`: "vector" is any array of numbers, "numbers" one or a list of them, "point", "axis" (not zero)
-        and "free vector" are global vectors that move with the model; by default inferred: float number, bool flag, int
-        integer, str with choices choice, sequence of numbers vector, callable function, other sequences list, SciPy
-        rotation rotation.
+        One of `KINDS`: "text" is any text, "vector" any array of numbers, "numbers" one or a list of them, "point",
+        "axis" (not zero) and "free vector" are global vectors that move with the model; by default inferred: float
+        number, bool flag, int integer, str with choices choice, sequence of numbers vector, callable function, other
+        sequences list, SciPy rotation rotation.
     unit
         SI unit, for messages and the inspector.
     minimum, maximum, above
@@ -60,6 +61,9 @@ class Parameter:
         Arguments of a function.
     planar
         Default in a planar system, if it is not that of space without its third component.
+    on
+        Of a point, axis or rotation of a connection: the body that it lies on and goes with, "i", "j" or "both". By
+        default the name says it: `axis_i` lies on the first body, `axis_j` on the second, any other on both.
     help
         One sentence for users.
     """
@@ -81,10 +85,14 @@ class Parameter:
         shape: tuple[int | None, ...] | None = None,
         variables: Sequence[str] = ("t",),
         planar: Any = None,
+        on: str | None = None,
         help: str = "",
     ) -> None:
         self.name = ""
         self.planar = planar
+        if on not in (None, "i", "j", "both"):
+            raise TypeError(f'found on={on!r}; allowed are "i", "j" and "both"')
+        self._on = on
         self.unit = unit
         self.minimum = minimum
         self.maximum = maximum
@@ -112,6 +120,23 @@ class Parameter:
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
+
+    @property
+    def on(self) -> str:
+        """On which body of a connection it lies: "i", "j" or "both"."""
+        return self._on or {"_i": "i", "_j": "j"}.get(self.name[-2:], "both")
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether it is a global place or direction of the described configuration, which goes with a body."""
+        return self.kind in ("point", "axis", "rotation")
+
+    def lying_on(self, side: str) -> Parameter:
+        """The same parameter on another body: `axis = Joint.axis.lying_on("j")`."""
+        twin = copy.copy(self)
+        twin.__dict__.pop("in_plane", None)
+        twin.__dict__["_on"] = side
+        return twin
 
     @cached_property
     def in_plane(self) -> Parameter:
@@ -249,6 +274,27 @@ class Scheme(NamedTuple):
     in_rows: dict[str, Parameter]  # those with a place in a table row
 
 
+class _Signature:
+    """The signature of an element's class, made when it is asked for."""
+
+    def __get__(self, instance: object, owner: type[Element]) -> Any:
+        from .signatures import signature  # which knows elements
+
+        return signature(owner)
+
+
+class _Documentation:
+    """The docstring of an element's class with its parameters, made when it is asked for."""
+
+    def __init__(self, text: str | None) -> None:
+        self.text = text
+
+    def __get__(self, instance: object, owner: type[Element]) -> str | None:
+        from .signatures import documented
+
+        return documented(owner, self.text)
+
+
 class Element:
     """Anything with a name and declared parameters: bodies, joints, forces, measures.
 
@@ -268,6 +314,8 @@ class Element:
     _schemes: ClassVar[dict[int, Scheme] | None] = None
     _computed: ClassVar[list[str] | None] = None
 
+    __signature__: ClassVar[Any] = _Signature()
+
     if TYPE_CHECKING:  # of every element; what a class leaves to its subclasses is annotated without a value
         _observers: list[Observer]
         _name: str
@@ -284,14 +332,14 @@ class Element:
         if not isinstance(name, str) or not name.strip():
             own["_name"] = "?"
             problems.append(self.problem("name", _NAME_MESSAGE.format(name)))
-        scheme = self._scheme(self._dimension(known or values))
+        scheme = self._scheme(self.dimension_with(known or values))
         own.update(scheme.defaults)
         own.update(known)
         for p in scheme.required:
             if p.name not in values and p.name not in known:
                 message = f"found nothing; allowed is {p.allowed()}; add {p.name}=... to the call"
                 problems.append(self.problem(p.name, message))
-        converted, wrong = self._convert(values)
+        converted, wrong = self._convert(values, scheme)
         problems += wrong
         own.update(converted)
         problems = problems or list(self.check())
@@ -300,6 +348,8 @@ class Element:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if (text := vars(cls).get("__doc__")) is not None:  # without one, that of its base is found
+            cls.__doc__ = _Documentation(text)  # type: ignore[assignment]
         for name, entry in vars(cls).items():
             if isinstance(entry, Parameter) and hasattr(Element, name):
                 raise TypeError(f"{cls.__name__}.{name}: every element has an attribute {name!r}; choose another name")
@@ -348,7 +398,7 @@ class Element:
 
     def row_values(self) -> dict[str, Any]:
         """What goes into the row, by field."""
-        in_rows = self._scheme(self._dimension({})).in_rows
+        in_rows = self._scheme(self.dimension_with({})).in_rows
         declared = {name: p.row_value(getattr(self, name)) for name, p in in_rows.items()}
         return declared | {name: getattr(self, name) for name in self._derived()}
 
@@ -366,13 +416,13 @@ class Element:
         Users' classes may have attributes of any name.
         """
         known = name.startswith("_") or name in self.__dict__ or hasattr(type(self), name)
-        if not known and type(self).__module__.startswith("mbframe."):
+        if not known and is_ours(type(self)):
             near = difflib.get_close_matches(name, self.parameters(), n=1, cutoff=0.8)
             if near:
                 raise ModelError([self.problem(name, f"there is no such parameter; did you mean {near[0]!r}?")])
         super().__setattr__(name, value)
 
-    def _dimension(self, values: Mapping[str, Any]) -> int:
+    def dimension_with(self, values: Mapping[str, Any]) -> int:
         """Dimension of the space that its global vectors belong to, if it is given these values."""
         return 3
 
@@ -411,7 +461,7 @@ class Element:
 
     def update(self, **values: Any) -> None:
         """Assign several parameters at once: all of them, or none if one is refused (`ModelError`)."""
-        converted, problems = self._convert(values)
+        converted, problems = self._convert(values, self._scheme(self.dimension_with(values)))
         if problems:
             raise ModelError(problems)
         old = {name: self.__dict__.get(name) for name in converted}
@@ -436,8 +486,8 @@ class Element:
         for callback in tuple(self._observers):
             callback(self, name, old, new)
 
-    def _convert(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
-        declared = self._scheme(self._dimension(values)).declared
+    def _convert(self, values: Mapping[str, Any], scheme: Scheme) -> tuple[dict[str, Any], list[Problem]]:
+        declared = scheme.declared
         converted: dict[str, Any] = {}
         problems: list[Problem] = []
         for name, value in values.items():
@@ -460,7 +510,7 @@ class Element:
     def __repr__(self) -> str:
         parts = [repr(self._name)]
         for name, p in self.parameters().items():
-            default = p.of(self._dimension({})).default
+            default = p.of(self.dimension_with({})).default
             value = self.__dict__.get(name, default)
             if not _same(value, default):
                 parts.append(f"{name}={_represented(value)}")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .expression_trees import SAMPLES, Node
-from .kernels import expressions as ops
+from .kernels.programs import expressions as ops
 
 Array = NDArray[np.float64]
 

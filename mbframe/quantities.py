@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from .abilities import working
 from .errors import ModelError, Problem
+from .joints.coordinates import RATES, UNITS, coordinates_of
 
 if TYPE_CHECKING:
     from .results import Result
@@ -130,9 +131,9 @@ class Catalogue:
 
 def catalogue(result: Result) -> Catalogue:
     """The quantities of a result. Where its model cannot be built again, those that are stored."""
-    stored = result._states.stored_units()
+    stored = result.states.stored_units()
     try:
-        result._states.tables  # noqa: B018 (refuses a model that does not fit)
+        result.states.tables  # noqa: B018 (refuses a model that does not fit)
         entries = list(_entries(result.described, result))
     except ModelError:
         if not stored:
@@ -146,16 +147,18 @@ def units_of(system: System) -> dict[str, str]:
     return Catalogue(_entries(system, None), {}).units()
 
 
-def select(result: Result, names: Sequence[str]) -> list[Quantity]:
-    """The named quantities; what is stored is read, what is not is computed, each vector once."""
-    known: Catalogue | None = None
+def select(result: Result, names: Sequence[str], known: Catalogue | None = None) -> list[Quantity]:
+    """The named quantities; what is stored is read, what is not is computed, each vector once.
+
+    `known` are those of the result, if they are at hand.
+    """
     computed: dict[str, Array] = {}
     chosen = []
     for name in names:
         if not isinstance(name, str):
             message = f"found {name!r}; allowed are names such as 'bar.position.x'; pass such a text"
             raise ModelError([Problem("Result", "quantity", message)])
-        if (found := result._states.stored(name)) is not None:
+        if (found := result.states.stored(name)) is not None:
             values, unit = found
             chosen.append(Quantity(name, values, unit, *_parts(name)))
         elif (of_point := _point(result, name)) is not None:
@@ -234,10 +237,7 @@ def _entries(system: System, result: Any) -> Iterator[Entry]:
             yield Entry(body, "angle", "rad", asked("angle", body))
         else:
             yield Entry(body, "quaternion", "", partial(continuous_quaternions, result, body), QUATERNION)
-    for joint in (joint.name for joint in system.joints):
-        for kind, unit in LOAD.items():
-            compute = partial(_reaction, result, joint, kind)
-            yield Entry(joint, f"reaction.{kind}", unit, compute, components_of(kind, dimension))
+    yield from _of_joints(system, result)
     for force in system.forces:
         for kind, unit in LOAD.items():
             compute = partial(_wrench, result, force.name, kind)
@@ -247,12 +247,14 @@ def _entries(system: System, result: Any) -> Iterator[Entry]:
         if force.states:
             numbers = tuple(map(str, range(force.states)))
             yield Entry(force.name, "state", "", asked("element_states", force.name), numbers)
-    kept = result is None or result._states.tables.keeps_works
-    works = working(system) if result is None else (work.owner_name for work in result._states.tables.works)
+    kept = result is None or result.states.tables.keeps_works
+    works = working(system) if result is None else (work.owner_name for work in result.states.tables.works)
     for name in works:
         yield Entry(name, "work", "J", partial(_work, result, name))
     for measure in system.measures:
         yield Entry(measure.name, "", measure.unit, asked("measure", measure.name))
+    for one in system.inputs:
+        yield Entry(one.name, "", one.unit, partial(_input, result, one.name))
     for group, kinds in SCALARS.items():
         for kind, unit in kinds.items():
             if kept or kind != "balance":
@@ -261,8 +263,24 @@ def _entries(system: System, result: Any) -> Iterator[Entry]:
         yield Entry("momentum", kind, unit, partial(_whole, result, "momentum", kind), components_of(kind, dimension))
 
 
+def _of_joints(system: System, result: Any) -> Iterator[Entry]:
+    """Reactions and coordinates of the joints."""
+    for joint in system.joints:
+        for kind, unit in LOAD.items():
+            compute = partial(_reaction, result, joint.name, kind)
+            yield Entry(joint.name, f"reaction.{kind}", unit, compute, components_of(kind, system.dimension))
+        for name in coordinates_of(joint):
+            value, rate = (partial(_coordinate, result, joint.name, name, part) for part in (0, 1))
+            yield Entry(joint.name, name, UNITS[name], value)
+            yield Entry(joint.name, f"{name}_rate", RATES[UNITS[name]], rate)
+
+
 def _reaction(result: Result, joint: str, kind: str) -> Array:
     return getattr(result.reaction(joint), kind)
+
+
+def _coordinate(result: Result, joint: str, name: str, part: int) -> Array:
+    return result.joint_coordinate(joint, name)[part]
 
 
 def _wrench(result: Result, force: str, kind: str) -> Array:
@@ -271,6 +289,11 @@ def _wrench(result: Result, force: str, kind: str) -> Array:
 
 def _work(result: Result, element: str) -> Array:
     return result.energy.work[element]
+
+
+def _input(result: Result, name: str) -> Array:
+    place = result.states.tables.inputs[name]
+    return result.states.part("z", slice(place, place + 1))[:, 0]
 
 
 def _whole(result: Result, group: str, kind: str) -> Array:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import over_time
 from .bodies.base import Body
 from .bodies.flexible import FlexibleBody
 from .bodies.formulations.base import Formulation
@@ -19,12 +19,14 @@ from .bodies.node_motion import NodeMotion
 from .display import Displayed
 from .errors import ModelError, Problem
 from .forces.base import ForceElement
+from .joints.coordinates import coordinates_of
 from .joints.driven import Drive
 from .markers import POINT, Marker, converted
-from .measures import Measure, angle, angle_rate
+from .measures import Measure
+from .over_time import MarkerMotion, unwrapped
 from .plane import lifted, lowered, lowered_axial
 from .state import COUNTED, State, nearest_turn, no_such_body
-from .stored_states import ENERGY, States, StatesInMemory
+from .stored_states import States, StatesInMemory, is_work
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -153,8 +155,12 @@ class Result(Displayed):
     Elements may be given by object or by name. Vectors have global components and one row per instant, (n, 3). In a
     planar system they have two, (n, 2), and what is about the normal (angles, angular velocities, torques) is (n,).
     Every quantity also has a name such as "bar.position.x", which `quantity`, `plot` and `export` take; `quantities`
-    lists them.
+    lists them. `states` are the stored states themselves, with the equations that they belong to.
     """
+
+    states: States
+    info: Info
+    events: list[EventRecord]
 
     def __init__(
         self,
@@ -175,19 +181,19 @@ class Result(Displayed):
         return result
 
     def _open(self, states: States, info: Info, events: list[EventRecord]) -> None:
-        self._states, self.info, self.events = states, info, events
+        self.states, self.info, self.events = states, info, events
         self._reactions: dict[str, Reaction] = {}
         self._angles: dict[str, Array] = {}
 
     @property
     def system(self) -> Any:
         """The system that was simulated."""
-        return self._states.system
+        return self.states.system
 
     @property
     def described(self) -> System:
         """The system as it was in the run, for reading; `system` itself may have been changed since."""
-        return self._states.snapshot.described
+        return self.states.snapshot.described
 
     @cached_property
     def dimension(self) -> int:
@@ -197,31 +203,31 @@ class Result(Displayed):
     @cached_property
     def t(self) -> Array:
         """Stored instants, s."""
-        return self._states.t
+        return self.states.t
 
     @cached_property
     def q(self) -> Array:
         """Coordinates, a row per instant."""
-        return self._states.part("q")
+        return self.states.part("q")
 
     @cached_property
     def v(self) -> Array:
         """Velocities, a row per instant."""
-        return self._states.part("v")
+        return self.states.part("v")
 
     @cached_property
     def z(self) -> Array:
         """Own states of elements, a row per instant."""
-        works = sum(unit == ENERGY for _, unit in self._states.columns["z"])
-        whole = self._states.part("z")  # of a file of an earlier version with followers that it does not have
+        works = sum(is_work(*column) for column in self.states.columns["z"])
+        whole = self.states.part("z")  # of a file of an earlier version with followers that it does not have
         return whole[:, : whole.shape[1] - works]
 
     def __len__(self) -> int:
-        return len(self._states)
+        return len(self.states)
 
     def __repr__(self) -> str:
-        span = "t = {:g} … {:g} s".format(*self._states.span()) if len(self) else "empty"
-        return f"<Result of {self._states.name!r}: {span}, {len(self)} instants>"
+        span = "t = {:g} … {:g} s".format(*self.states.span()) if len(self) else "empty"
+        return f"<Result of {self.states.name!r}: {span}, {len(self)} instants>"
 
     # --- by name ------------------------------------------------------------------------------------------------------
 
@@ -308,7 +314,7 @@ class Result(Displayed):
         if self.dimension != 2 or b is None or not isinstance(b.formulation, PlanarFormulation):
             message = "only a moving body of a planar system has an angle; ask for rotation, or for a measure"
             raise ModelError([Problem("Result", "angle", message)])
-        name = self._states.snapshot.name_of(body)
+        name = self.states.snapshot.name_of(body)
         if name not in self._angles:
             self._angles[name] = self._counted(b, b.formulation, name)
         return self._angles[name].copy()
@@ -318,7 +324,7 @@ class Result(Displayed):
         t, q, v = self.t, *self.body_coordinates(b)
         start = self.info.start
         if start is not None:
-            first, rates, _ = self._states.equations.split(np.array(start[1:]))
+            first, rates, _ = self.states.equations.split(np.array(start[1:]))
             t, q, v = np.append(start[:1], t), np.vstack([first[b.q_slice], q]), np.vstack([rates[b.v_slice], v])
         angles = formulation.angles(q)
         if not formulation.counts_turns:
@@ -370,85 +376,46 @@ class Result(Displayed):
         element = self._element(measure, Measure)
         if not isinstance(element, Measure):
             raise ModelError([element.problem("", "is not a measure; use Distance, Displacement or Angle")])
-        i, j = self._ends(element)
-        values = np.array([element.value(*sample) for sample in zip(self.t, i, j, strict=True)])
-        if element.unit != "rad" or element.counts_turns:
-            return values
-        rates = np.zeros(len(values))
-        for k, (t, a, b) in enumerate(zip(self.t, i, j, strict=True)):
-            g = np.zeros((1, 24))
-            element.gradient(t, a, b, g)
-            rates[k] = g[0] @ np.concatenate([a.velocity, a.axes_rate.ravel(), b.velocity, b.axes_rate.ravel()])
-        return unwrapped(self.t, values, rates)
+        return over_time.measured(self, element)
+
+    def joint_coordinate(self, joint: Any, name: str) -> tuple[Array, Array]:
+        """A coordinate of a joint and its rate, (n,) each: "angle" or "displacement", zero as described.
+
+        Turns are counted by the rates at both ends of each interval; the first value is within half a turn of zero.
+        """
+        element = self._element(joint)
+        if name not in (known := coordinates_of(element)):
+            there = f"it has {' and '.join(known)}" if known else "it leaves no angle about, or way along, an axis free"
+            raise ModelError([element.problem("", f"there is no {name!r}; {there}")])
+        return over_time.joint_coordinate(self, element, name)
 
     def wrench(self, force: ForceElement | str) -> tuple[Array, Array]:
         """Force and torque that a force element exerts on its second body, at its marker j, global, (n, 3) each.
 
         In the plane (n, 2) and (n,).
         """
-        from .equations.user import method_of
-
-        element, i, j = self._force(force)
-        forces, torques = np.zeros((len(self), 3)), np.zeros((len(self), 3))
-        further: list[Any] = [()] * len(self)
-        method = method_of(element, "wrench")
-        if element.reactive:
-            method, further = element.reactive_wrench, [(r,) for r in self.reaction(element.joint).force]
-        elif element.states:
-            further = [(z,) for z in self.element_states(element)]
-        for k, (t, a, b, rest) in enumerate(zip(self.t, i, j, further, strict=True)):
-            forces[k], torques[k] = method(t, a, b, *rest)
+        forces, torques = over_time.wrench(self, self._force(force))
         return lowered(forces, self.dimension), lowered_axial(torques, self.dimension)
 
     def output(self, force: ForceElement | str, name: str) -> Array:
         """What a force element gives beside its wrench, by the name in its `outputs`: a spring's "length"."""
-        element, i, j = self._force(force)
+        element = self._force(force)
         if name not in element.outputs:
             known = ", ".join(element.outputs) or "none"
             raise ModelError([element.problem("outputs", f"there is no {name!r}; there are {known}")])
-        further = [(z,) for z in self.element_states(element)] if element.states else [()] * len(self)
-        samples = zip(self.t, i, j, further, strict=True)
-        return np.array([getattr(element, name)(t, a, b, *rest) for t, a, b, rest in samples])
+        return over_time.output(self, element, name)
 
-    def _force(self, force: ForceElement | str) -> tuple[Any, list[SimpleNamespace], list[SimpleNamespace]]:
-        """A force element and the states of its markers."""
+    def _force(self, force: ForceElement | str) -> Any:
+        """A force element."""
         element = self._element(force, ForceElement)
         if not isinstance(element, ForceElement):
             raise ModelError([element.problem("", "is not a force element; use one of system.forces")])
-        return element, *self._ends(element)
+        return element
 
-    def _ends(self, element: Any) -> tuple[list[SimpleNamespace], list[SimpleNamespace]]:
-        """The states of both markers of an element, with the turns of its angle if it counts them."""
-        i, j = self._marker_states(element.i), self._marker_states(element.j)
-        if element.counts_turns and len(self):
-            angles = np.array([angle(a, b)[0] for a, b in zip(i, j, strict=True)])
-            followed = self._followed(element)
-            if followed is None:  # an element that was not in the run
-                rates = np.array([angle_rate(a, b) for a, b in zip(i, j, strict=True)])
-                followed = unwrapped(self.t, angles, rates)
-            for b, turns in zip(j, np.round((followed - angles) / (2.0 * np.pi)), strict=True):
-                b.turns = turns
-        return i, j
-
-    def _followed(self, element: Any) -> Array | None:
-        """The follower of the angle of an element of the run; None where it has none, or a file does not have it."""
-        tables = self._states.tables
-        counters = {f.name: f.counter for f in tables.forces if f.counter} | tables.measured
-        if (counter := counters.get(element.name)) is None:
-            return None
-        z = int(tables.counters[counter].z)
-        followed = self._states.part("z", slice(z, z + 1))[:, 0]
-        return followed if np.all(np.isfinite(followed)) else None
-
-    def _marker_states(self, marker: Marker) -> list[SimpleNamespace]:
-        """What measures and forces see of a marker, instant by instant."""
-        position, axes = self._position(marker, None), self.rotation(marker).as_matrix()
-        velocity, omega = self._velocity(marker, None), self._spin(marker)
-        rates = np.cross(omega[:, :, None], axes, axis=1)
-        return [
-            SimpleNamespace(position=p, axes=a, velocity=v, angular_velocity=w, axes_rate=r, turns=0.0)
-            for p, a, v, w, r in zip(position, axes, velocity, omega, rates, strict=True)
-        ]
+    def marker_motion(self, marker: Marker) -> MarkerMotion:
+        """What measures and forces see of a marker, in space."""
+        axes, turns = self.rotation_matrix(marker), np.zeros(len(self))
+        return MarkerMotion(self._position(marker, None), axes, self._velocity(marker, None), self._spin(marker), turns)
 
     def state(self, index: int) -> State:
         """The state at a stored instant, for `simulate(..., initial=...)` and analyses."""
@@ -459,10 +426,10 @@ class Result(Displayed):
                 f"found {index!r}; allowed is the number of a stored instant, 0 to {len(self) - 1} or from -1 back"
             )
             raise ModelError([Problem("Result", "state", message)]) from None
-        state = self._states.equations.state(self.t[index], self._states.whole(slice(index, index + 1))[0])
+        state = self.states.equations.state(self.t[index], self.states.whole(slice(index, index + 1))[0])
         counted = {
             f"{b.body.name}{COUNTED}": self.angle(name)[index : index + 1]
-            for name, b in zip(self._states.tables.index, self._states.tables.bodies, strict=True)
+            for name, b in zip(self.states.tables.index, self.states.tables.bodies, strict=True)
             if isinstance(b.formulation, PlanarFormulation)
         }
         return replace(state, element_states={**state.element_states, **counted})
@@ -470,14 +437,14 @@ class Result(Displayed):
     def spread(self, most: int) -> tuple[Array, Array]:
         """At most so many of the stored instants, spread over the run, and the coordinates y = (q, v, z) there."""
         rows = slice(None, None, max(1, -(-len(self) // most)))
-        return self.t[rows], self._states.whole(rows)
+        return self.t[rows], self.states.whole(rows)
 
     def element_states(self, element: Any) -> Array:
         """Own states of an element, (n, number of states)."""
         known = self._element(element)
-        for f in self._states.tables.forces:
+        for f in self.states.tables.forces:
             if f.name == known.name:
-                return self._states.part("z", f.states).copy()
+                return self.states.part("z", f.states).copy()
         raise ModelError([known.problem("", "has no own states: it is not a force element")])
 
     # --- constraints and energies -------------------------------------------------------------------------------------
@@ -485,7 +452,7 @@ class Result(Displayed):
     @property
     def v_rate(self) -> Array:
         """Accelerations v'."""
-        return self._states.equations.split(self._replayed["rates"])[1]
+        return self.states.equations.split(self._replayed["rates"])[1]
 
     @property
     def multipliers(self) -> Array:
@@ -498,10 +465,10 @@ class Result(Displayed):
         The marker force is -g^T lambda with g = dC/dx; its part on the axes d_k gives the moment sum d_k x f_k.
         """
         element = self._element(joint)
-        if element.name not in self._states.tables.joint_points:
+        if element.name not in self.states.tables.joint_points:
             raise ModelError([element.problem("", "has no reaction: it is not a joint")])
         if element.name not in self._reactions:
-            states = self._states
+            states = self.states
             force, torque = states.equations.reactions(element.name, self.t, states.whole(), self.multipliers)
             self._reactions[element.name] = Reaction(
                 lowered(force, self.dimension), lowered_axial(torque, self.dimension)
@@ -517,7 +484,7 @@ class Result(Displayed):
         element = self._element(driver)
         if not isinstance(element, Drive):
             raise ModelError([element.problem("", "drives nothing; pass a Driver, PointDriver or Prescribed")])
-        rows = [c.row for c in self._states.tables.constraints if c.owner_name == element.name]
+        rows = [c.row for c in self.states.tables.constraints if c.owner_name == element.name]
         return -self.multipliers[:, rows[0] if len(rows) == 1 else rows]
 
     @cached_property
@@ -528,7 +495,7 @@ class Result(Displayed):
     @cached_property
     def energy(self) -> Energy:
         """Kinetic and potential energy, the work of what is not in them, and how these balance."""
-        states = self._states
+        states = self.states
         t, y = self.t, states.whole()
         if self.info.start is not None:
             t, y = np.append(self.info.start[:1], t), np.vstack([self.info.start[1:], y])
@@ -539,7 +506,7 @@ class Result(Displayed):
     def momentum(self) -> Momentum:
         """Linear momentum, and angular momentum about the global origin."""
         linear, angular = np.zeros((len(self), 3)), np.zeros((len(self), 3))
-        for b, properties in self._masses():
+        for b, properties in self.masses():
             of_body = b.formulation.momenta(*self.body_coordinates(b), properties)
             linear += of_body[0]
             angular += of_body[1]
@@ -549,11 +516,11 @@ class Result(Displayed):
 
     @cached_property
     def _replayed(self) -> Mapping[str, Array]:
-        return self._states.equations.replay(self.t, self._states.whole())
+        return self.states.equations.replay(self.t, self.states.whole())
 
     def _element(self, given: Any, own: type | tuple[()] = ()) -> Any:
         """An element of the run as it was then, given by object or name; one of the kind `own` may be any other."""
-        snapshot = self._states.snapshot
+        snapshot = self.states.snapshot
         if isinstance(given, own) and not snapshot.knows(given):
             return given
         if not isinstance(name := snapshot.name_of(given), str):
@@ -565,10 +532,10 @@ class Result(Displayed):
         """The numbered body; None for the ground."""
         if isinstance(body, Marker):
             body = body.body
-        name = self._states.snapshot.name_of(body)
+        name = self.states.snapshot.name_of(body)
         if name == self.described.ground.name:
             return None
-        tables = self._states.tables
+        tables = self.states.tables
         if not isinstance(name, str) or name not in tables.index:
             raise ModelError([Problem("Result", "", no_such_body(name, tables.index))])
         return tables.bodies[tables.index[name]]
@@ -608,7 +575,7 @@ class Result(Displayed):
         """Accelerations of the origin and angular accelerations."""
         if (b := self._numbered(body)) is None:
             return np.zeros((len(self), 3)), np.zeros((len(self), 3))
-        q, v = self._states.part("q", b.q_slice), self._states.part("v", b.v_slice)
+        q, v = self.states.part("q", b.q_slice), self.states.part("v", b.v_slice)
         return b.formulation.accelerations(q, v, self.v_rate[:, b.v_slice])
 
     def _twist(self, body: Body | Marker | str) -> tuple[Array, Array]:
@@ -616,19 +583,19 @@ class Result(Displayed):
             return np.zeros((len(self), 3)), np.zeros((len(self), 3))
         return self._twists(b)
 
-    def _masses(self) -> Iterator[tuple[NumberedBody, tuple[float, Array, Array]]]:
+    def masses(self) -> Iterator[tuple[NumberedBody, tuple[float, Array, Array]]]:
         """Bodies with mass, centre of mass and inertia."""
-        return zip(self._states.tables.bodies, self._states.mass_properties, strict=True)
+        return zip(self.states.tables.bodies, self.states.mass_properties, strict=True)
 
     def _poses(self, b: NumberedBody) -> tuple[Array, Array]:
-        return b.formulation.poses(self._states.part("q", b.q_slice))
+        return b.formulation.poses(self.states.part("q", b.q_slice))
 
     def _twists(self, b: NumberedBody) -> tuple[Array, Array]:
-        return b.formulation.twists(self._states.part("q", b.q_slice), self._states.part("v", b.v_slice))
+        return b.formulation.twists(self.states.part("q", b.q_slice), self.states.part("v", b.v_slice))
 
     def body_coordinates(self, b: NumberedBody) -> tuple[Array, Array]:
         """Coordinates and velocities of a body as its formulation has them, a row per instant."""
-        return self._states.part("q", b.q_slice), self._states.part("v", b.v_slice)
+        return self.states.part("q", b.q_slice), self.states.part("v", b.v_slice)
 
     def _node(
         self, body: Body | Marker | str, local_point: ArrayLike | None, second: bool = False
@@ -673,9 +640,13 @@ def works_of(eq: Equations, y: Array, stored: Array) -> dict[str, Array]:
 
 
 def energies_of_bodies(
-    eq: Equations, masses: Sequence[tuple[float, Array, Array]], gravity: Array, y: Array
+    eq: Equations,
+    masses: Sequence[tuple[float, Array, Array]],
+    gravity: Array,
+    y: Array,
+    twists: tuple[Array, Array] | None = None,
 ) -> tuple[list[Array], list[Array]]:
-    """Kinetic energy of each body, and that of gravity and deformation."""
+    """Kinetic energy of each body, and that of gravity and deformation; `twists` as `twists_of_bodies` finds them."""
     tables = eq.tables
     q, v, _ = eq.split(y)
     kinetic, potential = [np.zeros(0)] * len(tables.bodies), [np.zeros(0)] * len(tables.bodies)
@@ -687,10 +658,23 @@ def energies_of_bodies(
             properties = tuple(np.repeat(np.array(values), len(y), axis=0) for values in each)
         rows = np.concatenate([q[:, b.q_slice] for b in bodies])
         rates = np.concatenate([v[:, b.v_slice] for b in bodies])
-        moving, resting = bodies[0].formulation.energies(rows, rates, properties, gravity)
+        known = None if twists is None else (twists[0][alike].reshape(-1, 3), twists[1][alike].reshape(-1, 3))
+        moving, resting = bodies[0].formulation.energies(rows, rates, properties, gravity, known)
         for k, *courses in zip(alike, moving.reshape(len(alike), -1), resting.reshape(len(alike), -1), strict=True):
             kinetic[k], potential[k] = courses
     return kinetic, potential
+
+
+def twists_of_bodies(eq: Equations, y: Array) -> tuple[Array, Array]:
+    """Velocities of the origins and angular velocities of all bodies at stored states, (bodies, n, 3) each."""
+    bodies, (q, v, _) = eq.tables.bodies, eq.split(y)
+    twists = np.zeros((2, len(bodies), len(y), 3))
+    for alike in alike_bodies(bodies):
+        rows = np.concatenate([q[:, bodies[k].q_slice] for k in alike])
+        rates = np.concatenate([v[:, bodies[k].v_slice] for k in alike])
+        for found, part in zip(twists, bodies[alike[0]].formulation.twists(rows, rates), strict=True):
+            found[alike] = part.reshape(len(alike), -1, 3)
+    return twists[0], twists[1]
 
 
 def alike_bodies(bodies: Sequence[NumberedBody]) -> Iterable[list[int]]:
@@ -705,10 +689,3 @@ def alike_bodies(bodies: Sequence[NumberedBody]) -> Iterable[list[int]]:
 def along(rotation: Array, vectors: Array) -> Array:
     """Vectors (n, 3), one for each rotation matrix (n, 3, 3), turned by it."""
     return np.einsum("nij,nj->ni", rotation, vectors)
-
-
-def unwrapped(t: Array, angles: Array, rates: Array) -> Array:
-    """Angles over turns: the rates at both ends of an interval tell the number of turns in it."""
-    expected = 0.5 * np.diff(t) * (rates[1:] + rates[:-1])
-    turns = np.round((expected - np.diff(angles)) / (2.0 * np.pi))
-    return angles + 2.0 * np.pi * np.concatenate([[0.0], np.cumsum(turns)])

@@ -43,6 +43,25 @@ def quaternion_from_matrix(matrix: ArrayLike) -> Array:
     return np.array(p) / (-length if p[0] < 0.0 else length)
 
 
+def quaternions_from_matrices(rotation: Array) -> Array:
+    """Unit quaternions (n, 4) of rotation matrices (n, 3, 3), each up to its sign.
+
+    Of the four rows of 4 p pᵀ the one with the largest pivot is taken (Shepperd), so that nothing cancels.
+    """
+    (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(rotation, 0, -1)
+    rows = np.array(
+        [
+            [1.0 + a + e + i, h - f, c - g, d - b],
+            [h - f, 1.0 + a - e - i, b + d, c + g],
+            [c - g, b + d, 1.0 + e - a - i, f + h],
+            [d - b, c + g, f + h, 1.0 + i - a - e],
+        ]
+    )
+    pivots = np.argmax(np.einsum("kkn->kn", rows), axis=0)
+    p = rows[pivots, :, np.arange(len(pivots))]
+    return p / np.linalg.norm(p, axis=1, keepdims=True)
+
+
 def matrix_from_vector(vector: ArrayLike) -> Array:
     """Rotation matrix of a rotation vector: a turn about its direction by its length, rad."""
     u = np.asarray(vector, float)

@@ -5,17 +5,33 @@ All lengths are in metres. The long axis of a shape is its local z axis, which `
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
+from itertools import product
 from os import fspath
 from os.path import abspath
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .errors import ModelError, Problem
 from .parameters import parameter
 
+Array = NDArray[np.float64]
 Triple = tuple[float, float, float]
+Properties = tuple[float, Array, Array]
+"""Mass (kg), centre of mass (m) and inertia about it (kg m^2)."""
+Feature = tuple[Triple, str, Triple | None]
+"""A point, what it is, and the direction of its face or axis."""
+
+END: Final = "end"
+"""The middle of an end of a slender shape: where links are joined."""
+SLENDER: Final = 3.0
+"""Length of a slender shape over its width, at least."""
+_Z: Final = (0.0, 0.0, 1.0)
 
 MESH_SUFFIXES = (".stl", ".obj", ".ply", ".glb", ".gltf", ".off")
 """Files that a `Mesh` can be read from."""
@@ -117,12 +133,55 @@ class Shape:
         if problems:
             raise ModelError(problems)
 
+    @property
+    def extent(self) -> Triple:
+        """Edge lengths of the box around it, in its own axes, m; zeros where that is not known."""
+        return (0.0, 0.0, 0.0)
+
+    def solid(self, density: float) -> Properties:
+        """Mass properties of the homogeneous solid of a density (kg/m^3), in the axes of the shape."""
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+
+    def local_features(self) -> Iterator[Feature]:
+        """Points that mean something, in the axes of the shape."""
+        yield (0.0, 0.0, 0.0), "centre", None
+
+    def features(self) -> Iterator[tuple[Array, str, Array | None]]:
+        """Points that mean something, in body axes: where, what, and the direction of a face or an axis."""
+        turn, place = np.array(self.rotation, float), np.array(self.position, float)
+        for point, label, direction in self.local_features():
+            yield place + turn @ np.array(point), label, None if direction is None else turn @ np.array(direction)
+
 
 @dataclass(frozen=True)
 class Box(Shape):
     """Box centred at `position`, with the edge lengths `size` along its x, y and z axes, m."""
 
     size: Triple = field(metadata=_checked(kind="vector", shape=(3,), above=0.0, unit="m", help="edge lengths"))
+
+    @property
+    def extent(self) -> Triple:
+        return self.size
+
+    def solid(self, density: float) -> Properties:
+        squares, mass = np.array(self.size) ** 2, density * float(np.prod(self.size))
+        return mass, np.zeros(3), np.diag(mass / 12.0 * (squares.sum() - squares))
+
+    def local_features(self) -> Iterator[Feature]:
+        a, b, c = (0.5 * s for s in self.size)
+        yield (0.0, 0.0, 0.0), "centre", None
+        for k, (x, y, z) in enumerate(((a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c))):
+            others = max(self.size[m] for m in range(3) if m != k)
+            label = END if self.size[k] >= SLENDER * others else "centre of a face"
+            for sign in (-1.0, 1.0):
+                normal = tuple(sign if m == k else 0.0 for m in range(3))
+                yield (sign * x, sign * y, sign * z), label, normal  # type: ignore[misc]
+        for x, y, z in product((-a, a), (-b, b), (-c, c)):
+            yield (x, y, z), "corner", None
+        for x, y in product((-1.0, 1.0), (-1.0, 1.0)):
+            yield (x * a, y * b, 0.0), "middle of an edge", None
+            yield (x * a, 0.0, y * c), "middle of an edge", None
+            yield (0.0, x * b, y * c), "middle of an edge", None
 
 
 @dataclass(frozen=True)
@@ -132,12 +191,38 @@ class Cylinder(Shape):
     radius: float = field(metadata=_checked(kind="number", above=0.0, unit="m", help="radius"))
     length: float = field(metadata=_checked(kind="number", above=0.0, unit="m", help="length along z"))
 
+    @property
+    def extent(self) -> Triple:
+        return 2.0 * self.radius, 2.0 * self.radius, self.length
+
+    def solid(self, density: float) -> Properties:
+        r, h = self.radius, self.length
+        mass = density * np.pi * r**2 * h
+        across = mass * (3.0 * r**2 + h**2) / 12.0
+        return mass, np.zeros(3), np.diag([across, across, 0.5 * mass * r**2])
+
+    def local_features(self) -> Iterator[Feature]:
+        yield (0.0, 0.0, 0.0), "centre", _Z
+        label = END if self.length >= 2.0 * SLENDER * self.radius else "centre of the end"
+        for sign in (-1.0, 1.0):
+            yield (0.0, 0.0, 0.5 * sign * self.length), label, (0.0, 0.0, sign)
+        for x, y in ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)):
+            yield (self.radius * x, self.radius * y, 0.0), "point of the rim", (x, y, 0.0)
+
 
 @dataclass(frozen=True)
 class Sphere(Shape):
     """Sphere centred at `position`."""
 
     radius: float = field(metadata=_checked(kind="number", above=0.0, unit="m", help="radius"))
+
+    @property
+    def extent(self) -> Triple:
+        return (2.0 * self.radius,) * 3
+
+    def solid(self, density: float) -> Properties:
+        mass = density * 4.0 / 3.0 * np.pi * self.radius**3
+        return mass, np.zeros(3), 0.4 * mass * self.radius**2 * np.eye(3)
 
 
 @dataclass(frozen=True)
@@ -147,12 +232,34 @@ class Cone(Shape):
     radius: float = field(metadata=_checked(kind="number", above=0.0, unit="m", help="radius of the base"))
     length: float = field(metadata=_checked(kind="number", above=0.0, unit="m", help="height along z"))
 
+    @property
+    def extent(self) -> Triple:
+        return 2.0 * self.radius, 2.0 * self.radius, self.length
+
+    def solid(self, density: float) -> Properties:
+        r, h = self.radius, self.length
+        mass = density * np.pi * r**2 * h / 3.0
+        across = mass * (0.15 * r**2 + 0.0375 * h**2)
+        return mass, np.array([0.0, 0.0, 0.25 * h]), np.diag([across, across, 0.3 * mass * r**2])
+
+    def local_features(self) -> Iterator[Feature]:
+        yield (0.0, 0.0, 0.0), "centre of the base", _Z
+        yield (0.0, 0.0, self.length), "tip", _Z
+
 
 @dataclass(frozen=True)
 class Arrow(Shape):
     """Arrow along local z: its tail is at `position`, its tip `length` further along z."""
 
     length: float = field(metadata=_checked(kind="number", above=0.0, unit="m", help="tail to tip"))
+
+    @property
+    def extent(self) -> Triple:
+        return 0.0, 0.0, self.length
+
+    def local_features(self) -> Iterator[Feature]:
+        yield (0.0, 0.0, 0.0), "tail", _Z
+        yield (0.0, 0.0, self.length), "tip", _Z
 
 
 @dataclass(frozen=True)
@@ -161,3 +268,30 @@ class Mesh(Shape):
 
     path: str = field(metadata={"convert": _path})
     scale: float = field(default=1.0, metadata=_checked(kind="number", above=0.0, help="metres per unit of the file"))
+
+    def solid(self, density: float) -> Properties:
+        """Of the inside of a closed surface, which is read from the file."""
+        meshes = importlib.import_module("mbframe.render.mesh_mass")  # above, with what reads files of surfaces
+        properties: Properties = meshes.mesh_mass_properties(self.path, density, self.scale)
+        return properties
+
+
+def solid_of(shapes: Sequence[Shape], density: float) -> Properties:
+    """Mass properties of several homogeneous shapes on a body, in its axes.
+
+    Those of the parts add up by the parallel-axis theorem, I + m (d^2 1 - d d^T). `density` is in kg/m^3.
+    """
+    parts = []
+    for shape in shapes:
+        mass, center, inertia = shape.solid(density)
+        turn = np.array(shape.rotation)
+        parts.append((mass, np.array(shape.position) + turn @ center, turn @ inertia @ turn.T))
+    total = sum(mass for mass, _, _ in parts)
+    if not total > 0.0:
+        raise ModelError("the shapes enclose no volume; give mass and inertia by hand")
+    middle = sum(mass * center for mass, center, _ in parts) / total
+    inertia = np.zeros((3, 3))
+    for mass, center, own in parts:
+        d = center - middle
+        inertia += own + mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return float(total), np.asarray(middle), inertia

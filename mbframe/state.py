@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 COUNTED: Final = ".counted_angle"  # behind the name of an element: its angle over turns among the element states
+SHAPES: Final = ", shapes "  # between the axes of a motion and the fingerprint of its shapes
+SAME_SHAPES: Final = 1e-6  # by which numbers of fingerprints may differ: modes of another machine are rounded otherwise
 OUT_OF_PLANE: Final = 1e-9  # what a state may deviate from the plane by rounding
 
 
@@ -40,9 +42,9 @@ class Motion:
 
     Bodies in the plane have them too: the third components of position and velocity are zero, rotation and angular
     velocity are about z. A flexible body also has modal coordinates and their rates; left out, it is not deformed.
-    `axes` says which axes of a flexible body these are, in words: a deformed motion is refused where the body moves in
-    others (by its `frame` or `geometric_stiffening`), in which the same numbers are another motion. Left out, they are
-    those of the body.
+    `axes` says of a flexible body which axes these are, in words, and behind `SHAPES` the `Modes.fingerprint`. A
+    deformed motion is refused where the body moves in other axes (by its `frame` or `geometric_stiffening`) or has
+    other modes, in which the same numbers are another motion. What is left out is as the body has it.
     """
 
     position: Array
@@ -90,8 +92,10 @@ class State:
             values: dict[str, Any] = {
                 n: np.array(getattr(motion, n), float) for n in ("modal_coordinates", "modal_velocities")
             }
-            if motion.axes not in ("", described.axes) and any(np.any(given) for given in values.values()):
-                problems.append(Problem(f"State of {body}", "motions", _other_axes(motion.axes, described.axes)))
+            if any(np.any(given) for given in values.values()) and (
+                message := _another_motion(motion.axes, described.axes)
+            ):
+                problems.append(Problem(f"State of {body}", "motions", message))
                 continue
             undeformed = np.zeros(len(described.modal_coordinates))
             values = {n: given if len(given) else undeformed for n, given in values.items()}
@@ -182,12 +186,23 @@ class State:
         return lifted(converted(POINT, local_point, f"State.{asked}", "local_point", self.dimension))
 
 
-def _other_axes(found: str, needed: str) -> str:
-    return (
-        f"found a deformed body seen from {found}; here it is one seen from {needed}, and the same numbers would be "
-        "another motion; set its frame and geometric_stiffening as they were for this state, or make the state again "
-        "with those that it has now"
-    )
+def _another_motion(found: str, needed: str) -> str:
+    """Why modal coordinates of some `Motion.axes` mean something else in others; nothing if they mean the same."""
+    (axes, _, shapes), (here, _, own) = (text.partition(SHAPES) for text in (found, needed))
+    if axes not in ("", here):
+        return (
+            f"found a deformed body seen from {axes}; here it is one seen from {here}, and the same numbers would be "
+            "another motion; set its frame and geometric_stiffening as they were for this state, or make the state "
+            "again with those that it has now"
+        )
+    if shapes and own:
+        before, now = (np.array(text.split(), float) for text in (shapes, own))
+        if before.shape != now.shape or not np.allclose(before, now, rtol=SAME_SHAPES, atol=SAME_SHAPES):
+            return (
+                "found a body deformed in other shapes than it has here, and the same numbers would be another motion; "
+                "give it the modes that it had for this state, or make the state again with those that it has now"
+            )
+    return ""
 
 
 def nearest_turn(angle: Any, to: float) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Mapping
 from functools import cached_property
@@ -20,8 +21,14 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Columns = dict[str, list[tuple[str, str]]]
 PARTS = ("q", "v", "z")
-ENERGY = "J"  # only the energies that elements deliver have this unit among the columns
+ENERGY = "J"
+DELIVERED = ".delivered"  # behind the names of columns with the energies that elements deliver
 TURNS = re.compile(r", equation \d+, \w+ \d+\.state\.0$")  # columns of `equations.followers`
+
+
+def is_work(name: str, unit: str) -> bool:
+    """Whether a column of z is the energy that an element delivers."""
+    return unit == ENERGY and name.endswith(DELIVERED)
 
 
 class States(Protocol):
@@ -103,7 +110,7 @@ class NamedColumns:
         return {
             name: unit
             for name, (part, _, unit) in self._places.items()
-            if part != "z" or not (unit == ENERGY or TURNS.search(name))
+            if part != "z" or not (is_work(name, unit) or TURNS.search(name))
         }
 
     @cached_property
@@ -140,7 +147,7 @@ def columns_of(tables: Tables) -> Columns:
     for f in tables.forces:
         columns["z"] += [(f"{f.name}.state.{k}", "") for k in range(f.force.states)]
     columns["z"] += [follower.column for follower in tables.followers]
-    columns["z"] += [(f"{work.owner_name}.delivered", ENERGY) for work in tables.works]
+    columns["z"] += [(f"{work.owner_name}{DELIVERED}", ENERGY) for work in tables.works]
     return columns
 
 
@@ -162,6 +169,12 @@ class StatesInMemory(NamedColumns):
     def none(cls, equations: Equations, settings: Mapping[str, Any]) -> StatesInMemory:
         """What there is before the first instant."""
         return cls(equations, np.zeros(0), np.zeros((0, equations.n_q + equations.n_v + equations.n_z)), settings)
+
+    def at(self, t: Array, y: Array) -> StatesInMemory:
+        """Other states of the same system."""
+        other = copy.copy(self)
+        other.t, other._y, other._parts = t, y, dict(zip(PARTS, self.equations.split(y), strict=True))
+        return other
 
     def __len__(self) -> int:
         return len(self.t)

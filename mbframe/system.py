@@ -5,16 +5,16 @@ from __future__ import annotations
 import copy
 import difflib
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .bodies.base import Body, Ground
 from .bodies.planar import PlanarGround
-from .connections import Connection
+from .connections import Connection, Fact
 from .constraints.base import BasicConstraint
 from .display import Displayed
 from .errors import ModelError, Problem
@@ -24,9 +24,10 @@ from .markers import ANGLE, AXES, POINT, Marker, converted
 from .measures import Measure
 from .parameters import Element, parameter
 from .plane import lifted, rotation_by
+from .signals import Input, Signal, named_by, prefixed, refuse_unknown
 
 E = TypeVar("E", bound=Element)
-_ADDED: Final = (Body, Joint, BasicConstraint, ForceElement, Measure)
+_ADDED: Final = (Body, Joint, BasicConstraint, ForceElement, Measure, Signal)
 
 
 @cache
@@ -52,6 +53,11 @@ def _referred_first(elements: Iterable[Element]) -> list[Element]:
     return found
 
 
+class _Values(TypedDict, total=False):
+    dimension: int
+    gravity: Sequence[float] | NDArray[np.float64]
+
+
 class System(Displayed, Element):
     """A mechanism: bodies, joints and forces by unique names.
 
@@ -67,6 +73,7 @@ class System(Displayed, Element):
     """
 
     dimension = parameter(3, minimum=2, maximum=3, help="3: spatial, 2: planar")
+    symbol = "system"
     gravity = parameter(
         (0.0, 0.0, -9.81),
         kind="free vector",
@@ -75,13 +82,13 @@ class System(Displayed, Element):
         help="acceleration of gravity, global",
     )
 
-    def __init__(self, name: str = "system", **values: Any) -> None:
+    def __init__(self, name: str = "system", **values: Unpack[_Values]) -> None:
         super().__init__(name, **values)
         self._elements: dict[str, Element] = {}
         self.ground: Body = Ground("ground") if self.dimension == 3 else PlanarGround("ground")
         self._adopt(self.ground)
 
-    def _dimension(self, values: Mapping[str, Any]) -> int:
+    def dimension_with(self, values: Mapping[str, Any]) -> int:
         found = values.get("dimension", self.__dict__.get("dimension", 3))
         return 2 if found == 2 else 3
 
@@ -90,11 +97,20 @@ class System(Displayed, Element):
         if ground is not None and ground.dimension != self.dimension:
             yield self.problem("dimension", f"found {self.dimension}; a system keeps its dimension; make a new one")
 
+    def facts(self) -> list[Fact]:
+        """Numbers that follow from its elements: label, values, unit."""
+        drivers = sum(joint.symbol == "driver" for joint in self.joints)
+        counts = [("Bodies", len(self.bodies)), ("Joints", len(self.joints) - drivers)]
+        counts += [("Drivers", drivers)] if drivers else []
+        mass = sum(body.mass_properties()[0] for body in self.bodies)
+        return [("Total mass", [mass], "kg"), *((label, [count], "") for label, count in counts)]
+
     def add(self, element: E) -> E:
         """Add a body, joint, constraint or force, and return it."""
         if not isinstance(element, _ADDED):
             remedy = "include(...) takes systems" if isinstance(element, System) else "pass an object of such a class"
-            message = f"found {element!r}; only bodies, joints, constraints, forces and measures can be added; {remedy}"
+            allowed = "bodies, joints, constraints, forces, measures and inputs"
+            message = f"found {element!r}; only {allowed} can be added; {remedy}"
             raise ModelError([self.problem("", message)])
         if self._elements.get(element.name) is element:
             raise ModelError([element.problem("", f"is in system {self.name!r} already; add it once")])
@@ -115,6 +131,8 @@ class System(Displayed, Element):
                 raise ModelError(outside)
             if element.body_i is None:  # the other side of a load on one body
                 element.body_i = self.ground
+        if named_by(element):
+            refuse_unknown(element, self.signals)
         self._adopt(element)
         return element
 
@@ -154,13 +172,35 @@ class System(Displayed, Element):
             message = f"found {name!r}, which is taken by {taken} in system {self.name!r}; {remedy}"
             raise ModelError([element.problem("name", message)])
 
-    def _renamed(self, element: Element, field: str, old: str, new: str) -> None:
+    def _renamed(self, element: Element, field: str, old: Any, new: Any) -> None:
+        if field != "name" and self._elements.get(element.name) is element:
+            self._refuse_signals(element, field, old)
         if field != "name" or old == new or self._elements.get(old) is not element:
             return
         element._name = old  # a name that is taken leaves the element as it was
         self._check_free(element, new)
+        if isinstance(element, Signal) and (users := self._naming(element)):
+            message = (
+                f"found {new!r}, but {', '.join(map(str, users))} would name what is not there; change these first"
+            )
+            raise ModelError([element.problem("name", message)])
         element._name = new
         self._elements = {e.name: e for e in self._elements.values()}
+
+    def _refuse_signals(self, element: Element, field: str, old: Any) -> None:
+        """Refuse an assignment by which an element would name a signal that is not there, and undo it."""
+        if not named_by(element):
+            return
+        try:
+            refuse_unknown(element, self.signals, field)
+        except ModelError:
+            vars(element)[field] = old
+            raise
+
+    def _naming(self, signal: Signal) -> list[Element]:
+        """The elements whose functions name a value of this one."""
+        own = signal.signals
+        return [e for e in self if any(name in own for names in named_by(e).values() for name in names)]
 
     def remove(self, element: Element | str) -> None:
         """Remove an element that no other depends on."""
@@ -176,6 +216,8 @@ class System(Displayed, Element):
         del self._elements[found.name]
 
     def _users(self, element: Element) -> list[Element]:
+        if isinstance(element, Signal):
+            return self._naming(element)
         return [c for c in self if isinstance(c, Connection) and any(v is element for v in c.values().values())]
 
     def dependents(self, element: Element) -> list[Element]:
@@ -236,6 +278,16 @@ class System(Displayed, Element):
         """The measures."""
         return [e for e in self if isinstance(e, Measure)]
 
+    @property
+    def inputs(self) -> list[Input]:
+        """The inputs."""
+        return [e for e in self if isinstance(e, Input)]
+
+    @property
+    def signals(self) -> dict[str, str]:
+        """The names by which expressions call what comes from outside, with units."""
+        return {name: unit for e in self if isinstance(e, Signal) for name, unit in e.signals.items()}
+
     def as_described(self) -> System:
         """A copy for reading that keeps today's values and names; its elements refer to each other."""
         twin = System.__new__(System)
@@ -285,11 +337,12 @@ class System(Displayed, Element):
         for element in ordered:
             twin = copy.copy(element)
             twin.name = prefix + element.name
+            vars(twin).update(prefixed(element, prefix))
             twin.update(
                 **{
                     key: copies[value.name] if p.kind == "reference" else p.moved(value, turn, shift)
                     for key, p in element.parameters().items()
-                    if (value := getattr(element, key)) is not None
+                    if (value := getattr(twin, key)) is not None
                 }
             )
             if isinstance(element, BasicConstraint) and isinstance(twin, BasicConstraint) and element.given_markers:

@@ -108,14 +108,9 @@ def reference_page() -> str:
 
 
 def entry(name: str, value: Any) -> str:
-    """A class or function; of a class also its declared parameters and its public methods."""
+    """A class or function; of a class also its public methods."""
     head = html.escape(f"{name}{signature(value)}")
     text = f'<div class="entry"><h3 id="{name}"><code>{head}</code></h3>{docstring(inspect.getdoc(value) or "")}'
-    declared = value.parameters() if inspect.isclass(value) and issubclass(value, mb.Element) else {}
-    if declared:
-        cells = [(f"<code>{key}</code>", html.escape(p.unit), html.escape(p.help)) for key, p in declared.items()]
-        rows = "".join(f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in cells)
-        text += f"<table><tr><th>parameter</th><th>unit</th><th></th></tr>{rows}</table>"
     members = [(key, getattr(value, key)) for key in vars(value) if not key.startswith("_")]
     shown = [(key, m) for key, m in members if inspect.isroutine(m) or isinstance(m, property)]
     if inspect.isclass(value) and (shown := [(key, m) for key, m in shown if m.__doc__]):

@@ -1,8 +1,23 @@
-"""Which cases of a product or a study the quick run takes; the others are marked `full`."""
+"""Which cases of a product or a study the quick run takes, the others are marked `full`; and budgets of time."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
 import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unhurried() -> Iterator[None]:
+    """Looks at users' functions may take as long as they need, so that no machine is too slow for what a test expects.
+
+    A test of what is said when time runs out sets the budget below zero, so that no machine is too fast for it.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for budget in ("CALLABLE_SECONDS", "METHOD_SECONDS"):
+            patch.setattr(f"mbframe.features.{budget}", math.inf)
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m "not full"` is looked at

@@ -1,4 +1,4 @@
-"""What all fields have in common: show a value, read it back, say in words what is wrong with it.
+"""Base of all fields: show a value, read it back, say in words what is wrong with it.
 
 A field knows a declared parameter and its surroundings, nothing of documents: who shows it listens to `committed` and
 answers with `show_value` (accepted) or `refuse` (not). While a text is wrong the last valid value stays in force.
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from mbframe.parameters import REQUIRED, Element, Parameter
 
-from ..words import unit_label
+from ..base.words import unit_label
 
 
 class PlainUnits:
@@ -35,12 +35,12 @@ class PlainUnits:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a field needs besides its parameter: display units, elements that a reference may choose from, sizes."""
+    """Surroundings of a field: display units, elements that a reference may choose from, sizes."""
 
     units: Any
     candidates: Callable[[Parameter, Any], Sequence[Element]] = lambda parameter, current: ()
     scale: Callable[[str], float] = lambda unit: 0.0
-    """How large numbers with an SI unit are in the model: what is noise against that is shown as nothing."""
+    """Size of numbers with an SI unit in the model: what is noise against that is shown as nothing."""
 
 
 PLAIN = Surroundings(PlainUnits())
@@ -62,7 +62,7 @@ class Field(QWidget):
     committed = Signal(object, object)
     """A checked value, and the key of the gesture that it belongs to (None: a step of its own)."""
     problem_changed = Signal(str)
-    """What is wrong, in words; empty if nothing is."""
+    """Problem in words; empty if there is none."""
 
     wide = False  # whether it needs a line of its own below its label
 

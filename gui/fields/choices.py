@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QWidget
 
 from mbframe.parameters import Parameter
 
-from ..names import one_line
+from ..base.names import one_line
 from .base import PLAIN, Field, Surroundings
 
 NONE = "none"

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 import mbframe as mb
 from mbframe.parameters import Parameter
 
-from .. import typed_units
-from ..words import unit_label
+from ..base.words import unit_label
+from . import typed_units
 from .base import PLAIN, Field, Surroundings
 from .choices import ComboBox
 from .numbers import exact, is_number, read_number, read_quantity
@@ -24,7 +24,7 @@ KINDS: Final = {
     "piecewise_linear": ("Lines", "x: y pairs, such as 0: 0, 1: 0.5, 2: 0.7"),
     "polynomial": ("Polynomial", "coefficients c0, c1, c2, such as 0, 1, 0.5"),
 }
-"""How a function may be entered: what the choice is called and what to write."""
+"""Ways to enter a function: name of the choice, and what to write."""
 
 
 class FunctionEdit(QWidget):
@@ -78,7 +78,7 @@ class FunctionEdit(QWidget):
         python = function is not None and function.kind == "callable"
         self.edit.setToolTip("A Python function; writing an expression replaces it" if python else self._usage())
 
-    def read(self) -> mb.Function | float | None:
+    def read(self) -> mb.Function | str | float | None:
         """The function of the text; the one that was shown as long as nothing is changed."""
         kind, text = self.kind.currentData(), self.edit.text().strip()
         shown = self._function
@@ -95,7 +95,7 @@ class FunctionEdit(QWidget):
                 return getattr(mb.Function, kind)(*points_of(text, self._unit), self._variables[0])
         except mb.ModelError as error:
             raise ValueError("; ".join(problem.message for problem in error.problems)) from None
-        return self._formula(text.replace("^", "**"))  # type: ignore[return-value]
+        return self._formula(text.replace("^", "**"))
 
     def _formula(self, text: str) -> str | float:
         """What a formula means; one that ends with a unit, such as 12 rpm or 20*sin(t) mm, is converted."""
@@ -137,7 +137,7 @@ class FunctionEdit(QWidget):
 
 
 def kind_of(function: mb.Function | None) -> str:
-    """How a function is written: a key of `KINDS`."""
+    """Way in which a function is written: a key of `KINDS`."""
     if function is None or function.kind not in KINDS:
         return "expression"
     return "spline" if function.interpolation == "spline" else function.kind
@@ -148,7 +148,7 @@ def text_of(function: mb.Function | None) -> str:
     if function is None:
         return ""
     if function.kind == "callable":
-        return f"Python: {getattr(function._data, '__name__', 'function')}"
+        return f"Python: {getattr(function.python, '__name__', 'function')}"
     source = function.source
     data = source[function.kind] if isinstance(source, dict) else source
     if function.kind == "polynomial":

@@ -36,6 +36,16 @@ class ListField(TextField):
         return tuple(found) if isinstance(found, list | tuple) else (found,)
 
 
+class WordField(ListField):
+    """Any text, such as the unit of an input."""
+
+    def _display(self, value: Any) -> None:
+        self.edit.show_text(value)
+
+    def _read(self) -> Any:
+        return self.edit.text().strip()
+
+
 class ModesField(ListField):
     """Component modes of a flexible body, in a few words; they are made in Python or come with a file."""
 

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStyle, QStyleOptionFrame,
 
 from mbframe.parameters import Parameter
 
-from .. import typed_units
-from ..field_keys import claimed
-from ..turns import single_shot
-from ..typed_calculations import PLAIN_NUMBER, Powers, is_sum, read_calculation
+from ..base.turns import single_shot
+from ..widgets.field_keys import claimed
+from . import typed_units
 from .base import PLAIN, Field, Surroundings, show
+from .typed_calculations import PLAIN_NUMBER, Powers, is_sum, read_calculation
 
 INSIDE = 2  # pixels that Qt leaves free on both sides of a text
 DIGITS = 7

@@ -26,27 +26,23 @@ from PySide6.QtWidgets import (
 
 import mbframe as mb
 from mbframe.parameters import Parameter, parameter
+from mbframe.registry import built_in, defined
 
-from ..icons import set_icon
-from ..names import one_line, unformatted
-from ..words import class_label, parameter_label, unit_label
+from ..base.mesh_units import LARGEST_MESH, MESH_UNITS, mesh_size
+from ..base.names import one_line, unformatted
+from ..base.words import class_label, parameter_label, unit_label
+from ..widgets.icons import set_icon
 from .base import PLAIN, Field, Surroundings
 from .numbers import short
 from .texts import TextField
 
 FIRST_SIZES = {"size": (0.1, 0.1, 0.1), "radius": 0.05, "length": 0.2}
-"""What a shape begins with, m."""
+"""Sizes of a new shape, m."""
 
 
 def shape_classes() -> list[type[mb.Shape]]:
     """All kinds of shape, users' included."""
-    found: list[type[mb.Shape]] = []
-    waiting = [mb.Shape]
-    while waiting:
-        for cls in waiting.pop(0).__subclasses__():
-            found.append(cls)
-            waiting.append(cls)
-    return found
+    return [*built_in(mb.Shape).values(), *defined(mb.Shape).values()]
 
 
 def summary(shape: mb.Shape, units: Any) -> str:
@@ -203,7 +199,7 @@ class ShapeEditor(QFrame):
         if opened and not self.fields:
             self._build(self.owner.value[self.index])
         for k in range(self._form.count()):
-            if (widget := self._form.itemAt(k).widget()) is not None:
+            if (item := self._form.itemAt(k)) is not None and (widget := item.widget()) is not None:
                 widget.setVisible(opened)
 
     def _build(self, shape: mb.Shape) -> None:
@@ -280,8 +276,6 @@ class ShapesField(Field):
 
     def _scale_of(self, path: str) -> float:
         """Metres per unit of a mesh file, which does not say its unit: the user does."""
-        from ..modelling.bodies import LARGEST_MESH, MESH_UNITS, mesh_size
-
         try:
             size = mesh_size(path)
         except (mb.MbframeError, OSError):  # the view says so when it draws it

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from mbframe.parameters import Parameter
 
-from ..field_keys import claimed
+from ..widgets.field_keys import claimed
 from .base import PLAIN, Field, Surroundings, show
 
 

@@ -14,12 +14,13 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QToolButton,
+    QVBoxLayout,
     QWidget,
 )
 
 from mbframe.parameters import Parameter
 
-from ..arranging import stack
+from ..widgets.arranging import stack
 from .base import PLAIN, Field, Surroundings
 from .numbers import NumberEdit
 
@@ -108,7 +109,10 @@ class GridField(Field):
         self.grid: NumberGrid | None = None
         self._row = QHBoxLayout()
         self._row.setSpacing(2)
-        stack(self, self._row, spacing=3)
+        self._column = QVBoxLayout()
+        self._column.setSpacing(3)
+        self._column.addLayout(self._row)
+        stack(self, self._column)
 
     def editors(self) -> list[QWidget]:
         return list(self.grid.edits) if self.grid is not None else []
@@ -201,7 +205,7 @@ class MatrixField(GridField):
         self._all.setObjectName(f"{parameter.name}_all_entries")
         self._all.setToolTip("Show all entries of the matrix, not only its diagonal")
         self._all.toggled.connect(self._show_all)
-        self.layout().addWidget(self._all)  # below, because a large matrix needs the whole width
+        self._column.addWidget(self._all)  # below, because a large matrix needs the whole width
         self._all.setVisible(rows == columns and parameter.kind == "matrix")
         self._arrange(full=parameter.kind != "matrix")
 
@@ -233,7 +237,7 @@ class MatrixField(GridField):
             return
         if not self._full and not is_diagonal(value):
             self._arrange(full=True)
-        self.grid.set_values(np.ravel(value) if self._full else np.diag(value))
+        self.grid.set_values((np.ravel(value) if self._full else np.diag(value)).tolist())
 
     def _read(self) -> Any:
         numbers = self._numbers()

@@ -7,10 +7,10 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 import mbframe as mb
+from mbframe.analysis.states.describing import description
 
-from ..document import Document
-from ..tasks import AssembleTask, Model
-from .kept_poses import keep
+from ..document.document import Document
+from ..solving.tasks import AssembleTask, Model
 
 NOTHING = 1e-12
 
@@ -39,7 +39,7 @@ class Assembling(QObject):
         try:
             task = AssembleTask(Model.of(self.document.system))
         except mb.ModelError as error:
-            self.document.post_error(error)
+            self.document.messages.post_error(error)
             return
         self._text = self.document.model_text()
         self._job = self.solver.submit(task)
@@ -53,7 +53,7 @@ class Assembling(QObject):
         self._job = None
         if failure is not None:
             named = [one for one in self.document.system if one.name and f"{one}" in failure.message]
-            self.document.post(f"Assemble: {failure.message}", "error", named[0] if named else None)
+            self.document.messages.post(f"Assemble: {failure.message}", "error", named[0] if named else None)
         self.done.emit(None)
 
     def _found(self, assembly: Any) -> None:
@@ -61,25 +61,27 @@ class Assembling(QObject):
             return
         self._job = None
         if self._text != self.document.model_text():  # it was changed meanwhile
-            self.document.post("The model was changed while it was assembled; press Assemble again.", "warning")
+            self.document.messages.post(
+                "The model was changed while it was assembled; press Assemble again.", "warning"
+            )
             self.done.emit(None)
             return
-        if self.document.current_run is not None:
-            self.document.choose_run(None)
+        if self.document.runs.current is not None:
+            self.document.runs.choose(None)
         try:
-            changes = keep(self.document.system, assembly)
+            changes = description(self.document.system, assembly)
             if changes:
                 self.document.set_many(changes, text="Assemble")
         except mb.ModelError as error:
-            self.document.post_error(error)
+            self.document.messages.post_error(error)
             self.done.emit(None)
             return
-        self.document.post(report(assembly, self.document))
+        self.document.messages.post(report(assembly, self.document))
         self.done.emit(assembly)
 
 
 def report(assembly: mb.Assembly, document: Document) -> str:
-    """What moved and by how much, the farthest first, in the units of the document."""
+    """List what moved and by how much, the farthest first, in the units of the document."""
     units = document.units
     moved = [(name, way, turn) for name, (way, turn) in assembly.moved.items() if way > NOTHING or turn > NOTHING]
     if not moved:

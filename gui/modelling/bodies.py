@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 import mbframe as mb
 from mbframe.plane import lowered
+from mbframe.proposals import Scale, rounded
 
-from . import masses
-from .catalogue import Scale, rounded
+from ..base.mesh_units import LARGEST_MESH, MESH_UNITS, mesh_size
 
 Array = NDArray[np.float64]
+
+
+MATERIALS: Final = {"Steel": 7850.0, "Aluminium": 2700.0, "Plastic": 1100.0, "Wood": 600.0}
+"""Density, kg/m^3."""
 
 
 @dataclass(frozen=True)
@@ -61,25 +65,19 @@ SIZES: Final = {
     "disk": ("Diameter", "Diameter of the disk; it is a tenth as thick"),
     "ball": ("Diameter", "Diameter of the ball"),
 }
-"""What is asked about the size of a body, and what that is."""
-MESH_UNITS: Final = {"mm": 1e-3, "m": 1.0, "cm": 1e-2, "inch": 0.0254}
-"""Units of mesh files, in metres."""
-LARGEST_MESH: Final = 20.0
-"""What is larger was hardly drawn in metres."""
-
-
+"""The question about the size of a body, and its explanation."""
 SAME_PLACE: Final = 1e-9
 """Share of their distance from the origin by which two points may differ and still be one."""
 
 
 @dataclass
 class Stock:
-    """What bodies are made of. It is kept from one body to the next.
+    """Material and sizes of new bodies, kept from one body to the next.
 
     Parameters
     ----------
     material
-        One of `masses.MATERIALS`.
+        One of `MATERIALS`.
     sizes
         Width and height of a link, and the largest dimension of other bodies, m, by the preset; those of a link that
         fit the first one are kept.
@@ -95,7 +93,7 @@ class Stock:
     @property
     def density(self) -> float:
         """kg/m^3."""
-        return masses.MATERIALS[self.material]
+        return MATERIALS[self.material]
 
     def take_mesh(self, path: str) -> float:
         """Take a mesh file and a unit that fits its size; returns its largest dimension in that unit."""
@@ -119,7 +117,6 @@ def made(
     Its z is along the normal of the plane that was worked in. `standing` puts it on the point instead of around it.
     """
     length = Scale.of(system).length
-    dimension = system.dimension
     if preset.name == "point mass":
         return mb.PointMass(name, mass=1.0, position=points[0], shapes=[mb.Sphere(radius=0.04 * length)])
     turn = frame(normal)
@@ -135,12 +132,11 @@ def made(
     else:
         shapes = [_shape(preset.name, length, stock)]
         if standing:
-            place = place + 0.5 * _height(shapes[0]) * turn[:, 2]
-    values: dict[str, Any] = masses.parameters(shapes, stock.density, dimension)
-    if dimension == 2:
+            place = place + 0.5 * shapes[0].extent[2] * turn[:, 2]
+    if system.dimension == 2:
         angle = float(np.arctan2(turn[1, 0], turn[0, 0]))
-        return mb.PlanarBody(name, position=lowered(place, 2), angle=angle, shapes=shapes, **values)
-    return mb.RigidBody(name, position=place, rotation=turn, shapes=shapes, **values)
+        return mb.PlanarBody.from_shapes(name, shapes, stock.density, position=lowered(place, 2), angle=angle)
+    return mb.RigidBody.from_shapes(name, shapes, stock.density, position=place, rotation=turn)
 
 
 def flexible_pose(points: list[Array], normal: Array) -> tuple[Array, Array]:
@@ -172,22 +168,6 @@ def _shape(name: str, length: float, stock: Stock) -> mb.Shape:
     if name == "ball":
         return mb.Sphere(radius=0.5 * size if size else rounded(0.1 * length))
     return mb.Mesh(path=stock.path, scale=MESH_UNITS[stock.mesh_unit])
-
-
-def _height(shape: mb.Shape) -> float:
-    """How far a shape reaches along its z, m; a mesh is drawn from its own origin."""
-    if isinstance(shape, mb.Box):
-        return shape.size[2]
-    if isinstance(shape, mb.Cylinder):
-        return shape.length
-    return 2.0 * shape.radius if isinstance(shape, mb.Sphere) else 0.0
-
-
-def mesh_size(path: str) -> float:
-    """The largest dimension of a mesh, in the unit of its file, which no mesh file names."""
-    from mbframe.render.mesh_files import read_surface
-
-    return float(np.ptp(read_surface(path).vertices, axis=0).max())
 
 
 def frame(normal: Array) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 
 import mbframe as mb
 from mbframe.errors import Problem
+from mbframe.parameters import Element
 
 MATERIALS: Final = {
     "Steel": (2.1e11, 8.1e10, 7850.0),
@@ -27,7 +28,7 @@ SECTIONS: Final = ("rectangle", "round", "tube")
 _USES: Final = {"rectangle": ("width", "height"), "round": ("diameter",), "tube": ("diameter", "wall")}
 
 
-class BeamData(mb.Element):
+class BeamData(Element):
     """A straight beam of constant section along the body's x axis, its first node in the origin."""
 
     length = mb.parameter(1.0, unit="m", above=0.0, help="between its ends")
@@ -83,7 +84,7 @@ class BeamData(mb.Element):
         return mb.flexible.craig_bampton(self.component(), interfaces=[0, self.elements], n_modes=self.vibrations)
 
 
-class ComponentData(mb.Element):
+class ComponentData(Element):
     """A component from files: its own `.npz`, or positions of nodes and two matrices of another program."""
 
     vibrations = mb.parameter(4, minimum=0, maximum=200, help="shapes that vibrate while the interfaces are held")

@@ -26,13 +26,13 @@ from PySide6.QtWidgets import (
 
 import mbframe as mb
 
-from .. import theme
-from ..document import Document
+from ..base.words import parameter_label
+from ..document.document import Document
 from ..fields import Surroundings, field_for
 from ..fields.base import sentence
-from ..labels import ProblemLabel
-from ..latest import Latest
-from ..words import parameter_label
+from ..solving.latest import Latest
+from ..widgets import theme
+from ..widgets.labels import ProblemLabel
 from .flexible import BeamData, ComponentData, ModesTask
 
 Array = NDArray[np.float64]
@@ -289,8 +289,9 @@ class FlexibleDialog(QDialog):
         """Add the body: one step to undo."""
         if self.modes is None:
             return
-        beam = isinstance(self.data, BeamData)
-        name = "beam" if beam else Path(next(filter(None, self.data.paths.values()))).stem or "component"
+        name = "beam"
+        if isinstance(self.data, ComponentData):
+            name = Path(next(filter(None, self.data.paths.values()))).stem or "component"
         position, rotation = self.pose
         try:
             body = mb.FlexibleBody(self.document.free_name(name), self.modes, position=position, rotation=rotation)

@@ -8,8 +8,9 @@ from typing import Final
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
-from .. import theme
-from ..icons import set_icon
+from ..widgets import theme
+from ..widgets.icons import set_icon
+from ..widgets.items import clear
 
 CUBE: Final = 120
 """Pixels that the cube of the view takes on the right."""
@@ -43,7 +44,7 @@ class Guide(QFrame):
         self.cross.setAccessibleName("Cancel")
         set_icon(self.cross, "close", "muted")
         self.cross.clicked.connect(self.cancelled.emit)
-        layout = QHBoxLayout(self)
+        layout = self._row = QHBoxLayout(self)
         layout.setContentsMargins(8, 4, 6, 4)
         layout.setSpacing(8)
         self._buttons = QHBoxLayout()
@@ -86,9 +87,7 @@ class Guide(QFrame):
         """Widgets for choices, before the cross; those of before go."""
         if self._buttons.count():
             self._give_focus_back()
-        while (item := self._buttons.takeAt(0)) is not None:
-            item.widget().hide()
-            item.widget().deleteLater()
+        clear(self._buttons)
         for button in buttons:
             self._buttons.addWidget(button)
             button.show()
@@ -113,7 +112,7 @@ class Guide(QFrame):
         room = self._over.width() - 2 * CUBE
         for only_present in (False, True):
             self._write(only_present)
-            self.layout().activate()
+            self._row.activate()
             width = self.sizeHint().width()
             if width <= room:
                 break

@@ -21,6 +21,10 @@ Array = NDArray[np.float64]
 
 UNITS: Final = {"x": "m", "y": "m", "z": "m", "length": "m", "angle": "rad"}
 WIDTH: Final = 80
+WIDEST: Final = 190
+"""Pixels that a calculation may take while it is typed."""
+MARGINS: Final = 22
+"""Pixels of a field beside its text."""
 ABOVE: Final = 34
 """Pixels below it, where the view writes the size of its grid."""
 STARTS: Final = "0123456789.-"
@@ -57,6 +61,7 @@ class Measuring(QFrame):
             edit.setObjectName(f"measuring_{name}")
             edit.setAccessibleName(name)
             edit.setFixedWidth(WIDTH)
+            edit.textChanged.connect(self._widen)
             edit.typed.connect(lambda name=name: self._on_typed(name))
             edit.confirmed.connect(lambda gesture: self.entered.emit() if gesture is None else self.changed.emit())
             edit.escaped.connect(self.cancelled)
@@ -148,7 +153,7 @@ class Measuring(QFrame):
         e1, e2 = plane_axes(self._normal)
         arm = meant - self._start
         across, length, angle = arm @ (e1 + 1j * e2), given.get("length"), given.get("angle")
-        reach, out = abs(across), arm[self._out_of_plane]
+        reach, out = float(abs(across)), arm[self._out_of_plane]
         if length is not None:
             if length < abs(out):
                 raise ValueError(f"A length of {self._shown('length', length)} does not reach that far.")
@@ -218,6 +223,14 @@ class Measuring(QFrame):
         return True
 
     # --- where it is, and keys of the view ---------------------------------------------------------------------------
+
+    def _widen(self) -> None:
+        """Give each number the room of its text: a calculation can be read while it is typed."""
+        for edit in self.edits.values():
+            needed = edit.fontMetrics().horizontalAdvance(edit.text()) + MARGINS
+            edit.setFixedWidth(min(max(WIDTH, needed if edit.text() else 0), WIDEST))
+        if self.isVisible():
+            self._place()
 
     def _place(self) -> None:
         self.adjustSize()

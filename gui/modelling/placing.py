@@ -13,18 +13,19 @@ from PySide6.QtGui import QMouseEvent, QPainter
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
 import mbframe as mb
-from mbframe.joints.driven import Drive
+from mbframe.proposals import Scale
 
-from ..document import Document
+from ..base.mesh_units import MESH_UNITS
+from ..base.names import one_line
+from ..document.document import Document
 from ..fields.numbers import NumberEdit
-from ..names import one_line
-from ..tasks import Model
-from ..view import View
-from ..view_tools import ViewTool, facing, pixels
-from . import bodies, catalogue, masses
+from ..solving.tasks import Model
+from ..view.tools import ViewTool, facing, paint_label, pixels
+from ..view.view import View
+from . import bodies, catalogue
 from .guide import Guide
 from .measuring import Measuring
-from .pointing import FLOOR, Pointed, paint_axis, paint_label, paint_line, paint_snap, pointed, working_normal
+from .pointing import FLOOR, Pointed, paint_axis, paint_line, paint_snap, pointed, working_normal
 from .preview_tasks import PreviewTask
 from .snapping import Snap
 
@@ -46,7 +47,7 @@ BODIES: Final = ("first body", "second body", "body")
 ELEMENTS: Final = ("joint", "first joint", "second joint", "measure")
 """Steps that pick a body, and those that pick another element."""
 TYPED: Final = "typed"
-"""What a point is called whose numbers were typed."""
+"""Label of a point whose numbers were typed."""
 PICKED: Final = {
     "first body": "body_i",
     "second body": "body_j",
@@ -172,16 +173,16 @@ class Placing(ViewTool):
         self.document.animation_owner = None
         self.view.setCursor(Qt.CursorShape.CrossCursor)
         self.view.setFocus()
-        if self.document.current_run is not None:
+        if self.document.runs.current is not None:
             self.view.camera.hold()
-            self.document.choose_run(None)
+            self.document.runs.choose(None)
             self.view.rebuild_now()
 
     def _materials(self) -> QComboBox:
         choice = QComboBox(self.guide)
         choice.setObjectName("material")
         choice.setToolTip("Mass and inertia follow from the shape and this density")
-        for name, density in masses.MATERIALS.items():
+        for name, density in bodies.MATERIALS.items():
             choice.addItem(f"{name}, {density:g} kg/m³", name)
         choice.setCurrentIndex(choice.findData(self.stock.material))
         choice.currentIndexChanged.connect(lambda _: setattr(self.stock, "material", choice.currentData()))
@@ -217,7 +218,7 @@ class Placing(ViewTool):
         choice = QComboBox(self.guide)
         choice.setObjectName("mesh_unit")
         choice.setToolTip("A mesh file has numbers without a unit: choose the one it was drawn in")
-        for unit, metres in bodies.MESH_UNITS.items():
+        for unit, metres in MESH_UNITS.items():
             choice.addItem(f"File in {unit}: {size * metres:.3g} m long", unit)
         choice.setCurrentIndex(choice.findData(self.stock.mesh_unit))
         choice.currentIndexChanged.connect(lambda _: setattr(self.stock, "mesh_unit", choice.currentData()))
@@ -339,14 +340,12 @@ class Placing(ViewTool):
 
     def _wanted(self, element: Any) -> bool:
         """Whether an element is of the kind that is picked: a measure, or a joint."""
-        return isinstance(element, mb.Measure if self.pick == "measure" else mb.Joint) and not isinstance(
-            element, Drive
-        )
+        return getattr(element, "symbol", "") == ("measure" if self.pick == "measure" else "joint")
 
     def _take_body(self, element: Any) -> None:
         body = self._body_of(element)
         other = self.picked.get("body_i")
-        if body is other:
+        if other is not None and body is other:
             self._complain(f"{body.name} is the first body already; click another one.")
         elif self.pick == "body" and body is self.system.ground:
             self._complain("The ground does not move; click a body.")
@@ -422,9 +421,10 @@ class Placing(ViewTool):
                 choices.sort(key=lambda choice: choice[0] != same[0])
             else:
                 choices.insert(0, (snap.label, snap.axis))
-        ends = [self.picked.get("at_i"), self.picked.get("at_j")]
-        if all(end is not None for end in ends) and np.linalg.norm(ends[1] - ends[0]) > 0.0:
-            choices.insert(0, ("between the points", (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])))
+        if {"at_i", "at_j"} <= self.picked.keys():
+            between = self.picked["at_j"] - self.picked["at_i"]
+            if np.any(between):
+                choices.insert(0, ("between the points", between / np.linalg.norm(between)))
         if not planar:
             choices.append(("towards the viewer", towards))
         return choices
@@ -463,13 +463,13 @@ class Placing(ViewTool):
         kind = self.kind
         if kind is None:
             return
-        scale = catalogue.Scale.of(self.system)
+        scale = Scale.of(self.system)
         try:
-            references, values = catalogue.called(kind, self.picked, scale, self.system.dimension, self.axis)
+            references, values = catalogue.called(kind, self.picked, scale, self.axis)
             element = kind.cls(self.document.free_name(kind.label.lower()), *references, **values)
             self._add(element)
         except mb.ModelError as error:
-            self.document.post_error(error)
+            self.document.messages.post_error(error)
             self.guide.set_fact(str(error).splitlines()[0])
             self._step = len(kind.picks)
 
@@ -489,9 +489,11 @@ class Placing(ViewTool):
             )
             self._add(made)
             if preset.name == "mesh":
-                self.document.post(f"{name}: the numbers of {self.stock.path} are taken as {self.stock.mesh_unit}.")
+                self.document.messages.post(
+                    f"{name}: the numbers of {self.stock.path} are taken as {self.stock.mesh_unit}."
+                )
         except (mb.MbframeError, OSError) as error:
-            self.document.post(f"The body cannot be made: {error}", "error")
+            self.document.messages.post(f"The body cannot be made: {error}", "error")
             self.points, self._step = [], 0
             self._tell()
 
@@ -578,8 +580,8 @@ class Placing(ViewTool):
         if axis is None:
             axis = np.array([1.0, 0.0, 0.0]) if self.system.dimension == 2 else facing(self.view)
         try:
-            scale = catalogue.Scale.of(self.system)
-            references, values = catalogue.called(self.kind, picked, scale, self.system.dimension, axis)
+            scale = Scale.of(self.system)
+            references, values = catalogue.called(self.kind, picked, scale, axis)
             task = PreviewTask(Model.of(self.system), self.kind.cls, tuple(r.name for r in references), values)
         except (mb.ModelError, KeyError):
             return
@@ -598,7 +600,7 @@ class Placing(ViewTool):
     def paint(self, painter: QPainter) -> None:
         if not self.active or self.view.scene is None:
             return
-        length = 0.25 * catalogue.Scale.of(self.system).length
+        length = 0.25 * Scale.of(self.system).length
         snap = self._pointed.snap if self._pointed is not None else None
         if self.pick == "axis" and self.axis is not None:
             ends = [self.picked.get(key) for key in ("at", "at_j", "at_i")]

@@ -1,4 +1,4 @@
-"""Where the mouse points while something is placed: the snapped point, the body under it, and the plane worked in."""
+"""Pointing while something is placed: the snapped point, the body under the mouse, and the plane worked in."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPen
 
 import mbframe as mb
 
-from .. import theme
-from ..view import View
-from ..view_tools import facing, on_plane, pixels
-from .snapping import Snap, candidates, grid_step, nearest_node, on_grid
+from ..view.tools import facing, on_plane, paint_label, pixels
+from ..view.view import View
+from ..widgets import theme
+from .snapping import Snap, candidates, grid_step, nearest_attachment, on_grid
 
 if TYPE_CHECKING:
     from mbframe.render.surroundings import Floor
@@ -27,12 +27,12 @@ REACH: Final = 13.0
 
 
 FLOOR: Final = "floor"
-"""What a point of the floor is called; bodies stand on it."""
+"""Label of a point of the floor; bodies stand on it."""
 
 
 @dataclass(frozen=True)
 class Pointed:
-    """What the mouse points at: an element (None beside all), and a point with what it is."""
+    """Target of the mouse: an element (None beside all), and a point with its meaning."""
 
     element: Any
     snap: Snap | None
@@ -67,7 +67,7 @@ def working_normal(view: View, system: mb.System) -> Array:
 def pointed(
     view: View, system: mb.System, place: QPointF, bodies: list[mb.Body] | None = None, through: Array | None = None
 ) -> Pointed:
-    """What is under a pixel; points are those of some bodies, or of all.
+    """Find what is under a pixel; points are those of some bodies, or of all.
 
     The nearest point within reach wins; else the surface of a body; else a point of the working plane through
     `through` (by default the origin), on a grid.
@@ -79,8 +79,8 @@ def pointed(
         return Pointed(element, near)
     if found is not None and isinstance(element, mb.Body) and (bodies is None or element in bodies):
         point = np.array(found.point)
-        if isinstance(element, mb.FlexibleBody):  # joints attach at its nodes
-            return Pointed(element, nearest_node(element, point))
+        if (held := nearest_attachment(element, point)) is not None:
+            return Pointed(element, held)
         if system.dimension == 2:
             point[2] = 0.0
         return Pointed(element, Snap(point, "surface", element.name))
@@ -88,12 +88,11 @@ def pointed(
     floor = floor_seen(view, system)
     if through is None:
         through = np.zeros(3) if floor is None else np.asarray(floor.point, float)
-    point = on_plane(view, place, through, normal)
-    pose = view.camera.pose
-    if point is None or pose is None:
+    on_floor, pose = on_plane(view, place, through, normal), view.camera.pose
+    if on_floor is None or pose is None:
         return Pointed(element, None)
     step = grid_step(pose.metres_per_pixel(view.height()))
-    return Pointed(element, Snap(on_grid(point, normal, step), "grid" if floor is None else FLOOR, None))
+    return Pointed(element, Snap(on_grid(on_floor, normal, step), "grid" if floor is None else FLOOR, None))
 
 
 def nearest(view: View, place: QPointF, snaps: list[Snap], under: Any = None) -> Snap | None:
@@ -137,23 +136,6 @@ def paint_snap(view: View, painter: QPainter, snap: Snap) -> None:
         painter.drawLine(spot - QPointF(0.0, 4.0), spot + QPointF(0.0, 4.0))
     text = snap.label if snap.body is None else f"{snap.label} · {snap.body}"
     paint_label(painter, spot + QPointF(14.0, -10.0), text)
-
-
-def paint_label(painter: QPainter, place: QPointF, text: str) -> None:
-    """Text on a soft background, to the right of a place."""
-    look = theme.current()
-    metrics = QFontMetricsF(painter.font())
-    box = metrics.boundingRect(text).adjusted(-5.0, -2.0, 5.0, 2.0)
-    right = painter.window().right()
-    box.moveLeft(min(place.x(), right - box.width() - 4.0))
-    box.moveBottom(place.y() + 4.0)
-    back = look.color("surface")
-    back.setAlpha(215)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(back)
-    painter.drawRoundedRect(box, 4.0, 4.0)
-    painter.setPen(look.color("text"))
-    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
 
 def paint_line(

@@ -1,4 +1,4 @@
-"""What the solver process says about an element before it is added."""
+"""Answers of the solver process about an element that is not added yet."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import mbframe as mb
 
-from ..tasks import Model
+from ..solving.tasks import Model
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,15 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPen
 
 import mbframe as mb
+from mbframe.analysis.states.describing import described_state, description
 from mbframe.plane import lowered
 
-from .. import theme
-from ..document import Document
-from ..tasks import Model
-from ..view import View
-from ..view_tools import ViewTool, facing, on_plane, pixels
+from ..document.document import Document
+from ..solving.tasks import Model
+from ..view.tools import ViewTool, facing, on_plane, pixels
+from ..view.view import View
+from ..widgets import theme
 from .guide import Guide
-from .kept_poses import counted_from_here, described, keep
 from .pull_tasks import PullTask
 
 Array = NDArray[np.float64]
@@ -78,9 +78,9 @@ class Pull(ViewTool):
     def _show_described(self) -> None:
         """A run that is looked at is left: what is pulled is the model as it is described."""
         self.document.animation_owner = None
-        if self.document.current_run is not None:
+        if self.document.runs.current is not None:
             self.view.camera.hold()
-            self.document.choose_run(None)
+            self.document.runs.choose(None)
             self.view.rebuild_now()
 
     @property
@@ -119,11 +119,11 @@ class Pull(ViewTool):
         try:
             self._model = Model.of(self.document.system)
         except mb.ModelError as error:
-            self.document.post_error(error)
+            self.document.messages.post_error(error)
             return
         self.document.select(body)
         self.body = body.name
-        self.reached = described(self.document.system)
+        self.reached = described_state(self.document.system)
         self._gesture, self._serial = uuid.uuid4().hex, 0
         planar = self.document.system.dimension == 2
         motion = self.reached.motions[body.name]
@@ -187,7 +187,7 @@ class Pull(ViewTool):
             return
         self._job = None
         if failure is not None:
-            self.document.post(f"The mechanism cannot be pulled: {failure.message}", "error")
+            self.document.messages.post(f"The mechanism cannot be pulled: {failure.message}", "error")
         self.cancel()
 
     def _keep(self) -> None:
@@ -197,19 +197,19 @@ class Pull(ViewTool):
         if name is None or state is None:
             return
         try:
-            changes = keep(self.document.system, state)
+            changes = description(self.document.system, state)
             if not changes:
                 self._return()
                 return
             self.document.set_many(changes, text=f"Pull {name}")
         except mb.ModelError as error:
             self._return()
-            self.document.post_error(error)
+            self.document.messages.post_error(error)
             return
-        bodies = [element.name for element, _ in changes if isinstance(element, mb.Body)]
-        if (counted := counted_from_here(self.document.system, bodies)) and len(changes):
+        moved = [element for element, _ in changes if isinstance(element, mb.Body)]
+        if counted := _counted_from_here(self.document.system, moved):
             listed = ", ".join(counted[:3]) + (", …" if len(counted) > 3 else "")
-            self.document.post(f"{listed}: angles and displacements count from the new position now.", "info")
+            self.document.messages.post(f"{listed}: angles and displacements count from the new position now.", "info")
 
     def cancel(self) -> None:
         """Back to where the pull began; a second time it is switched off."""
@@ -220,7 +220,7 @@ class Pull(ViewTool):
             self.set_on(False)
 
     def _return(self) -> None:
-        self.document.show(described(self.document.system))
+        self.document.show(described_state(self.document.system))
 
     def _end(self) -> None:
         self.body, self._target = None, None
@@ -253,6 +253,15 @@ class Pull(ViewTool):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(accent, 2.0))
         painter.drawEllipse(target, 6.0, 6.0)
+
+
+def _counted_from_here(system: mb.System, moved: list[mb.Body]) -> list[str]:
+    """Elements on moved bodies whose angle or displacement counts from the described configuration."""
+    return [
+        element.name
+        for element in system.forces
+        if element.counts_from_description and (element.body_i in moved or element.body_j in moved)
+    ]
 
 
 def _body_of(element: Any, system: mb.System) -> mb.Body | None:

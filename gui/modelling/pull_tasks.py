@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import mbframe as mb
 
-from ..tasks import Model
+from ..solving.tasks import Model
 
 _kept: dict[str, tuple[int, mb.Puller]] = {}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -12,13 +11,10 @@ from numpy.typing import NDArray
 
 import mbframe as mb
 from mbframe.plane import lifted
+from mbframe.shapes import END
 
 Array = NDArray[np.float64]
 
-END: Final = "end"
-"""What the middle of an end of a slender shape is called: where links are joined."""
-SLENDER: Final = 3.0
-"""Length of a link over its width, at least."""
 MOST_NODES: Final = 300
 """Of a flexible body that are offered one by one; the surface leads to the others."""
 
@@ -67,38 +63,25 @@ def _all(system: mb.System, bodies: list[mb.Body]) -> Iterator[Snap]:
         if body is system.ground:
             yield Snap(np.zeros(3), "origin", body.name)
             continue
-        if isinstance(body, mb.FlexibleBody):
-            yield from _nodes(body)
+        if places := body.attachments():
+            yield from (Snap(place, name, body.name) for name, place in places[:MOST_NODES])
             continue
         center = lifted(getattr(body, "center_of_mass", np.zeros(3)))
         yield Snap(motion.position + motion.rotation @ center, "centre of mass", body.name)
         yield Snap(motion.position, "origin of the body", body.name)
         for shape in body.shapes:
-            for local, label, axis in features(shape):
+            for local, label, axis in shape.features():
                 direction = None if axis is None else motion.rotation @ axis
                 yield Snap(motion.position + motion.rotation @ local, label, body.name, direction)
 
 
-def _nodes(body: mb.FlexibleBody) -> Iterator[Snap]:
-    """Where joints can attach to a flexible body: its nodes and interface points, ends and interfaces first."""
-    part, places = body.modes.component, _places(body)
-    count = len(part.nodes)
-    for number in (*body.modes.interfaces, *range(count, len(places)), *range(min(count, MOST_NODES))):
-        label = f"node {number}" if number < count else part.interface_points[number - count].name or f"point {number}"
-        yield Snap(places[number], label, body.name)
-
-
-def _places(body: mb.FlexibleBody) -> Array:
-    """Global positions of nodes and interface points as described."""
-    motion = body.motion
-    return motion.position + body.deformed_in_axes(motion.modal_coordinates) @ motion.rotation.T
-
-
-def nearest_node(body: mb.FlexibleBody, point: Array) -> Snap:
-    """The node or interface point of a flexible body that is nearest to a global point."""
-    places = _places(body)
-    number = int(np.argmin(np.linalg.norm(places - point, axis=1)))
-    return Snap(places[number], f"node {number}", body.name)
+def nearest_attachment(body: mb.Body, point: Array) -> Snap | None:
+    """The point at which a body can be held that is nearest to a global point; None if it can be held anywhere."""
+    places = body.attachments()
+    if not places:
+        return None
+    name, place = min(places, key=lambda one: float(np.linalg.norm(one[1] - point)))
+    return Snap(place, name, body.name)
 
 
 def _of_connection(element: Any, names: set[str]) -> Iterator[Snap]:
@@ -115,48 +98,6 @@ def _of_connection(element: Any, names: set[str]) -> Iterator[Snap]:
             body = getattr(element, owner, None)
             if body is not None and body.name in names:
                 yield Snap(lifted(point), f"point of {element.name}", body.name, direction)
-
-
-def features(shape: mb.Shape) -> Iterator[tuple[Array, str, Array | None]]:
-    """Points of a shape in body axes: where, what, and the direction of a face or an axis."""
-    turn, place = np.array(shape.rotation, float), np.array(shape.position, float)
-
-    def on(x: float, y: float, z: float, label: str, axis: Any = None) -> tuple[Array, str, Array | None]:
-        direction = None if axis is None else turn @ np.asarray(axis, float)
-        return place + turn @ np.array([x, y, z]), label, direction
-
-    if isinstance(shape, mb.Box):
-        a, b, c = (0.5 * s for s in shape.size)
-        yield on(0.0, 0.0, 0.0, "centre")
-        for k, half in enumerate((a, b, c)):
-            for sign in (-1.0, 1.0):
-                normal = np.zeros(3)
-                normal[k] = sign
-                others = max(shape.size[m] for m in range(3) if m != k)
-                label = END if shape.size[k] >= SLENDER * others else "centre of a face"
-                yield on(*(half * normal), label, normal)
-        for x, y, z in product((-a, a), (-b, b), (-c, c)):
-            yield on(x, y, z, "corner")
-        for x, y in product((-1.0, 1.0), (-1.0, 1.0)):
-            yield on(x * a, y * b, 0.0, "middle of an edge")
-            yield on(x * a, 0.0, y * c, "middle of an edge")
-            yield on(0.0, x * b, y * c, "middle of an edge")
-    elif isinstance(shape, mb.Cylinder):
-        half = 0.5 * shape.length
-        yield on(0.0, 0.0, 0.0, "centre", (0.0, 0.0, 1.0))
-        for sign in (-1.0, 1.0):
-            label = END if shape.length >= 2.0 * SLENDER * shape.radius else "centre of the end"
-            yield on(0.0, 0.0, sign * half, label, (0.0, 0.0, sign))
-        for x, y in ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)):
-            yield on(shape.radius * x, shape.radius * y, 0.0, "point of the rim", (x, y, 0.0))
-    elif isinstance(shape, mb.Cone):
-        yield on(0.0, 0.0, 0.0, "centre of the base", (0.0, 0.0, 1.0))
-        yield on(0.0, 0.0, shape.length, "tip", (0.0, 0.0, 1.0))
-    elif isinstance(shape, mb.Arrow):
-        yield on(0.0, 0.0, 0.0, "tail", (0.0, 0.0, 1.0))
-        yield on(0.0, 0.0, shape.length, "tip", (0.0, 0.0, 1.0))
-    else:
-        yield on(0.0, 0.0, 0.0, "centre")
 
 
 def grid_step(metres_per_pixel: float, pixels: float = 12.0) -> float:

@@ -12,15 +12,16 @@ from PySide6.QtGui import QColor, QCursor
 from PySide6.QtWidgets import QApplication, QColorDialog, QFileDialog, QMenu, QMessageBox, QToolButton, QWidget
 
 import mbframe as mb
+from mbframe.proposals import rounded
 
-from ..actions import Actions
-from ..document import Document
-from ..icons import icon, set_icon
-from ..names import unformatted
-from ..view import View
+from ..base.names import unformatted
+from ..document.document import Document
+from ..view.view import View
+from ..widgets.actions import Actions
+from ..widgets.icons import icon, set_icon
 from .assembling import Assembling
 from .bodies import Preset, flexible_pose
-from .catalogue import Kind, kinds, rounded
+from .catalogue import Kind, kinds
 from .guide import Guide
 from .placing import Placing
 from .pull import Pull
@@ -81,13 +82,13 @@ class Modelling(QObject):
         try:
             self.placing.begin_body(preset, path)
         except (mb.MbframeError, OSError) as error:
-            self.document.post(f"The mesh cannot be read: {error}", "error")
+            self.document.messages.post(f"The mesh cannot be read: {error}", "error")
 
     def _can_point(self) -> bool:
         """Whether there is a picture to point at; one that is being prepared, just after the start, is waited for."""
         self.view.prepare()
         if self.view.canvas is None:
-            self.document.post(self.view.message, "error")
+            self.document.messages.post(self.view.message, "error")
         return self.view.canvas is not None
 
     def _describe_flexible(self, preset: Preset, place: tuple[list[Any], Any]) -> None:
@@ -99,7 +100,7 @@ class Modelling(QObject):
         try:
             pose = flexible_pose(points, normal)
         except mb.ModelError as error:
-            self.document.post_error(error)
+            self.document.messages.post_error(error)
             return
         data: BeamData | ComponentData = ComponentData("component")
         if preset.name == "flexible beam":
@@ -220,7 +221,9 @@ class Modelling(QObject):
         if not isinstance(chosen, mb.Body):
             return
         if not chosen.shapes:
-            self.document.post(f"{chosen.name} has no shape to paint; add one in the inspector.", "warning", chosen)
+            self.document.messages.post(
+                f"{chosen.name} has no shape to paint; add one in the inspector.", "warning", chosen
+            )
             return
         color = QColorDialog.getColor(QColor("#3f7fbf"), self.view.window(), f"Colour of {chosen.name}")
         if color.isValid():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -25,6 +25,7 @@ class Body(Element):
     """Base class of bodies. `position` and `velocity` are those of the origin; `rotation` takes local to global axes.
 
     A subclass gives `mass_properties()`; a rigid body of another kind (a shape with a density, say) needs nothing else.
+    `formulation` chooses its coordinates; without one it is the default of the analysis.
     """
 
     position = parameter((0.0, 0.0, 0.0), kind="point", unit="m", help="origin, global")
@@ -33,10 +34,15 @@ class Body(Element):
     angular_velocity = parameter((0.0, 0.0, 0.0), kind="free vector", unit="rad/s", help="global")
     shapes = parameter((), kind="shapes", help="how the body looks, in body axes")
 
+    symbol: ClassVar[str] = "body"  # as what lists show it
     dimension: ClassVar[int] = 3  # of the systems it belongs to
     formulation: Formulation | None = None
 
-    def _dimension(self, values: Mapping[str, Any]) -> int:
+    def __init__(self, name: str, *, formulation: Formulation | None = None, **values: Any) -> None:
+        self.formulation = formulation
+        super().__init__(name, **values)
+
+    def dimension_with(self, values: Mapping[str, Any]) -> int:
         return self.dimension
 
     @property
@@ -54,6 +60,24 @@ class Body(Element):
     def mass_properties(self) -> tuple[float, Array, Array]:
         """Mass, centre of mass (3,) and inertia about it (3 x 3), in body axes."""
         raise NotImplementedError(f"{type(self).__name__} does not define mass_properties()")
+
+    @property
+    def extent(self) -> float:
+        """Its largest dimension, of its shapes, m."""
+        return max((max(shape.extent) for shape in self.shapes), default=0.0)
+
+    @property
+    def radii(self) -> list[float]:
+        """Radii of its round shapes, m."""
+        return [0.5 * x for x, y, _ in (shape.extent for shape in self.shapes if hasattr(shape, "radius")) if x == y]
+
+    def attachments(self) -> list[tuple[str, Array]]:
+        """Names and global positions, as described, of the only points where it can be held; none if it is rigid."""
+        return []
+
+    def facts(self) -> list[tuple[str, Sequence[float], str]]:
+        """Numbers that follow from the parameters and help to judge them: label, values, unit."""
+        return [("Speed", [float(np.linalg.norm(self.velocity))], "m/s")]
 
     def localized(self, at: Array, axes: Array) -> tuple[Array, Array]:
         """A global point and axes (columns) of the described configuration in the axes of the undeformed body."""
@@ -75,6 +99,14 @@ class Body(Element):
 
 class Ground(Body):
     """The fixed frame. Every system has one: `system.ground`."""
+
+    symbol = "ground"
+
+    def __init__(self, name: str, **values: Any) -> None:
+        Element.__init__(self, name, **values)  # it has no coordinates to choose
+
+    def facts(self) -> list[tuple[str, Sequence[float], str]]:
+        return []
 
     def check(self) -> Iterator[Problem]:
         for field, p in self.parameters().items():

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ModelError, Problem
-from ..parameters import parameter
-from ..state import Motion
+from ..parameters import Element, parameter
+from ..state import SHAPES, Motion
 from .base import Body
 from .formulations import FloatingFrame, Formulation
 from .formulations.stiffened_frame import StiffenedFrame
@@ -87,7 +87,7 @@ class FlexibleBody(Body):
     geometric_stiffening = parameter(False, help="whether bending shortens the body, so that tension resists it")
 
     def __init__(self, name: str, modes: Modes, **values: Any) -> None:
-        super().__init__(name, modes=modes, **values)
+        Element.__init__(self, name, modes=modes, **values)  # its coordinates are not to be chosen
 
     def check(self) -> Iterator[Problem]:
         count = self.shapes_in_frame.count
@@ -128,11 +128,11 @@ class FlexibleBody(Body):
 
     @property
     def axes(self) -> str:
-        """Which axes its poses are of, in words; see `Motion`."""
+        """Which axes its poses are of, and which shapes its modal coordinates; see `Motion`."""
         reference = self.shapes_in_frame.reference
-        if self.geometric_stiffening:
-            return "mean axes with geometric stiffening"
-        return "mean axes" if reference == "mean" else f"node {reference}"
+        words = "mean axes" if reference == "mean" else f"node {reference}"
+        stiffened = " with geometric stiffening" if self.geometric_stiffening else ""
+        return f"{words}{stiffened}{SHAPES}{self.modes.fingerprint}"
 
     @property
     def damped(self) -> bool:
@@ -145,6 +145,18 @@ class FlexibleBody(Body):
         if name not in kept or kept[name][0] != key:
             kept[name] = (key, make())
         return kept[name][1]
+
+    @property
+    def extent(self) -> float:
+        return max(super().extent, float(self.modes.component.extent))
+
+    def attachments(self) -> list[tuple[str, Array]]:
+        """Its interfaces first, then all nodes and interface points."""
+        part, motion = self.modes.component, self.motion
+        places = motion.position + self.deformed_in_axes(motion.modal_coordinates) @ motion.rotation.T
+        names = [f"node {k}" for k in range(len(part.nodes))]
+        names += [point.name or f"point {len(part.nodes) + k}" for k, point in enumerate(part.interface_points)]
+        return [(names[k], places[k]) for k in dict.fromkeys((*self.modes.interfaces, *range(len(places))))]
 
     def mass_properties(self) -> tuple[float, Array, Array]:
         """Of the undeformed body."""

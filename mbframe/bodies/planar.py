@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..errors import Problem
 from ..parameters import parameter
 from ..plane import about_normal, lifted, rotation_by
+from ..shapes import Shape, solid_of
 from ..state import Motion
 from .base import Body, Ground
 from .formulations import Formulation, PlanarAngle
@@ -62,10 +63,6 @@ class PlanarBody(InPlane, Body):
     inertia = parameter(kind="numbers", unit="kg m^2", above=0.0, help="Izz about the centre of mass, or Ixx, Iyy, Izz")
     center_of_mass = parameter((0.0, 0.0), kind="vector", unit="m", help="in body axes")
 
-    def __init__(self, name: str, *, formulation: Formulation | None = None, **values: Any) -> None:
-        self.formulation = formulation
-        super().__init__(name, **values)
-
     def check(self) -> Iterator[Problem]:
         if self.formulation is not None and self.formulation.dimension != 2:
             message = f"found {self.formulation!r}; allowed are PlanarAngle, PlanarEulerParameters and PlanarNatural"
@@ -90,6 +87,12 @@ class PlanarBody(InPlane, Body):
         one = np.ndim(self.inertia) == 0
         principal = self.inertia * np.array([0.5, 0.5, 1.0]) if one else self.inertia
         return self.mass, lifted(self.center_of_mass), np.diag(principal)
+
+    @classmethod
+    def from_shapes(cls, name: str, shapes: Sequence[Shape], density: float, **values: Any) -> Self:
+        """A body of homogeneous shapes (m, in body axes) of a density (kg/m^3): they give mass, centre and Izz."""
+        mass, center, inertia = solid_of(shapes, density)
+        return cls(name, mass=mass, inertia=inertia[2, 2], center_of_mass=center[:2], shapes=shapes, **values)
 
     @classmethod
     def example(cls) -> PlanarBody:

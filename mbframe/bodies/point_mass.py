@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Problem
-from ..parameters import parameter
+from ..parameters import Element, parameter
 from .base import Body
 from .formulations import Formulation, Translation
 
@@ -23,6 +24,9 @@ class PointMass(Body):
     """
 
     mass = parameter(kind="number", unit="kg", above=0.0, help="mass")
+
+    def __init__(self, name: str, **values: Any) -> None:
+        Element.__init__(self, name, **values)  # its coordinates are not to be chosen
 
     def check(self) -> Iterator[Problem]:
         if np.any(self.angular_velocity != 0.0):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..parameters import parameter
+from ..shapes import Shape, solid_of
 from .base import Body
-from .formulations import Formulation
 
 Array = NDArray[np.float64]
 
@@ -26,12 +27,17 @@ class RigidBody(Body):
     inertia = parameter(kind="inertia", unit="kg m^2", help="about the centre of mass, in body axes")
     center_of_mass = parameter((0.0, 0.0, 0.0), kind="vector", unit="m", help="in body axes")
 
-    def __init__(self, name: str, *, formulation: Formulation | None = None, **values: Any) -> None:
-        self.formulation = formulation
-        super().__init__(name, **values)
-
     def mass_properties(self) -> tuple[float, Array, Array]:
         return self.mass, self.center_of_mass, self.inertia
+
+    @classmethod
+    def from_shapes(cls, name: str, shapes: Sequence[Shape], density: float, **values: Any) -> Self:
+        """A body of homogeneous shapes (m, in body axes) of a density (kg/m^3): they give mass, centre and inertia."""
+        mass, center, inertia = solid_of(shapes, density)
+        return cls(name, mass=mass, inertia=inertia, center_of_mass=center, shapes=shapes, **values)
+
+    def facts(self) -> list[tuple[str, Sequence[float], str]]:
+        return [("Principal moments", np.linalg.eigvalsh(self.inertia).tolist(), "kg m^2"), *super().facts()]
 
     @classmethod
     def example(cls) -> RigidBody:

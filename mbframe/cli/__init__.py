@@ -10,11 +10,12 @@ import io
 import os
 import signal
 import sys
-from contextlib import suppress
-from typing import NoReturn
+from contextlib import nullcontext, suppress
+from typing import NoReturn, TextIO
 
 from ..errors import MbframeError
 from .outcome import FAILED, INTERRUPTED, MISSING, OK, WRONG, Interrupted, NotAvailableError, UsageError, report
+from .stopping import ends_in_compiler
 
 _CODES = f"""\
 exit codes:
@@ -31,8 +32,11 @@ def main(arguments: list[str] | None = None) -> int:
 
     Without arguments they are those of the process, which has nothing left to do then: Ctrl-C is no longer heard.
     """
+    given = sys.argv[1:] if arguments is None else arguments
+    as_json = "--json" in given  # also where the arguments cannot be read
     try:
-        return _answered(sys.argv[1:] if arguments is None else arguments)
+        with ends_in_compiler(as_json) if arguments is None else nullcontext():
+            return _answered(given, as_json)
     except KeyboardInterrupt:  # behind the last word
         return INTERRUPTED
     finally:
@@ -40,21 +44,22 @@ def main(arguments: list[str] | None = None) -> int:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _answered(given: list[str]) -> int:
+def _answered(given: list[str], as_json: bool) -> int:
     """Run a command and print what it says to the end; returns the exit code."""
-    as_json = "--json" in given  # also where the arguments cannot be read
     _prepare_output()
     try:
         code = _run(given, as_json)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # whoever read our output has seen enough
-        _drop_output()
+        _drop_output(sys.stdout)
         return OK
     except OSError as error:  # the disk to which our output goes is full
-        _drop_output()
-        with suppress(OSError):
+        _drop_output(sys.stdout)
+        try:
             print(f"mbframe: the output could not be written: {error.strerror or error}", file=sys.stderr, flush=True)
+        except OSError:
+            _drop_output(sys.stderr)
         return FAILED
 
 
@@ -82,10 +87,10 @@ def _prepare_output() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _drop_output() -> None:
+def _drop_output(stream: TextIO) -> None:
     """What is still to be printed goes nowhere: the interpreter would try once more at its end."""
     with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class _Parser(argparse.ArgumentParser):

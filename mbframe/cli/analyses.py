@@ -1,4 +1,4 @@
-"""`mbframe check` and `eig`: what can be said about a model."""
+"""`mbframe check`, `eig` and `explain`: what can be said about a model."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections import Counter
 from typing import Any
 
 from ..errors import ModelError, Problem
+from ..files.reader import STRATEGY_SETTINGS
 from ..system import System
 from .models import add_method_options, add_model_argument, model
 from .outcome import OK, NotAvailableError, add_output_options, tell
 
 
 def add_commands(commands: Any) -> None:
-    """check, eig."""
+    """check, eig, explain."""
     check_parser = commands.add_parser(
         "check",
         help="validate a model; print its freedoms, redundant constraints and warnings",
@@ -24,7 +25,14 @@ def add_commands(commands: Any) -> None:
         help="eigenvalues and stability of a model where it is described",
         description="Linearize a model about the state in which it is described, and print its roots.",
     )
-    for parser, command in ((check_parser, check), (eig_parser, eig)):
+    explain_parser = commands.add_parser(
+        "explain",
+        help="print which compiled stages a model is made of, and where their sources are",
+        description="List the stages that a simulation calls, in that order, with their rows, origin and sources.",
+    )
+    explain_parser.add_argument("--dt", type=float, metavar="S", help="step, as for run")
+    add_method_options(explain_parser, *(name for name in STRATEGY_SETTINGS if name != "formulation"))
+    for parser, command in ((check_parser, check), (eig_parser, eig), (explain_parser, explain)):
         add_model_argument(parser)
         add_method_options(parser, "formulation")
         add_output_options(parser)
@@ -43,7 +51,7 @@ def engine(name: str) -> Any:
 
 def check(options: Namespace) -> int:
     """Validate a model and print what follows from its description."""
-    from ..analysis.freedom import degrees_of_freedom
+    from ..analysis.mobility.freedom import degrees_of_freedom
     from ..equations import Equations
     from ..solvers.starting import assembled
 
@@ -100,4 +108,15 @@ def eig(options: Namespace) -> int:
         "modes": modes,
     }
     tell(options, data, str(found))
+    return OK
+
+
+def explain(options: Namespace) -> int:
+    """Print the stages that a simulation of a model calls."""
+    from ..solvers.explain import explain as stages_of
+
+    system, settings = model(options)
+    known = {key: settings[key] for key in ("t_end", "dt", *STRATEGY_SETTINGS) if key in settings}
+    stages = stages_of(system, **known)
+    tell(options, {"model": system.name, "stages": [vars(stage) for stage in stages]}, *map(str, stages))
     return OK

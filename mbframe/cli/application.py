@@ -1,4 +1,4 @@
-"""`mbframe gui` and `warmup`: around the application and the compiler."""
+"""`mbframe gui`, `warmup` and `schema`: around the application, the compiler and editors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENTRY_POINTS: Final = "mbframe.applications"
 
 
 def add_commands(commands: Any) -> None:
-    """gui, warmup."""
+    """gui, warmup, schema."""
     parser = commands.add_parser(
         "gui", help="open the desktop application", description="Open the desktop application, with models if given."
     )
@@ -26,6 +26,10 @@ def add_commands(commands: Any) -> None:
     )
     add_output_options(parser)
     parser.set_defaults(command=warm_up)
+    about = "The JSON Schema of model files, with which editors complete and check them."
+    parser = commands.add_parser("schema", help="print the JSON Schema of model files", description=about)
+    parser.add_argument("--output", metavar="FILE", help="write it to a file instead")
+    parser.set_defaults(command=schema)
 
 
 def gui(options: Namespace) -> int:
@@ -48,4 +52,18 @@ def warm_up(options: Namespace) -> int:
             print(f"{time.perf_counter() - began:6.1f} s  {part}", flush=True)
     if options.json:
         tell(options, {"compiled": done, "wall_time": time.perf_counter() - began})
+    return OK
+
+
+def schema(options: Namespace) -> int:
+    """Print or write the schema of model files."""
+    from ..disk.atomic import write_text
+    from ..files.json_text import dumps
+    from ..files.schema import schema as described
+
+    text = dumps(described())
+    if options.output is None:
+        print(text, end="")
+    else:
+        write_text(options.output, text)
     return OK

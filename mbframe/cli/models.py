@@ -6,6 +6,7 @@ import ast
 import difflib
 import sys
 from argparse import ArgumentParser, Namespace
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,8 @@ from ..files.catalogue import Catalogue
 from ..files.model import read, settings_from, system_from
 from ..files.reader import STRATEGY_SETTINGS, Reader
 from ..files.robots import import_urdf
+from ..plug_ins import import_classes, import_offered
+from ..registry import built_in, name_of, registered, strategy_base
 from ..system import System
 
 EXAMPLE_DURATION: Final = 5.0
@@ -23,9 +26,21 @@ LONGEST_TEXT: Final = 1000  # of a method on the command line
 
 
 def add_model_argument(parser: ArgumentParser) -> None:
-    """MODEL."""
+    """MODEL, and what gives the classes that it needs."""
     parser.add_argument(
         "model", metavar="MODEL", help="a model (.json) or robot (.urdf) file, or the name of an example"
+    )
+    add_classes_option(parser)
+
+
+def add_classes_option(parser: ArgumentParser) -> None:
+    """--classes, which may be given several times."""
+    parser.add_argument(
+        "--classes",
+        metavar="FILE_OR_MODULE",
+        action="append",
+        default=[],
+        help="your own classes: a Python file or an importable module, which is run; may be repeated",
     )
 
 
@@ -49,8 +64,16 @@ _EXAMPLES: Final = {
 }
 
 
+def import_given(options: Namespace) -> None:
+    """Make the classes of `--classes` known. What their modules print is no part of a command's answer."""
+    with redirect_stdout(sys.stderr):
+        for source in options.classes:
+            import_classes(source)
+
+
 def model(options: Namespace) -> tuple[System, dict[str, Any]]:
     """The system that was asked for, and the settings of its simulation: of the file, then of the command."""
+    import_given(options)
     name: str = options.model
     notices: list[str] = []
     example = name.replace("-", "_")
@@ -63,7 +86,8 @@ def model(options: Namespace) -> tuple[System, dict[str, Any]]:
     elif Path(name).expanduser().exists() or Path(name).suffix:
         document = read(name)
         folder = Path(name).expanduser().absolute().parent
-        system, settings = system_from(document, (), folder, notices), settings_from(document)
+        with redirect_stdout(sys.stderr):  # installed packages that have its classes are imported
+            system, settings = system_from(document, (), folder, notices), settings_from(document)
         for notice in notices:
             print(f"mesh: {shown(notice)}", file=sys.stderr)
     else:
@@ -78,8 +102,29 @@ def model(options: Namespace) -> tuple[System, dict[str, Any]]:
 
 
 def strategy(setting: str, text: str) -> Any:
-    """A strategy from its text, such as "DormandPrince(order=5, rtol=1e-8)"."""
-    return Reader(Catalogue()).strategy(setting, parsed(setting, text))
+    """A strategy from its text, such as "DormandPrince(order=5, rtol=1e-8)"; also one of a user's class."""
+    value = parsed(setting, text)
+    name = value if isinstance(value, str) else value["type"]
+    if name not in built_in(strategy_base(setting)):
+        name = _full_name(setting, name)
+        value = name if isinstance(value, str) else {**value, "type": name}
+    return Reader(Catalogue()).strategy(setting, value)
+
+
+def _full_name(setting: str, name: str) -> str:
+    """How files call the users' class of that name; the name itself if there is none."""
+    base = strategy_base(setting)
+
+    def found() -> str | None:
+        return next((name_of(cls) for cls in registered(base).values() if cls.__name__ == name), None)
+
+    if full := found():
+        return full
+    with redirect_stdout(sys.stderr):
+        problems = import_offered()
+    for problem in problems:
+        print(f"plug-in: {problem}", file=sys.stderr)
+    return found() or name
 
 
 def parsed(setting: str, text: str) -> Any:

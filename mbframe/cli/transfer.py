@@ -13,7 +13,7 @@ from ..errors import ModelError, Problem
 from ..files.model import save
 from ..files.python_writer import to_python
 from ..system import System
-from .models import model
+from .models import add_classes_option, import_given, model
 from .outcome import OK, add_output_options, check_packages, tell
 from .run import RESULT_SUFFIXES, TABLE_SUFFIXES
 
@@ -34,6 +34,7 @@ def add_commands(commands: Any) -> None:
     parser.add_argument("--quantities", metavar="NAME", nargs="+", default=[], help="columns, such as bar.position.x")
     parser.add_argument("--fps", type=float, metavar="N", help="pictures per second")
     parser.add_argument("--size", metavar="WxH", help="size of the pictures, such as 1280x720")
+    add_classes_option(parser)
     add_output_options(parser)
     parser.set_defaults(command=export)
     parser = commands.add_parser(
@@ -44,7 +45,7 @@ def add_commands(commands: Any) -> None:
     parser.add_argument("model", metavar="NAME", nargs="?", help="which example; left out, all are listed")
     parser.add_argument("--output", metavar="FILE", help="where to write it; left out, the script is printed")
     add_output_options(parser)
-    parser.set_defaults(command=list_examples)
+    parser.set_defaults(command=list_examples, classes=[])
 
 
 def export(options: Namespace) -> int:
@@ -70,6 +71,7 @@ def _export_result(options: Namespace, suffix: str) -> None:
 
     if suffix in (*PICTURE_SUFFIXES, ".parquet"):
         check_packages(suffix)
+    import_given(options)
     result = mbframe.load_result(options.model)
     if suffix in MODEL_SUFFIXES:
         write_model(result.system, None, options.target)

@@ -13,6 +13,7 @@ import copy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.layout import AXES_AT, AXES_J, POSITION_J
 from ..markers import AxisMarker
 from .base import BasicConstraint
 
@@ -247,8 +248,8 @@ def component_gradient(i, a, r, k):
     if k < 3:
         return x, -i.axes[x, a]
     if k < 6:
-        return 12 + x, i.axes[x, a]
-    return 3 + 3 * x + a, (r[0] if x == 0 else r[1] if x == 1 else r[2])
+        return POSITION_J + x, i.axes[x, a]
+    return AXES_AT + 3 * x + a, (r[0] if x == 0 else r[1] if x == 1 else r[2])
 
 
 def component_rate(i, j, a):
@@ -270,11 +271,11 @@ def component_bend(i, j, a):
 def add_component_hessian(h, weight, a):
     """h += weight d2 p_a / dx2."""
     for x in range(3):
-        axis = 3 + 3 * x + a
+        axis = AXES_AT + 3 * x + a
         h[axis, x] -= weight
         h[x, axis] -= weight
-        h[axis, 12 + x] += weight
-        h[12 + x, axis] += weight
+        h[axis, POSITION_J + x] += weight
+        h[POSITION_J + x, axis] += weight
 
 
 def product(i, a, j, b):
@@ -285,7 +286,7 @@ def product(i, a, j, b):
 def product_gradient(i, a, j, b, k):
     """The k-th (of 6) of the 24 numbers that d_a . e_b depends on, and the derivative by it."""
     x = k % 3
-    return (3 + 3 * x + a, j.axes[x, b]) if k < 3 else (15 + 3 * x + b, i.axes[x, a])
+    return (AXES_AT + 3 * x + a, j.axes[x, b]) if k < 3 else (AXES_J + 3 * x + b, i.axes[x, a])
 
 
 def add_gradient(g, row, i, a, j, b, r, factor, slope):
@@ -302,7 +303,7 @@ def add_gradient(g, row, i, a, j, b, r, factor, slope):
 def add_hessian(h, weight, i, a, j, b, r, factor, slope, bend):
     """h += weight times the second derivatives of f(s) d_a . e_b, given f, df/ds and d2f/ds2."""
     for x in range(3):
-        p, q = 3 + 3 * x + a, 15 + 3 * x + b
+        p, q = AXES_AT + 3 * x + a, AXES_J + 3 * x + b
         h[p, q] += weight * factor
         h[q, p] += weight * factor
     value = product(i, a, j, b)

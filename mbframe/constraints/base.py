@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..connections import PointConnection
+from ..connections import Fact, PointConnection
 from ..markers import Marker
 from ..plane import lowered
 
@@ -49,6 +49,7 @@ class BasicConstraint(PointConnection):
     joint between the joint's markers, `Orthogonal(self.i, self.j)`.
     """
 
+    symbol = "constraint"
     equations: ClassVar[int]
     unit: ClassVar[str] = ""  # of the residual, that of a nonholonomic one times s; only for display
     joins_points: ClassVar[bool] = False  # the residual is r_j - r_i, or its first components: nothing need be summed
@@ -93,6 +94,9 @@ class BasicConstraint(PointConnection):
         """The constraint where no derivative is zero by chance, from which the pattern of its Jacobian is found."""
         return self
 
+    def facts(self) -> list[Fact]:
+        return [("Equations", [equation_count(self, self.dimension_with({}))], "")]
+
     def residual(self, t, i, j):
         """The `equations` values C; zero when the constraint is met."""
         raise NotImplementedError(f"{type(self).__name__} does not define residual(self, t, i, j)")
@@ -100,3 +104,11 @@ class BasicConstraint(PointConnection):
     @classmethod
     def example(cls, *bodies: Body) -> BasicConstraint:
         return cls("constraint", *bodies, at=(0.2, 0.1, -0.3), axis=(1.0, 2.0, -1.0))
+
+
+def equation_count(part: Any, dimension: int) -> int:
+    """How many equations a part of a joint is in a system of that dimension; a relation of measures is one."""
+    if not isinstance(part, BasicConstraint):
+        return 1
+    kept = part.in_plane() if dimension == 2 else part
+    return 0 if kept is None else kept.equations

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..kernels.layout import AXES_AT, AXES_J, POSITION_J
 from ..markers import Axis, Marker
 from ..parameters import parameter
 from ..plane import is_normal
@@ -39,7 +40,7 @@ class Coincident(BasicConstraint):
     def gradient(self, t, i, j, g):
         for r in range(3):
             g[r, r] = -1.0
-            g[r, 12 + r] = 1.0
+            g[r, POSITION_J + r] = 1.0
 
     def curvature(self, t, i, j):
         return (0.0, 0.0, 0.0)
@@ -69,7 +70,7 @@ class CoincidentInPlane(BasicConstraint):
     def gradient(self, t, i, j, g):
         for r in range(2):
             g[r, r] = -1.0
-            g[r, 12 + r] = 1.0
+            g[r, POSITION_J + r] = 1.0
 
     def curvature(self, t, i, j):
         return (0.0, 0.0)
@@ -111,8 +112,8 @@ class Perpendicular(BasicConstraint):
     def gradient(self, t, i, j, g):
         a, b = self.axis_i, self.axis_j
         for r in range(3):
-            g[0, 3 + 3 * r + a] = j.axes[r, b]
-            g[0, 15 + 3 * r + b] = i.axes[r, a]
+            g[0, AXES_AT + 3 * r + a] = j.axes[r, b]
+            g[0, AXES_J + 3 * r + b] = i.axes[r, a]
 
     def curvature(self, t, i, j):
         a, b = self.axis_i, self.axis_j
@@ -127,7 +128,7 @@ class Perpendicular(BasicConstraint):
 
     def hessian(self, t, i, j, weights, h):
         for r in range(3):
-            a, b = 3 + 3 * r + self.axis_i, 15 + 3 * r + self.axis_j
+            a, b = AXES_AT + 3 * r + self.axis_i, AXES_J + 3 * r + self.axis_j
             h[a, b] += weights[0]
             h[b, a] += weights[0]
 
@@ -169,8 +170,8 @@ class PointInPlane(BasicConstraint):
         a = self.axis_i
         for r in range(3):
             g[0, r] = -i.axes[r, a]
-            g[0, 3 + 3 * r + a] = j.position[r] - i.position[r]
-            g[0, 12 + r] = i.axes[r, a]
+            g[0, AXES_AT + 3 * r + a] = j.position[r] - i.position[r]
+            g[0, POSITION_J + r] = i.axes[r, a]
 
     def curvature(self, t, i, j):
         a = self.axis_i
@@ -185,7 +186,7 @@ class PointInPlane(BasicConstraint):
 
     def hessian(self, t, i, j, weights, h):
         for r in range(3):
-            axis, first, second = 3 + 3 * r + self.axis_i, r, 12 + r
+            axis, first, second = AXES_AT + 3 * r + self.axis_i, r, POSITION_J + r
             h[axis, first] -= weights[0]
             h[first, axis] -= weights[0]
             h[axis, second] += weights[0]
@@ -207,8 +208,8 @@ class FixedDistance(BasicConstraint):
 
     def gradient(self, t, i, j, g):
         for r in range(3):
-            g[0, 12 + r] = (j.position[r] - i.position[r]) / self.distance
-            g[0, r] = -g[0, 12 + r]
+            g[0, POSITION_J + r] = (j.position[r] - i.position[r]) / self.distance
+            g[0, r] = -g[0, POSITION_J + r]
 
     def curvature(self, t, i, j):
         x, y, z = j.velocity[0] - i.velocity[0], j.velocity[1] - i.velocity[1], j.velocity[2] - i.velocity[2]
@@ -218,9 +219,9 @@ class FixedDistance(BasicConstraint):
         w = weights[0] / self.distance
         for r in range(3):
             h[r, r] += w
-            h[12 + r, 12 + r] += w
-            h[r, 12 + r] -= w
-            h[12 + r, r] -= w
+            h[POSITION_J + r, POSITION_J + r] += w
+            h[r, POSITION_J + r] -= w
+            h[POSITION_J + r, r] -= w
 
     @classmethod
     def example(cls, *bodies: Body) -> FixedDistance:
@@ -244,10 +245,10 @@ class EqualTurn(BasicConstraint):
 
     def gradient(self, t, i, j, g):
         for r in range(3):
-            g[0, 3 + 3 * r] = j.axes[r, 1]
-            g[0, 3 + 3 * r + 1] = -j.axes[r, 0]
-            g[0, 15 + 3 * r] = -i.axes[r, 1]
-            g[0, 15 + 3 * r + 1] = i.axes[r, 0]
+            g[0, AXES_AT + 3 * r] = j.axes[r, 1]
+            g[0, AXES_AT + 3 * r + 1] = -j.axes[r, 0]
+            g[0, AXES_J + 3 * r] = -i.axes[r, 1]
+            g[0, AXES_J + 3 * r + 1] = i.axes[r, 0]
 
     def curvature(self, t, i, j):
         c = 0.0
@@ -258,7 +259,7 @@ class EqualTurn(BasicConstraint):
     def hessian(self, t, i, j, weights, h):
         for r in range(3):
             for k in range(2):
-                a, b = 3 + 3 * r + k, 15 + 3 * r + 1 - k
+                a, b = AXES_AT + 3 * r + k, AXES_J + 3 * r + 1 - k
                 w = weights[0] if k == 0 else -weights[0]
                 h[a, b] += w
                 h[b, a] += w

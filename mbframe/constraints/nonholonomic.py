@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..kernels.layout import AXES_AT, AXES_J, MOTION_J, POSITION_J, SPIN_AT, SPIN_J, VELOCITY_AT, VELOCITY_J
 from ..markers import Marker
 from ..parameters import parameter
 from ..vectors import column, cross, dot, triple
@@ -52,11 +53,11 @@ def write_slip_gradient(i, j, e, w, row, g):
     own, carried = cross(e, w), cross(arm, w)
     for r in range(3):
         g[row, r] = turn[r]
-        g[row, 12 + r] = -w[r]
-        g[row, 15 + r] = -carried[r]
-        g[row, 18 + r] = -turn[r]
-        g[row, 30 + r] = w[r]
-        g[row, 33 + r] = own[r]
+        g[row, VELOCITY_AT + r] = -w[r]
+        g[row, SPIN_AT + r] = -carried[r]
+        g[row, MOTION_J + r] = -turn[r]
+        g[row, VELOCITY_J + r] = w[r]
+        g[row, SPIN_J + r] = own[r]
 
 
 class NoSideSlip(BasicConstraint):
@@ -77,8 +78,8 @@ class NoSideSlip(BasicConstraint):
         write_slip_gradient(i, j, e, cross(n, a), 0, g)
         by_n, by_a = cross(a, u), cross(u, n)
         for r in range(3):
-            g[0, 3 + 3 * r + 2] = by_n[r]
-            g[0, 21 + 3 * r + 2] = by_a[r]
+            g[0, AXES_AT + 3 * r + 2] = by_n[r]
+            g[0, MOTION_J + AXES_AT + 3 * r + 2] = by_a[r]
 
     @classmethod
     def example(cls, *bodies: Body) -> NoSideSlip:
@@ -114,8 +115,8 @@ class NoSlipSphere(BasicConstraint):
             write_slip_gradient(i, j, e, w, k, g)
             by_e = cross(w, relative)  # w . (relative x de) = de . (w x relative)
             for r in range(3):
-                g[k, 3 + 3 * r + k] += u[r]
-                g[k, 3 + 3 * r + 2] -= self.radius * by_e[r]
+                g[k, AXES_AT + 3 * r + k] += u[r]
+                g[k, AXES_AT + 3 * r + 2] -= self.radius * by_e[r]
 
 
 class DiskOnPlane(BasicConstraint):
@@ -144,9 +145,9 @@ class DiskOnPlane(BasicConstraint):
         slope = self.radius * k / np.sqrt(1.0 - k * k)
         for r in range(3):
             g[0, r] = -n[r]
-            g[0, 12 + r] = n[r]
-            g[0, 3 + 3 * r + 2] = j.position[r] - i.position[r] + slope * a[r]
-            g[0, 15 + 3 * r + 2] = slope * n[r]
+            g[0, POSITION_J + r] = n[r]
+            g[0, AXES_AT + 3 * r + 2] = j.position[r] - i.position[r] + slope * a[r]
+            g[0, AXES_J + 3 * r + 2] = slope * n[r]
 
     def curvature(self, t, i, j):
         n, a = column(i.axes, 2), column(j.axes, 2)
@@ -165,18 +166,18 @@ class DiskOnPlane(BasicConstraint):
         s = np.sqrt(1.0 - k * k)
         w, slope, bend = weights[0], weights[0] * self.radius * k / s, weights[0] * self.radius / (s * s * s)
         for r in range(3):
-            normal, axle = 3 + 3 * r + 2, 15 + 3 * r + 2
+            normal, axle = AXES_AT + 3 * r + 2, AXES_J + 3 * r + 2
             h[normal, r] -= w
             h[r, normal] -= w
-            h[normal, 12 + r] += w
-            h[12 + r, normal] += w
+            h[normal, POSITION_J + r] += w
+            h[POSITION_J + r, normal] += w
             h[normal, axle] += slope
             h[axle, normal] += slope
             for c in range(3):
-                h[normal, 3 + 3 * c + 2] += bend * a[r] * a[c]
-                h[axle, 15 + 3 * c + 2] += bend * n[r] * n[c]
-                h[normal, 15 + 3 * c + 2] += bend * a[r] * n[c]
-                h[15 + 3 * c + 2, normal] += bend * a[r] * n[c]
+                h[normal, AXES_AT + 3 * c + 2] += bend * a[r] * a[c]
+                h[axle, AXES_J + 3 * c + 2] += bend * n[r] * n[c]
+                h[normal, AXES_J + 3 * c + 2] += bend * a[r] * n[c]
+                h[AXES_J + 3 * c + 2, normal] += bend * a[r] * n[c]
 
     @classmethod
     def example(cls, *bodies: Body) -> DiskOnPlane:
@@ -234,10 +235,10 @@ class NoSlip(BasicConstraint):
         bend0 = k / (s * s) * dot(by_e0, c) - scale * dot(by_e0, a)
         bend1 = k / (s * s) * dot(by_e1, c) - scale * dot(by_e1, a) - dot(n, u)
         for r in range(3):
-            g[0, 3 + 3 * r + 2] = turn_n[r] + (scale - rho) * by_e0[r] + bend0 * a[r]
-            g[0, 21 + 3 * r + 2] = turn_a[r] - scale * k * by_e0[r] + bend0 * n[r]
-            g[1, 3 + 3 * r + 2] = -k * u[r] + (scale - rho) * by_e1[r] + bend1 * a[r]
-            g[1, 21 + 3 * r + 2] = u[r] - scale * k * by_e1[r] + bend1 * n[r]
+            g[0, AXES_AT + 3 * r + 2] = turn_n[r] + (scale - rho) * by_e0[r] + bend0 * a[r]
+            g[0, MOTION_J + AXES_AT + 3 * r + 2] = turn_a[r] - scale * k * by_e0[r] + bend0 * n[r]
+            g[1, AXES_AT + 3 * r + 2] = -k * u[r] + (scale - rho) * by_e1[r] + bend1 * a[r]
+            g[1, MOTION_J + AXES_AT + 3 * r + 2] = u[r] - scale * k * by_e1[r] + bend1 * n[r]
 
     @classmethod
     def example(cls, *bodies: Body) -> NoSlip:

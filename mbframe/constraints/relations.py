@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..functions import Function, bend, evaluate, given, slope
+from ..kernels.layout import AXES_AT, AXES_J, POSITION_J
 from ..markers import Marker
 from ..measures import distance
 from ..parameters import parameter
@@ -76,7 +77,7 @@ class DistanceTerm(MeasureTerm):
         _, x, y, z = distance(i, j)
         c = self.coefficient
         g[0, 0], g[0, 1], g[0, 2] = c * x, c * y, c * z
-        g[0, 12], g[0, 13], g[0, 14] = -c * x, -c * y, -c * z
+        g[0, POSITION_J], g[0, POSITION_J + 1], g[0, POSITION_J + 2] = -c * x, -c * y, -c * z
 
     def curvature(self, t, i, j):
         length, x, y, z = distance(i, j)
@@ -92,9 +93,9 @@ class DistanceTerm(MeasureTerm):
             for s in range(3):
                 w = weights[0] * self.coefficient * ((1.0 if r == s else 0.0) - e[r] * e[s]) / length
                 h[r, s] += w
-                h[12 + r, 12 + s] += w
-                h[r, 12 + s] -= w
-                h[12 + r, s] -= w
+                h[POSITION_J + r, POSITION_J + s] += w
+                h[r, POSITION_J + s] -= w
+                h[POSITION_J + r, s] -= w
 
     @classmethod
     def example(cls, *bodies: Body) -> DistanceTerm:
@@ -117,8 +118,8 @@ class DisplacementTerm(MeasureTerm):
     def gradient(self, t, i, j, g):
         for r in range(3):
             g[0, r] = -self.coefficient * i.axes[r, 2]
-            g[0, 12 + r] = self.coefficient * i.axes[r, 2]
-            g[0, 3 + 3 * r + 2] = self.coefficient * (j.position[r] - i.position[r])
+            g[0, POSITION_J + r] = self.coefficient * i.axes[r, 2]
+            g[0, AXES_AT + 3 * r + 2] = self.coefficient * (j.position[r] - i.position[r])
 
     def curvature(self, t, i, j):
         s = 0.0
@@ -129,11 +130,11 @@ class DisplacementTerm(MeasureTerm):
     def hessian(self, t, i, j, weights, h):
         w = self.coefficient * weights[0]
         for r in range(3):
-            axis = 3 + 3 * r + 2
+            axis = AXES_AT + 3 * r + 2
             h[axis, r] -= w
             h[r, axis] -= w
-            h[axis, 12 + r] += w
-            h[12 + r, axis] += w
+            h[axis, POSITION_J + r] += w
+            h[POSITION_J + r, axis] += w
 
 
 class AngleTerm(MeasureTerm):
@@ -162,9 +163,9 @@ class AngleTerm(MeasureTerm):
             c += j.axes[r, 0] * i.axes[r, 0]
         w = self.coefficient / (s * s + c * c)
         for r in range(3):
-            g[0, 3 + 3 * r] = -w * s * j.axes[r, 0]
-            g[0, 3 + 3 * r + 1] = w * c * j.axes[r, 0]
-            g[0, 15 + 3 * r] = w * (c * i.axes[r, 1] - s * i.axes[r, 0])
+            g[0, AXES_AT + 3 * r] = -w * s * j.axes[r, 0]
+            g[0, AXES_AT + 3 * r + 1] = w * c * j.axes[r, 0]
+            g[0, AXES_J + 3 * r] = w * (c * i.axes[r, 1] - s * i.axes[r, 0])
 
     def curvature(self, t, i, j):
         s = c = ds = dc = dds = ddc = 0.0
@@ -190,20 +191,20 @@ class AngleTerm(MeasureTerm):
         w = weights[0] * self.coefficient / n
         for r in range(3):
             for x in range(3):  # the changing number: d_x, d_y or e_x, component r
-                row = 3 + 3 * r if x == 0 else (3 + 3 * r + 1 if x == 1 else 15 + 3 * r)
+                row = AXES_AT + 3 * r if x == 0 else (AXES_AT + 3 * r + 1 if x == 1 else AXES_J + 3 * r)
                 s_row = 0.0 if x == 0 else (j.axes[r, 0] if x == 1 else i.axes[r, 1])
                 c_row = j.axes[r, 0] if x == 0 else (0.0 if x == 1 else i.axes[r, 0])
                 slope = (c * s_row - s * c_row) / n
                 for k in range(3):
                     for y in range(3):
-                        column = 3 + 3 * k if y == 0 else (3 + 3 * k + 1 if y == 1 else 15 + 3 * k)
+                        column = AXES_AT + 3 * k if y == 0 else (AXES_AT + 3 * k + 1 if y == 1 else AXES_J + 3 * k)
                         s_col = 0.0 if y == 0 else (j.axes[k, 0] if y == 1 else i.axes[k, 1])
                         c_col = j.axes[k, 0] if y == 0 else (0.0 if y == 1 else i.axes[k, 0])
                         h[row, column] += w * (s_row * c_col - c_row * s_col - slope * 2.0 * (s * s_col + c * c_col))
-            h[3 + 3 * r + 1, 15 + 3 * r] += w * c
-            h[15 + 3 * r, 3 + 3 * r + 1] += w * c
-            h[3 + 3 * r, 15 + 3 * r] -= w * s
-            h[15 + 3 * r, 3 + 3 * r] -= w * s
+            h[AXES_AT + 3 * r + 1, AXES_J + 3 * r] += w * c
+            h[AXES_J + 3 * r, AXES_AT + 3 * r + 1] += w * c
+            h[AXES_AT + 3 * r, AXES_J + 3 * r] -= w * s
+            h[AXES_J + 3 * r, AXES_AT + 3 * r] -= w * s
 
 
 class MeasureRelation:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..bodies.sliding_axis import SlidingAxis
 from ..constraints.axis import AxisConstraint
+from ..kernels.layout import CUBIC
 from ..kernels.workspace import MARKER
 from ..markers import AxisMarker
 from ..rotations import matrix_from_quaternion
@@ -48,9 +49,9 @@ def bending(tables: Tables, c: NumberedConstraint) -> NDArray[np.bool_] | None:
     if not isinstance(c.constraint, AxisConstraint):
         return None
     general: Any = c.constraint.in_general()
-    g = np.zeros((general.equations, 12))
+    g = np.zeros((general.equations, CUBIC))
     general.axis_gradient(0.0, *random_markers(), g)
-    moved = (axis_of(tables, c).cubics != 0.0).any(axis=0).reshape(12, -1)
+    moved = (axis_of(tables, c).cubics != 0.0).any(axis=0).reshape(CUBIC, -1)
     return (g != 0.0).astype(int) @ moved.astype(int) > 0
 
 

@@ -1,4 +1,4 @@
-"""The tables behind `kernels.bodywise`: which blocks of J touch which body."""
+"""The tables behind `kernels.linear_algebra.bodywise`: which blocks of J touch which body."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.bodywise import BODY, BODYWISE, TOUCH
+from ..kernels.linear_algebra.bodywise import BODY, BODYWISE, TOUCH
 from .tables import Tables
 from .workspace import Record
 

@@ -14,10 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..bodies.formulations import Formulation
 from ..bodies.node_motion import NodeMotion
 from ..errors import ModelError, Problem, SimulationError
-from ..kernels import bodywise, dynamics, factorization
 from ..kernels import workspace as codes
-from ..kernels.compile import PythonStage, StageOnDemand, run_stage
-from ..kernels.march import REPLAY, replay, replay_energies
+from ..kernels.compiler.compile import PythonStage, StageOnDemand, run_stage
+from ..kernels.integrators.march import REPLAY, replay, replay_energies
+from ..kernels.layout import PLACE
+from ..kernels.linear_algebra import bodywise, factorization
+from ..kernels.stages import dynamics
 from ..state import Motion, State
 from ..system import System
 from .bodywise import bodywise_record
@@ -145,7 +147,7 @@ class Equations:
                 n = b.formulation.n_v
                 self.work.entries[b.mass_block : b.mass_block + n * n] = b.formulation.constant_mass(row).ravel()
                 for k in range(b.first_marker, b.first_marker + len(b.markers)):
-                    place = slice(first[k], first[k] + 12 * n)
+                    place = slice(first[k], first[k] + PLACE * n)
                     self.work.jacobians[place] = b.formulation.constant_jacobian(self.tables.markers[k]).ravel()
 
     # --- states ------------------------------------------------------------------------------------------------------
@@ -213,8 +215,7 @@ class Equations:
         self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None = None, *, dense: bool = False
     ) -> Evaluation:
         """Mass, forces and constraints at a state; gamma contains the feedback of the stabilization in use."""
-        self._set_state(t, q, v, z)
-        self.run(dynamics.evaluate.address, t, n=codes.DYNAMICS)
+        self.update(t, q, v, z)
         mass, jacobian = self.matrices(dense)
         w = self.work
         return Evaluation(
@@ -225,6 +226,11 @@ class Equations:
             residual=w.residual.copy(),
             constraint_rate=w.constraint_rate.copy(),
         )
+
+    def update(self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None = None) -> None:
+        """Evaluate a state as `evaluate` does, for what is in `work` and can be factored: no matrices are collected."""
+        self._set_state(t, q, v, z)
+        self.run(dynamics.evaluate.address, t, n=codes.DYNAMICS)
 
     def matrices(self, dense: bool = False) -> tuple[Any, Any]:
         """M and J of the last evaluation."""
@@ -326,9 +332,9 @@ class Equations:
         works = [self.n_q + self.n_v + work.z for work in self.tables.works]
         of_bodies = self.tables.groups if grouped else np.zeros(len(self.tables.bodies), np.int64)
         count = int(of_bodies.max(initial=0)) + 1
-        self.work.group(np.append(of_bodies, -1)[self.tables.marker_bodies()], count)
         out = {"rates": np.zeros_like(y, float), "potential": np.zeros((len(t), count))}
         if energies := self.stages.energies:
+            self.work.group(np.append(of_bodies, -1)[self.tables.marker_bodies()], count)
             data = self._replaying(t, y, out)
             tables = [0 if s.table is None else s.table.ctypes.data for s in energies]
             data["energy_stages"] = np.array([s.address for s in energies], np.int64)
@@ -358,7 +364,7 @@ class Equations:
             for c in parts:
                 i, j = markers[c.i], markers[c.j]
                 loads = -multipliers[k, c.rows] @ self.stages.gradient(c, t[k], i, j)
-                for marker, load in ((i, loads[:12]), (j, loads[12:])):
+                for marker, load in ((i, loads[:PLACE]), (j, loads[PLACE:])):
                     if marker.body == body:
                         force[k] += load[:3]
                         torque[k] += np.cross(marker.axes, load[3:].reshape(3, 3), axis=0).sum(axis=1)
@@ -420,6 +426,29 @@ class Equations:
         if role == "correct":
             self.work["feedback_rate"], self.work["feedback_position"] = strategy.feedback
             self.work["evaluated"] = 0
+
+    def signals(self, y: Array | None = None) -> dict[str, float]:
+        """The values of inputs at a state, by default the current one."""
+        z = self.work.z if y is None else self.split(y)[2]
+        return {name: float(z[place]) for name, place in self.tables.inputs.items()}
+
+    def set_input(self, name: str, value: float) -> int:
+        """Give an input another value; returns where it stands in y."""
+        place = self.tables.inputs[name]
+        self.work.z[place] = value
+        self.work["evaluated"] = 0
+        self.work["restart"] = 1
+        return self.n_q + self.n_v + place
+
+    def changed(self) -> None:
+        """Let nothing that was computed for the current state count, nor the history of steps: it is another model."""
+        self.work["evaluated"] = 0
+        self.factor_record["valid"] = min(int(self.factor_record["valid"]), 0)
+        self.work["restart"] = 1
+
+    def strategy(self, role: str) -> Strategy:
+        """The strategy in use."""
+        return self._strategies[role]
 
     def call(self, role: str, t: float, n: int = 0) -> None:
         """Run the strategy in use once on the current state."""

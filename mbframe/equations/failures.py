@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SimulationError
-from ..kernels import dynamics
 from ..kernels import workspace as codes
-from ..kernels.compile import PythonStage, run_stage
+from ..kernels.compiler.compile import PythonStage, run_stage
+from ..kernels.stages import dynamics
 from .redundancy import misfit_message
 from .stages import UNBOUNDED
 
@@ -195,7 +195,7 @@ def own_state(eq: Equations, t: float, state: int) -> SimulationError:
 def massless(eq: Equations, velocity: int) -> bool:
     """Whether the body behind a velocity has no mass or inertia in some direction, as described."""
     b = eq.body_of(velocity)
-    eq.evaluate(0.0, *eq.split(eq.coordinates(eq.described())))
+    eq.update(0.0, *eq.split(eq.coordinates(eq.described())))
     block = eq.matrices(dense=True)[0][b.v_slice, b.v_slice]
     sizes = np.linalg.eigvalsh(block / np.abs(block).max())
     return bool(sizes[0] <= SINGULAR)

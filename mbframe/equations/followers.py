@@ -15,6 +15,8 @@ from ..state import COUNTED
 class Follower:
     """A number that follows the motion, f' = g(t, q, v), integrated along with it and set anew at accepted steps.
 
+    Inputs have one too, without a rate and a label: they stay as they are until they are given another value.
+
     It has a place in z behind the own states of elements, so that integrators, results, files and restarts keep it. But
     no error is estimated for it, and analyses leave it alone: nothing depends on it but the choice of a turn.
     """
@@ -35,7 +37,7 @@ class Follower:
     def column(self) -> tuple[str, str]:
         """Name and unit of its values in a result."""
         name = f"{self.owner_name}{self.label}"
-        return (name, self.unit) if self.label.startswith(".") else (f"{name}.state.0", "")
+        return (name, self.unit) if self.label.startswith(".") or not self.label else (f"{name}.state.0", "")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The tables behind `kernels.gauss`: where the products of blocks of J go in K = J M^-1 J^T, and K's factorization."""
+"""The tables behind `kernels.stages.gauss`: where the products of blocks of J go in K = J M^-1 J^T, and its factors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import groupby, product
 
 import numpy as np
 
-from ..kernels.gauss import GAUSS, PRODUCT
+from ..kernels.stages.gauss import GAUSS, PRODUCT
 from .bodywise import touches_of
 from .structure import Block, analyze
 from .tables import Tables

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..abilities import is_ours
 from ..errors import ModelError
 from ..kernels import bindings
-from ..kernels.compile import PythonStage
-from ..kernels.implicit import NEWTON
+from ..kernels.compiler.compile import PythonStage
+from ..kernels.integrators.implicit import NEWTON
+from ..registry import is_ours
 from .structure import analyze
 from .tables import NumberedConstraint, NumberedForce
 from .workspace import Record
@@ -23,7 +23,7 @@ Indices = NDArray[np.int64]
 
 
 class NewtonMatrix:
-    """The matrix [c1 M + c2 R + c3 K, J^T; J, 0] of some equations for the compiled integrators; see kernels.implicit.
+    """The matrix [c1 M + c2 R + c3 K, J^T; J, 0] of some equations for the compiled integrators.
 
     record
         What their stages read.

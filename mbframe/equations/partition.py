@@ -1,10 +1,10 @@
-"""The records behind `kernels.partition`."""
+"""The records behind `kernels.stages.partition`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.partition import PARTITION, PROJECTION
+from ..kernels.stages.partition import PARTITION, PROJECTION
 from .equations import Equations
 from .workspace import Record
 

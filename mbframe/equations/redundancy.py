@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies.base import Body
-from ..kernels import dynamics
-from ..kernels.dynamics import LARGEST_GAP
+from ..kernels.stages import dynamics
+from ..kernels.stages.dynamics import LARGEST_GAP
 from ..kernels.workspace import DYNAMICS
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ MOST_TO_CHECK = 300  # rows: before every run, some milliseconds
 DEPENDENT = 3e-8  # relative singular value up to which equations are dependent: gaps of that size are kept
 EXACT = 1e-13  # up to which only rounding keeps them apart
 NEARLY = 3e-3  # up to which they nearly are
+ASKEW = 0.1  # up to which joints that lock a body are out of line by mistake, and not on purpose
 WEAK = 0.1  # part of gaps along weak equations, from which they are behind a dead point
 LOST_BY_MASS = 1e-9  # relative pivot of J M^-1 J^T near which one is taken for lost
 PART = 1e-3  # of a dependency, from which a joint takes part in it
@@ -225,7 +226,7 @@ def misaligned(eq: Equations, t: float, y: Array) -> list[Any]:
         return []
     suspects = joints_in(eq, left[:, nearly])
     step = _aside(eq)
-    eq.evaluate(t, eq.displaced(q, step), v, z)
+    eq.update(t, eq.displaced(q, step), v, z)
     beside = _decomposed(eq)[1]
     if np.count_nonzero(beside < NEARLY) < np.count_nonzero(sizes < NEARLY):
         return []
@@ -311,6 +312,43 @@ def _doubled(eq: Equations, t: float, y: Array) -> list[Any]:
         if len(rows) - np.count_nonzero(found >= NEARLY) >= count:
             named += joints
     return named
+
+
+def held_fast(eq: Equations, t: float, y: Array) -> str:
+    """What to say of joints between the same two bodies that lock these, because they are a little out of line.
+
+    Together they leave nothing free, each of them something, and along some motion they hold weakly: by as much as they
+    are out of line, of two hinges the angle between their axes. "" if there are none.
+    """
+    groups = [group for group in _between_same_bodies(eq) if len(group[0]) > 1]
+    if not groups:
+        return ""
+    eq.set_state(*eq.split(y))
+    eq.run(dynamics.evaluate.address, t, n=DYNAMICS)
+    mass, jacobian = eq.matrices()
+    units, owned = _units(eq, mass.diagonal(), False), eq.owned_rows()
+    for joints, _, bodies in groups:
+        freedoms = {b.formulation.n_v - b.formulation.n_intrinsic for b in bodies if not b.formulation.n_modes}
+        if len(freedoms) != 1:  # a flexible body bends
+            continue
+        columns = np.concatenate([np.arange(b.v_slice.start, b.v_slice.stop) for b in bodies])
+        needed = len(columns) - (len(bodies) - 1) * freedoms.pop()  # independent equations of a lock
+        follow = [owned[b.body] for b in bodies if b.formulation.n_intrinsic]
+
+        def sizes(*parts: NDArray[np.int64], columns: NDArray[np.int64] = columns) -> Array:
+            own = jacobian[np.concatenate(parts)][:, columns].toarray() / units[columns]
+            return np.asarray(np.linalg.svd(_with_unit_rows(own)[0], compute_uv=False), float)
+
+        together = sizes(*follow, *(owned[joint] for joint in joints))
+        if len(together) < needed or not NEARLY < together[needed - 1] < ASKEW:
+            continue
+        if all(np.count_nonzero(sizes(*follow, owned[joint]) > ASKEW) < needed for joint in joints):
+            held = bodies[-1].body
+            return (
+                f"{listed(joints)} together hold {held} fast, though each of them lets it move: they are out of line "
+                f"by about {together[needed - 1]:.1g} (rad, or of its size). If it is to move, {REMEDY}"
+            )
+    return ""
 
 
 def _between_same_bodies(eq: Equations) -> list[tuple[list[Any], NDArray[np.int64], list[Any]]]:

@@ -11,18 +11,23 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..abilities import functions_of, given_with, has_derivatives, is_ours
+from ..abilities import functions_of, given_with, has_derivatives
 from ..bodies.formulations import Formulation
 from ..bodies.formulations.base import KERNELS, refuse_raising
 from ..constraints.axis import AxisConstraint
 from ..errors import MbframeError, ModelError, SimulationError
 from ..functions import Function
-from ..kernels import axes, bindings, counters, loops, programs, user
-from ..kernels.compile import PythonStage, Stage, run_stage
-from ..kernels.planar import spatial_methods
+from ..kernels import bindings
+from ..kernels.compiler.compile import PythonStage, Stage, run_stage
+from ..kernels.layout import MOTIONS, PLACE, PLACES
+from ..kernels.programs import overloads as programs
+from ..kernels.stages import counters, loops, signals, user
+from ..kernels.stages.signals import FEED
+from ..kernels.tangent import axes
 from ..kernels.workspace import DRIVE, DYNAMICS
+from ..registry import is_ours
 from .followers import may_count
-from .tables import NumberedBody, NumberedConstraint, Table, Tables, rate_gradient, users_methods
+from .tables import NumberedBody, NumberedConstraint, Table, Tables, rate_gradient
 from .user import (
     NO_VALUE,
     Caller,
@@ -74,6 +79,7 @@ class Stages:
             self._bodies(table)
         self._counters(tables)
         self._works(tables)
+        feeding = len(self.evaluation)
         if tables.constraints:
             work["project"] = loops.project.address
         if tables.n_rows > tables.n_holonomic:
@@ -92,6 +98,8 @@ class Stages:
             else:
                 self._forces(table)
                 self._energy(table)
+        if tables.fed:
+            self.evaluation.insert(feeding, self._feeds(tables))
         arrays = [np.array([getattr(s, name) for s in self.evaluation], np.int64) for name in ("address", "count")]
         work["stages"], work["counts"] = arrays
         work["tables"] = np.array([0 if s.table is None else s.table.ctypes.data for s in self.evaluation], np.int64)
@@ -121,6 +129,14 @@ class Stages:
             self.evaluation.append(BoundStage(counters.counters.address, rows, len(rows)))
             self.accepts.append(BoundStage(counters.accept_counters.address, rows, len(rows)))
 
+    def _feeds(self, tables: Tables) -> BoundStage:
+        """Programs get the values of the signals that they name before forces are evaluated."""
+        rows = np.zeros(len(tables.fed), FEED).view(np.recarray)
+        for row, (name, constants, slot) in zip(rows, tables.fed, strict=True):
+            row.source = self.work.z[tables.inputs[name] :].ctypes.data
+            row.target = constants[slot:].ctypes.data
+        return BoundStage(signals.feed.address, rows, len(rows))
+
     def _works(self, tables: Tables) -> None:
         """What keeps the work of elements, besides the loops over forces: modal damping, and motions of drives."""
         for table in tables.body_tables:
@@ -149,7 +165,7 @@ class Stages:
                 self.evaluation.append(BoundStage(clock.address, rows, len(rows)))
             return
         make = bindings.given_stage if self.tables.gives_derivatives(kind) else bindings.residual_stage
-        filling = make(self._kernels(kind), rows.dtype, equations)
+        filling = make(self.tables.kernels(kind), rows.dtype, equations)
         projection = bindings.projection_stage(kind, rows.dtype, equations)
         interpreted = PythonConstraints(elements, rows, self.tables)
         self._filled_rows(table, interpreted, filling, projection, "residual")
@@ -184,7 +200,7 @@ class Stages:
             stage = bindings.velocity_constraint_stage(kind, rows.dtype, equations)
             self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, method))
             return
-        filling = bindings.velocity_residual_stage(self._kernels(kind), rows.dtype, equations)
+        filling = bindings.velocity_residual_stage(self.tables.kernels(kind), rows.dtype, equations)
         projection = bindings.velocity_projection_stage(kind, rows.dtype, equations)
         interpreted = PythonVelocityConstraints(elements, rows, self.tables)
         self._filled_rows(table, interpreted, filling, projection, method)
@@ -234,7 +250,7 @@ class Stages:
                 self.notices += check_memory(element, *self.tables.seen_by(row))
                 if (notice := uncounted(element, *self.tables.seen_by(row))) is not None:
                     self.notices.append(notice)
-        stage = bindings.force_stage(self._kernels(kind), is_ours(kind), rows.dtype, states, may_count(kind))
+        stage = bindings.force_stage(self.tables.kernels(kind), is_ours(kind), rows.dtype, states, may_count(kind))
         reason = uncompiled_function(elements) or bindings.refusal(stage)
         if reason is None:
             self.evaluation.append(BoundStage(stage.address, rows, len(rows), elements, "wrench"))
@@ -252,7 +268,7 @@ class Stages:
         if not given_with(kind, "wrench", "energy"):
             return
         elements = [f.force for f in table.elements]
-        stage = bindings.energy_stage(self._kernels(kind), is_ours(kind), rows.dtype, may_count(kind))
+        stage = bindings.energy_stage(self.tables.kernels(kind), is_ours(kind), rows.dtype, may_count(kind))
         if (uncompiled_function(elements) or bindings.refusal(stage)) is None:
             self.energies.append(BoundStage(stage.address, rows, len(rows), elements, "energy"))
             return
@@ -271,11 +287,6 @@ class Stages:
         python = PythonStage(add)
         self.energies.append(BoundStage(python.address, None, 0, elements, "energy", python, caller))
 
-    def _kernels(self, kind: type) -> type:
-        """The class whose methods are compiled; a user's methods of the plane are turned into methods of space."""
-        users = users_methods(kind) if self.tables.planar else frozenset()
-        return spatial_methods(kind, users) if users else kind
-
     def _python(self, function: Callable[[float, int], None], caller: Caller, elements: list[Any], method: str) -> None:
         python = PythonStage(function)
         self.evaluation.append(BoundStage(python.address, None, 0, elements, method, python, caller))
@@ -287,7 +298,7 @@ class Stages:
             return self.rate_gradient(constraint, t, i, j)
         if not self.tables.gives_derivatives(type(constraint)):
             return self.interpreted[type(constraint)].gradient(constraint, t, i, j)
-        g = np.zeros((constraint.equations, 24))
+        g = np.zeros((constraint.equations, PLACES))
         # How an axis is bent is kept in the row.
         source = numbered.record if isinstance(constraint, AxisConstraint) else constraint
         type(constraint).gradient(source, t, i, j, g)  # type: ignore[attr-defined]
@@ -296,7 +307,7 @@ class Stages:
     def rate_gradient(self, constraint: Any, t: float, i: Any, j: Any) -> np.ndarray:
         """dD/dx' of a nonholonomic constraint, interpreted."""
         if is_ours(type(constraint)) and has_derivatives(type(constraint)):
-            given = np.zeros((constraint.equations, 36))
+            given = np.zeros((constraint.equations, MOTIONS))
             constraint.velocity_gradient(t, i, j, given)
         else:
             given = self.interpreted[type(constraint)].gradient(constraint, t, i, j)
@@ -355,7 +366,7 @@ class Stages:
         yield "prepare", kind.prepare, (row, q, frame)
         yield "regular", kind.regular, (row, q, frame)
         for k in range(b.first_marker, b.first_marker + len(b.markers)):
-            yield "place", kind.place, (row, q, v, frame, self.tables.markers[k].copy(), np.zeros((12, n_v)), full)
+            yield "place", kind.place, (row, q, v, frame, self.tables.markers[k].copy(), np.zeros((PLACE, n_v)), full)
         yield "rates", kind.rates, (row, q, v, np.zeros(n_q))
         yield "inertia", kind.inertia, (row, q, v, frame, np.zeros((n_v, n_v)), np.zeros(n_v))
         if n_rows:

@@ -110,7 +110,7 @@ def elimination_order(blocks: Sequence[Block], edges: list[set[int]]) -> list[in
 
 @dataclass(frozen=True)
 class Structure:
-    """The static schedule of a factorization; see `kernels.factorization` for how it is read."""
+    """The static schedule of a factorization; see `kernels.linear_algebra.factorization` for how it is read."""
 
     n: int
     n_plain: int

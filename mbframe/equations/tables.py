@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..abilities import functions_of, has_derivatives, is_conservative, is_ours, may_drive
+from ..abilities import functions_of, has_derivatives, is_conservative, may_drive
 from ..bodies.base import Body
 from ..bodies.formulations import Formulation, NewtonEuler
 from ..connections import Connection
@@ -27,14 +27,18 @@ from ..errors import ModelError
 from ..forces.base import ForceElement
 from ..functions import Function
 from ..joints.base import Joint
-from ..kernels import programs
-from ..kernels.axes import AXIS_FIELDS
-from ..kernels.loops import by_rate
-from ..kernels.user import constraint_fields, velocity_fields
+from ..kernels.layout import MOTIONS, PLACE, PLACES
+from ..kernels.programs import overloads as programs
+from ..kernels.stages.loops import by_rate
+from ..kernels.stages.planar import spatial_methods
+from ..kernels.stages.user import constraint_fields, velocity_fields
+from ..kernels.tangent.axes import AXIS_FIELDS
 from ..kernels.workspace import COUNTER, LINK_FIELDS, MARKER, MOST_EQUATIONS, REACTIVE_FIELDS
 from ..markers import Marker
 from ..measures import Measure
 from ..plane import lifted
+from ..registry import is_ours
+from ..signals import named_by, with_signals
 from ..state import Motion
 from ..system import System
 from .axes import axis_fields, bending, random_markers
@@ -220,13 +224,17 @@ class Tables:
 
     # --- numbering ---------------------------------------------------------------------------------------------------
 
-    def _number_links(self) -> None:
+    def _refuse_strangers(self) -> None:
+        """Elements between bodies that the system does not have are errors."""
         for link in (*self.system.joints, *self.system.forces):
             for side in ("body_i", "body_j"):
                 body = getattr(link, side)
                 if body is not self.system.ground and self.index.get(body.name) is None:
                     message = f"found {body}, which is not in system {self.system.name!r}; add it with system.add(...)"
                     raise ModelError([link.problem(side, message)])
+
+    def _number_links(self) -> None:
+        self._refuse_strangers()
         # Where reactions refer to: second body, local point and shape of the node of each joint, as described now.
         self.joint_points: dict[str, tuple[int, Array, Array | None]] = {}
         for joint in self.system.joints:
@@ -257,6 +265,18 @@ class Tables:
                 message = f"found {part.equations}; allowed are 1 to {MOST_EQUATIONS}; split the constraint"
                 raise ModelError([part.problem("equations", message)])
             self.constraints.append(NumberedConstraint(part, owner, owner.name, 0, i, j))
+        self._number_rows(shared)
+        self.fed: list[tuple[str, Array, int]] = []  # signals that programs read, and where these have the value
+        self.forces: list[NumberedForce] = []
+        z = 0
+        for force, (i, j) in zip(self.system.forces, numbers[len(constraints) :], strict=False):
+            self.forces.append(NumberedForce(self._fed(force), force.name, i, j, z))
+            z += force.states
+        self.n_z = z
+        self._follow_angles(numbers[len(constraints) + len(self.forces) :])
+
+    def _number_rows(self, shared: Mapping[int, MeasureTerm]) -> None:
+        """Rows of holonomic constraints, then those of formulations, then nonholonomic ones."""
         row = 0
         first_rows: dict[int, int] = {}
         for c in self.constraints:
@@ -274,12 +294,9 @@ class Tables:
                 c.row = row
                 row += c.constraint.equations
         self.n_rows = row
-        self.forces: list[NumberedForce] = []
-        z = 0
-        for force, (i, j) in zip(self.system.forces, numbers[len(constraints) :], strict=False):
-            self.forces.append(NumberedForce(force, force.name, i, j, z))
-            z += force.states
-        self.n_z = z
+
+    def _follow_angles(self, of_measures: Sequence[tuple[int, int]]) -> None:
+        """Followers and counters of angles over turns; of the measures among them the markers are given."""
         self.followers: list[Follower] = []
         self.counters = np.zeros(1, COUNTER).view(np.recarray)  # the first row belongs to no angle
         for c in self.constraints:
@@ -292,9 +309,12 @@ class Tables:
                 follower = self.follow(f.force, f.name, COUNTED, "rad", described_angle(f.force))
                 f.counter = self._count(f.i, f.j, follower)
         self.measured: dict[str, int] = {}  # the counters of angles among the measures, by name
-        for measure, (i, j) in zip(self.angles, numbers[len(constraints) + len(self.forces) :], strict=True):
+        for measure, (i, j) in zip(self.angles, of_measures, strict=True):
             follower = self.follow(measure, measure.name, COUNTED, "rad", described_angle(measure), np.nan)
             self.measured[measure.name] = self._count(i, j, follower)
+        self.inputs: dict[str, int] = {}  # where in z each input is, by name
+        for one in self.system.inputs:
+            self.inputs[one.name] = self.follow(one, one.name, "", one.unit, one.value).z
 
     def _count(self, i: int, j: int, follower: Follower) -> int:
         """A new counter for the turns of the angle between two markers; its number."""
@@ -364,7 +384,9 @@ class Tables:
 
     def uncounted(self, given: Mapping[str, Any]) -> list[Any]:
         """Elements whose angle may have turned more often than a state, given by its own states by name, can tell."""
-        owners = {follower.z: follower.owner for follower in self.followers if follower.unit == "rad"}
+        owners = {
+            follower.z: follower.owner for follower in self.followers if follower.unit == "rad" and follower.label
+        }
         return [
             owners[place.start]
             for place, value, start in self._own_states_in(given)
@@ -389,6 +411,11 @@ class Tables:
         i, j = self.markers[row.i].copy(), self.markers[row.j].copy()
         j.turns = self.counters.turns[row.counter]
         return i, j
+
+    def kernels(self, kind: type) -> type:
+        """The class whose methods are compiled; a user's methods of the plane are turned into methods of space."""
+        users = users_methods(kind) if self.planar else frozenset()
+        return spatial_methods(kind, users) if users else kind
 
     def turns_of(self, counter: int) -> Callable[[], float]:
         """Tells the full turns of an angle at the last evaluation."""
@@ -495,7 +522,7 @@ class Tables:
                 table["jacobian"][k] = offset
                 if (shape := numbered.formulation.marker_shape(marker)) is not None:
                     table["node_shape"][k] = self.address_of(shape)
-                offset += 12 * n_v
+                offset += PLACE * n_v
         oriented = table["oriented"]
         for c in self.constraints:
             c.parts_i, c.parts_j = self._parts(c)
@@ -665,6 +692,19 @@ class Tables:
                     rows[name]["run"] = programs.run.address
         return rows
 
+    def _fed(self, force: ForceElement) -> Any:
+        """A force as it is evaluated: if it names signals, a twin whose programs get their values; itself otherwise."""
+        if not (fields := named_by(force)):
+            return force
+        twin = with_signals(force, {one.name: one.value for one in self.system.inputs})
+        for parameter in fields:
+            bound, described = getattr(twin, parameter), getattr(force, parameter)
+            pairs = zip(bound, described, strict=True) if isinstance(bound, tuple) else [(bound, described)]
+            for function, origin in pairs:
+                first = len(function.program.constants) - len(origin.signals)
+                self.fed += [(name, function.program.constants, first + k) for k, name in enumerate(origin.signals)]
+        return twin
+
     # --- structure of the system matrix ------------------------------------------------------------------------------
 
     def blocks(self) -> list[Block]:
@@ -698,7 +738,7 @@ class Tables:
         gradients = [
             c.gradient_pattern
             if self.gives_derivatives(type(c.constraint))
-            else np.ones((c.constraint.equations, 24), bool)
+            else np.ones((c.constraint.equations, PLACES), bool)
             for table in self.constraint_tables
             for c in table.elements
         ]
@@ -741,7 +781,7 @@ class Tables:
         owner = self.marker_bodies()
         numbered = (c for table in self.constraint_tables for c in table.elements)
         for c, g, bend in zip(numbered, gradients, bends, strict=True):
-            for marker, half, offset in ((c.i, g[:, :12], c.block_i), (c.j, g[:, 12:], c.block_j)):
+            for marker, half, offset in ((c.i, g[:, :PLACE], c.block_i), (c.j, g[:, PLACE:], c.block_j)):
                 if owner[marker] >= 0:
                     mask = (half.astype(int) @ jacobians[marker].astype(int)) > 0
                     if bend is not None and marker == c.i:
@@ -758,17 +798,17 @@ class Tables:
 def _found_pattern(constraint: Any) -> NDArray[np.bool_]:
     markers = random_markers()
     if constraint.nonholonomic:
-        given = np.zeros((constraint.equations, 36))
+        given = np.zeros((constraint.equations, MOTIONS))
         constraint.velocity_gradient(0.0, markers[0], markers[1], given)
         return rate_gradient(given, *markers) != 0.0
-    g = np.zeros((constraint.equations, 24))
+    g = np.zeros((constraint.equations, PLACES))
     constraint.in_general().gradient(0.0, markers[0], markers[1], g)
     return g != 0.0
 
 
 def rate_gradient(given: Array, i: Any, j: Any) -> Array:
     """Derivatives of a nonholonomic constraint by the 24 rates of its markers, from those in the 36 numbers."""
-    g = np.zeros((len(given), 24))
+    g = np.zeros((len(given), PLACES))
     for side, marker in enumerate((i, j)):
         by_rate.py_func(marker, given, g, side, len(given))
     return g

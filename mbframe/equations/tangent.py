@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..abilities import given_with, has_derivatives, is_ours
+from ..abilities import given_with, has_derivatives
 from ..bodies.formulations import Formulation
 from ..bodies.formulations.base import refuse_raising
 from ..constraints.axis import AxisConstraint
 from ..errors import AnalysisError, ModelError, Problem
-from ..kernels import bindings, velocity_tangent
-from ..kernels import tangent as kernels
-from ..kernels.compile import PythonStage
+from ..kernels import bindings
+from ..kernels.compiler.compile import PythonStage
+from ..kernels.layout import MOTION_J, MOTIONS, PLACE, PLACES, SPIN_AT, VELOCITY_AT
+from ..kernels.tangent import tangent as kernels
+from ..kernels.tangent import velocity_tangent
 from ..kernels.workspace import MOST_EQUATIONS
+from ..registry import is_ours
 from .followers import may_count
 from .tables import NumberedConstraint, NumberedForce, Table
 from .user import (
@@ -122,7 +125,7 @@ class TangentAssembly:
                 self._block(a, b)
                 self._block(b, a)
         self.stiffness, self.damping = np.zeros(self.size), np.zeros(self.size)
-        self.loads = np.zeros(12 * len(tables.markers))
+        self.loads = np.zeros(PLACE * len(tables.markers))
         self.v_rate, self.multipliers = np.zeros(eq.n_v), np.zeros(eq.n_rows)
         self.record = Record(kernels.TANGENT)
         for name in ("stiffness", "damping", "loads", "v_rate", "multipliers"):
@@ -134,7 +137,7 @@ class TangentAssembly:
         if eq.n_rows > tables.n_holonomic:
             self.record["add_velocity_constraint"] = velocity_tangent.add_velocity_constraint.address
             most, numbers = MOST_EQUATIONS, velocity_tangent.NUMBERS
-            self.record["velocity_given"] = np.zeros((most, 36), complex)
+            self.record["velocity_given"] = np.zeros((most, MOTIONS), complex)
             self.record["velocity_gradient"] = np.zeros((most, numbers))
             self.record["velocity_hessian"] = np.zeros((numbers, numbers))
         self.record["velocity_stiffness"] = self.velocity_stiffness
@@ -182,7 +185,7 @@ class TangentAssembly:
             if issubclass(kind, AxisConstraint):
                 self._add(bindings.bend_tangent_stage(kind, table.rows.dtype, equations), table.rows)
             return
-        rows = self._filled_rows(table, owner, residual_function, configuration, 24)
+        rows = self._filled_rows(table, owner, residual_function, configuration, PLACES)
         self._add(bindings.constraint_rows_stage(rows.dtype, equations), rows)
 
     def _velocity_constraints(self, table: Table, owner: list[int]) -> None:
@@ -295,20 +298,21 @@ class TangentAssembly:
             out.feedback[f.states, f.states] = by_state[6:]
             push, turn = by_state[:3], by_state[3:6]
             opposite = -turn - np.cross(j.position - i.position, push, axis=0)
-            for m, force, torque, first in ((i, -push, opposite, 0), (j, push, turn, 18)):
+            for m, force, torque, first in ((i, -push, opposite, 0), (j, push, turn, MOTION_J)):
                 own = slice(m.v, m.v + m.n)
                 by_position, by_velocity = self._motion_tangent(m)
                 # The power of a wrench is F . r' + M . w: its generalized force follows from how r' and w depend on v.
-                out.force[own, f.states] -= by_velocity[12:15].T @ force + by_velocity[15:].T @ torque
-                out.stiffness[f.states, own] += by_motion[:, first : first + 18] @ by_position
-                out.damping[f.states, own] += by_motion[:, first : first + 18] @ by_velocity
+                power = by_velocity[VELOCITY_AT:SPIN_AT].T @ force + by_velocity[SPIN_AT:].T @ torque
+                out.force[own, f.states] -= power
+                out.stiffness[f.states, own] += by_motion[:, first : first + MOTION_J] @ by_position
+                out.damping[f.states, own] += by_motion[:, first : first + MOTION_J] @ by_velocity
         return out
 
     def _motion_tangent(self, m: Any) -> tuple[Array, Array]:
         """Derivatives of (position, axes, velocity, angular velocity) of a marker along dq = T d, and along dv."""
-        pool = slice(m.jacobian, m.jacobian + 12 * m.n)
-        basis = self.eq.work.jacobians[pool].reshape(12, m.n)
-        change = self.record.array("rate_tangents")[pool].reshape(12, m.n)
+        pool = slice(m.jacobian, m.jacobian + PLACE * m.n)
+        basis = self.eq.work.jacobians[pool].reshape(PLACE, m.n)
+        change = self.record.array("rate_tangents")[pool].reshape(PLACE, m.n)
 
         def spin(axes: Array, rates: Array) -> Array:
             """1/2 sum axes x rates, column by column."""

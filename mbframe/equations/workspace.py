@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.factorization import PIVOT_LOST
+from ..kernels.linear_algebra.factorization import PIVOT_LOST
 from ..kernels.workspace import FACTOR, MARKER, SCRATCH, WORK
 from .structure import Structure
 
@@ -36,6 +36,10 @@ class Record:
             self._kept[field] = value
             value = value.ctypes.data
         self._array[field] = value
+
+    def view(self, field: str) -> NDArray[Any]:
+        """One number as an array of one, to read it quickly again and again."""
+        return self._array[field]
 
     def array(self, field: str) -> NDArray[Any]:
         """The array behind a field."""

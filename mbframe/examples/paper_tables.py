@@ -13,7 +13,7 @@ from typing import Any
 
 import mbframe as mb
 from mbframe import examples
-from mbframe.analysis.comparison import Comparison, Outcome
+from mbframe.analysis.laboratory.comparison import Comparison, Outcome
 
 
 @dataclass
@@ -49,7 +49,7 @@ def only(comparison: Comparison) -> Outcome:
 
 def one_method(system: mb.System, t_end: float, dt: float, repeats: int = 1, **strategies: Any) -> Outcome:
     """What a single method does."""
-    chosen = {f"{kind}s": [strategy] for kind, strategy in strategies.items()}
+    chosen: dict[str, Any] = {f"{kind}s": [strategy] for kind, strategy in strategies.items()}
     return only(mb.compare(system, t_end, dt, steps=[dt], repeats=repeats, **chosen))
 
 

@@ -1,21 +1,18 @@
 """The classes that a model file may name, and how their objects are called into being.
 
-Nothing is registered: the built-in classes are those that `mbframe` exports, found by walking subclasses. A user's
-class goes by its qualified name, such as ``"my_parts.Magnet"``, and is known only if the caller hands it over.
+The registry knows the built-in classes and those that were registered. Another class of a user goes by its qualified
+name too, such as ``"my_parts.Magnet"``, and is known only if the caller hands it over.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, Final, TypeVar
 
-import mbframe
-
-from ..bodies.base import Body, Ground
+from ..bodies.base import Body
 from ..bodies.formulations import Formulation
 from ..constraints.base import BasicConstraint
 from ..errors import ModelError, Problem
@@ -23,21 +20,14 @@ from ..forces.base import ForceElement
 from ..joints.base import Joint
 from ..measures import Measure
 from ..parameters import REQUIRED, Element
+from ..plug_ins import import_offered
+from ..registry import MAIN, built_in, is_ours, is_public, name_of, registered
 from ..shapes import Shape
+from ..signals import Signal
+from ..signatures import ALIASES, positional
 
-ADDED: Final = (Body, Joint, BasicConstraint, ForceElement, Measure)
+ADDED: Final = (Body, Joint, BasicConstraint, ForceElement, Measure, Signal)
 """Bases of what can be added to a system."""
-STRATEGIES: Final = ("Acceleration", "Stabilization", "Integrator")
-"""Public names of the bases of strategies; their modules load the compiler, so they are looked up when needed."""
-_COSTLY: Final = (
-    "analysis",
-    "equations",
-    "files",
-    "render",
-    "results",
-    "solvers",
-)  # places without classes of a description
-_ALIASES: Final = {"i": "body_i", "j": "body_j", "body": "body_j"}  # arguments of connections and their parameters
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,48 +37,8 @@ def remembered(function: F) -> F:
     return cache(function)  # type: ignore[return-value]
 
 
-def strategy_base(setting: str) -> type[Any]:
-    """The base class of a strategy setting of `simulate`, such as "integrator"."""
-    return Formulation if setting == "formulation" else getattr(mbframe, setting.capitalize())
-
-
-@remembered
-def built_in(base: type[Any]) -> dict[str, type[Any]]:
-    """The public, concrete classes of the library below `base`, by name in alphabetical order.
-
-    A class is abstract as long as an attribute that it, or a base of it, only annotates has no value.
-    """
-    for place in mbframe._PLACES:
-        if not place.startswith(_COSTLY) or (base.__name__ in STRATEGIES and place.startswith("solvers")):
-            importlib.import_module(f"mbframe.{place}")
-    found = {}
-    for cls in _below(base):
-        annotated = {name for owner in cls.__mro__ for name in inspect.get_annotations(owner)}
-        concrete = all(hasattr(cls, name) for name in annotated) or issubclass(cls, Shape)
-        if is_built_in(cls) and concrete and describable(cls) and cls not in (*ADDED, Ground):
-            found[cls.__name__] = cls
-    return dict(sorted(found.items()))
-
-
-def _below(base: type[Any]) -> Iterator[type[Any]]:
-    for cls in base.__subclasses__():
-        yield cls
-        yield from _below(cls)
-
-
-@remembered
-def is_built_in(cls: type[Any]) -> bool:
-    """Whether `mbframe` exports the class."""
-    return cls.__module__.startswith("mbframe.") and getattr(mbframe, cls.__name__, None) is cls
-
-
-def name_of(cls: type[Any]) -> str:
-    """The name of a class in files: its own for a class that `mbframe` exports, otherwise with module and owner."""
-    return cls.__name__ if is_built_in(cls) else f"{cls.__module__}.{cls.__qualname__}"
-
-
 class Catalogue:
-    """The built-in classes and those that the caller made known."""
+    """The built-in classes, those that were registered and those that the caller hands over."""
 
     def __init__(self, classes: Iterable[type[Any]] = ()) -> None:
         given = list(classes)
@@ -101,15 +51,37 @@ class Catalogue:
             raise ModelError(problems)
         self._given = {name_of(cls): cls for cls in given}
         self._found: dict[tuple[type[Any], ...], dict[str, type[Any]]] = {}
+        self._asked: dict[str, list[Problem]] = {}  # installed packages, and what is wrong with them
 
     def classes(self, *bases: type[Any]) -> dict[str, type[Any]]:
         """All classes below the bases, by their names in files."""
         if bases not in self._found:
             known: dict[str, type[Any]] = {}
             for base in bases:
-                known |= built_in(base)
+                known |= built_in(base) | registered(base)
             self._found[bases] = known | {name: cls for name, cls in self._given.items() if issubclass(cls, bases)}
         return self._found[bases]
+
+    def find(self, name: str, *bases: type[Any]) -> type[Any] | None:
+        """The class of that name below the bases.
+
+        One of an installed package that offers classes is imported. One of a program, such as ``"__main__.Magnet"`` of
+        a notebook, may have been moved to a module: what follows the module in its name counts.
+        """
+        known = self.classes(*bases)
+        module, _, rest = name.partition(".")
+        if name in known or not rest:
+            return known.get(name)
+        if module in MAIN:
+            return next((cls for cls in known.values() if cls.__qualname__ == rest and not is_public(cls)), None)
+        if module not in self._asked:
+            self._asked[module] = import_offered(module)
+            self._found.clear()
+        return self.classes(*bases).get(name)
+
+    def faults(self, name: str) -> list[Problem]:
+        """What is wrong with the installed packages that would have the class of a name that was looked for."""
+        return self._asked.get(name.partition(".")[0], [])
 
 
 # ---- Calls --------------------------------------------------------------------------------------------------------
@@ -124,33 +96,40 @@ def arguments(cls: type[Any]) -> dict[str, str]:
     """
     declared = cls.parameters()
     found: dict[str, str] = {}
-    for argument in _positional(cls)[1:]:
-        parameter = _ALIASES.get(argument.name, argument.name)
+    for argument in positional(cls)[1:]:
+        parameter = ALIASES.get(argument.name, argument.name)
         if parameter in declared:
             found[argument.name] = parameter
         elif argument.default is argument.empty:
-            raise TypeError(f"{cls.__name__} takes the argument {argument.name!r}, which is no declared parameter")
+            raise TypeError(_undeclared(cls, argument.name))
+    for name, argument in named(cls).items() if has_own_constructor(cls) else ():
+        if argument.default is argument.empty and ALIASES.get(name, name) not in declared:
+            raise TypeError(_undeclared(cls, name))
     return found
 
 
-def describable(cls: type[Any]) -> bool:
-    """Whether objects of a class follow from what a document says about them."""
-    try:
-        if issubclass(cls, Element):
-            arguments(cls)
-    except TypeError:
-        return False
-    return True
+def _undeclared(cls: type[Any], name: str) -> str:
+    remedy = f"declare it in the class: {name} = mb.parameter(...)"
+    return f"{cls.__name__} takes the argument {name!r}, which is no declared parameter; {remedy}"
 
 
-def _positional(cls: type[Any]) -> list[inspect.Parameter]:
-    """Arguments by position; a constructor with *args passes them on, so that of its base tells their names."""
-    for owner in cls.__mro__:
-        if "__init__" in vars(owner):
-            own = list(inspect.signature(vars(owner)["__init__"]).parameters.values())[1:]
-            if all(argument.kind is not argument.VAR_POSITIONAL for argument in own):
-                return [argument for argument in own if argument.kind is argument.POSITIONAL_OR_KEYWORD]
-    return []
+def has_own_constructor(cls: type[Any]) -> bool:
+    """Whether a user wrote a constructor for the class or a base of it."""
+    return any("__init__" in vars(owner) and not is_ours(owner) for owner in cls.__mro__[:-1])
+
+
+@remembered
+def named(cls: type[Any]) -> dict[str, inspect.Parameter]:
+    """What a class takes by name besides the name: a constructor with ``**values`` passes on what its base takes."""
+    found: dict[str, inspect.Parameter] = {}
+    for owner in cls.__mro__[:-1]:
+        if "__init__" not in vars(owner):
+            continue
+        own = list(inspect.signature(vars(owner)["__init__"]).parameters.values())[1:]
+        found = {a.name: a for a in own if a.kind not in (a.VAR_KEYWORD, a.VAR_POSITIONAL)} | found
+        if is_ours(owner) or all(argument.kind is not argument.VAR_KEYWORD for argument in own):
+            break
+    return {name: argument for name, argument in found.items() if name != "name"}
 
 
 @remembered
@@ -166,6 +145,10 @@ def fields(cls: type[Any], dimension: int = 3) -> dict[str, Any]:
     by_position = arguments(cls)
     implied = {"body_i", "body_j"} - set(by_position.values())
     first = {argument: declared[name] for argument, name in by_position.items()}
+    if has_own_constructor(cls):  # which may pass on, by name, what its base takes by position
+        passed = {argument: ALIASES[argument] for argument in named(cls) if argument in ALIASES}
+        first |= {argument: declared[name] for argument, name in passed.items() if name in declared}
+        by_position = by_position | passed
     others = [(n, p) for n, p in declared.items() if n not in implied and n not in by_position.values()]
     return first | dict(sorted(others, key=lambda pair: pair[1].default is not REQUIRED))
 
@@ -185,8 +168,7 @@ def shape_fields(cls: type[Any]) -> dict[str, dataclasses.Field[Any]]:
 @remembered
 def takes_formulation(cls: type[Any]) -> bool:
     """Whether a body can be given a formulation."""
-    constructors = [vars(owner)["__init__"] for owner in cls.__mro__[:-1] if "__init__" in vars(owner)]
-    return any("formulation" in inspect.signature(one).parameters for one in constructors)
+    return "formulation" in named(cls)
 
 
 @remembered

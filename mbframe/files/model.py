@@ -27,9 +27,12 @@ from ..limits import within_time
 from ..markers import Marker
 from ..parameters import Element
 from ..plane import lowered
+from ..registry import file_of, is_public, module_of, name_of
+from ..signals import named_by
 from ..system import System
-from .catalogue import Catalogue, fields, name_of, takes_formulation
-from .json_text import dumps, faults, most_bytes, one_line, parse
+from .catalogue import Catalogue, fields, has_own_constructor, takes_formulation
+from .constructors import remade
+from .json_text import dumps, most_bytes, one_line, parse, problems_of
 from .meshes import MeshNotice, gather_meshes, place_meshes
 from .order import by_dependency
 from .reader import FORMAT, SETTINGS, STRATEGY_SETTINGS, VERSION, Reader
@@ -142,15 +145,25 @@ def document(system: System, settings: Mapping[str, Any] | None = None) -> dict[
     if ground:
         content["ground"] = ground
     elements = [element for element in system if element is not system.ground]
-    references = {element.name: [other.name for other in _references(element)] for element in elements}
+    references = {
+        element.name: [*(other.name for other in _references(element)), *_named(element)] for element in elements
+    }
     order = by_dependency(references)[0]
     content["elements"] = [_element(system[name], system.dimension, problems) for name in order]
     if settings is not None:
         content["simulation"] = _settings(settings, problems)
-    problems += faults(content)
+    if own := used_classes(system, settings):
+        content["classes"] = {name_of(cls): _origin(cls) for cls in own}
+    problems += problems_of(content)
     if problems:
         raise ModelError(problems)
     return content
+
+
+def _origin(cls: type[Any]) -> dict[str, str]:
+    """Where a user's class is defined: its module and, if this is no part of a package, the name of its file."""
+    file = file_of(cls)
+    return {"module": module_of(cls)} | ({"file": file} if file else {})
 
 
 def _parameters(
@@ -168,8 +181,11 @@ def _parameters(
         if key in ("type", "formulation"):
             problems.append(element.problem(key, "has a meaning of its own in files; give the parameter another name"))
             continue
+        given = getattr(element, p.name)
+        if given is p.default and key not in always:
+            continue
         try:
-            value = encoded(p, getattr(element, p.name))
+            value = encoded(p, given)
             if key in always or not is_default(p, value):
                 stored[key] = value
         except ValueError as error:
@@ -179,7 +195,14 @@ def _parameters(
 
 def _element(element: Element, dimension: int, problems: list[Problem]) -> dict[str, Any]:
     cls: Any = type(element)
-    stored = {"type": name_of(cls), "name": element.name, **_parameters(element, dimension, problems)}
+    before = len(problems)
+    parameters = _parameters(element, dimension, problems)
+    if len(problems) == before and has_own_constructor(cls):
+        try:
+            parameters = remade(element, fields(cls, dimension), parameters)
+        except ValueError as error:
+            problems.append(element.problem("", f"cannot be stored: {error}"))
+    stored = {"type": name_of(cls), "name": element.name, **parameters}
     if isinstance(element, BasicConstraint) and (markers := element.given_markers):
         stored |= {side: _marker(marker) for side, marker in zip("ij", markers, strict=True)}
         if stored["at"] == stored["j"]["at"]:
@@ -196,6 +219,11 @@ def _marker(marker: Marker) -> dict[str, Any]:
     stored = {"body": marker.body.name, "at": lowered(marker.at, marker.body.dimension).tolist()}
     # Bytes, because a negative zero is another number.
     return stored if marker.axes.tobytes() == np.eye(3).tobytes() else stored | {"axes": marker.axes.tolist()}
+
+
+def _named(element: Element) -> list[str]:
+    """The elements whose values the functions of an element name."""
+    return [signal.partition(".")[0] for signals in named_by(element).values() for signal in signals]
 
 
 def _references(element: Element) -> list[Element]:
@@ -243,11 +271,12 @@ def settings_from(document: Any, classes: Iterable[type[Any]] = ()) -> dict[str,
     return Reader(Catalogue(classes)).settings(document)
 
 
-def used_classes(system: System) -> list[type[Any]]:
-    """The classes of a system's elements, formulations and shapes that are not built in."""
+def used_classes(system: System, settings: Mapping[str, Any] | None = None) -> list[type[Any]]:
+    """The classes of a system's elements, formulations and shapes, and of strategies, that are not built in."""
     found: dict[type[Any], None] = {}
     for element in system:
         made = element if element is not system.ground else None  # the ground comes with its system
         parts = [made, *getattr(element, "shapes", ()), getattr(element, "formulation", None)]
         found |= {type(part): None for part in parts if part is not None}
-    return [cls for cls in found if name_of(cls) != cls.__name__]
+    found |= {type(settings[key]): None for key in STRATEGY_SETTINGS if settings and settings.get(key) is not None}
+    return [cls for cls in found if not is_public(cls)]

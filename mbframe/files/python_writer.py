@@ -17,9 +17,10 @@ from ..errors import ModelError, Problem, check_kinds
 from ..functions import Function
 from ..packed import listed
 from ..parameters import Parameter
+from ..registry import module_of, name_of
 from ..shapes import Shape
 from ..system import System
-from .catalogue import ADDED, Catalogue, arguments, fields, name_of
+from .catalogue import ADDED, Catalogue, arguments, fields
 from .model import document, used_classes
 from .values import FUNCTION_KINDS, SEVERAL_FUNCTIONS
 
@@ -39,9 +40,8 @@ def to_python(system: System, *, simulation: Mapping[str, Any] | None = None) ->
         Arguments of `simulate`, to be written as a call at the end.
     """
     check_kinds("to_python", system=(system, System))
-    strategies = [type(s) for s in (simulation or {}).values() if hasattr(s, "parameters") or hasattr(s, "n_q")]
-    classes = [*used_classes(system), *(cls for cls in strategies if name_of(cls) != cls.__name__)]
-    return _Writer(Catalogue(classes), classes).script(document(system, simulation))
+    content, classes = document(system, simulation), used_classes(system, simulation)
+    return _Writer(Catalogue(classes), classes).script(content)
 
 
 def element_to_python(system: System, name: str) -> str:
@@ -204,7 +204,7 @@ class _Writer:
         return f"The model {plain!r}." if plain.strip() else "A model."
 
     def _imports(self) -> list[str]:
-        own = sorted({(cls.__module__, cls.__qualname__.partition(".")[0]) for cls in self._imported.values()})
+        own = sorted({(module_of(cls), cls.__qualname__.partition(".")[0]) for cls in self._imported.values()})
         return ["import mbframe as mb", *([""] if own else []), *(f"from {m} import {name}" for m, name in own)]
 
     def _class(self, name: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import hashlib
+import json
 import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -21,6 +23,7 @@ from ..limits import no_collection
 from ..markers import Marker
 from ..packed import is_packed, unpacked
 from ..parameters import REQUIRED, Element, Parameter
+from ..registry import is_public, strategy_base
 from ..shapes import OUTSIDE, Mesh, Shape
 from ..system import System
 from .catalogue import (
@@ -28,11 +31,12 @@ from .catalogue import (
     Catalogue,
     arguments,
     fields,
-    is_built_in,
+    has_own_constructor,
+    named,
     reference_keys,
+    remembered,
     settings_of,
     shape_fields,
-    strategy_base,
     takes_formulation,
 )
 from .json_text import child
@@ -61,10 +65,12 @@ SETTINGS: Final[dict[str, Parameter]] = {
 STRATEGY_SETTINGS: Final = ("formulation", "acceleration", "stabilization", "integrator")
 
 _ELEMENT: Final = re.compile(r"\$\.elements\[(\d+)\]")
-_TOP: Final = ("format", "version", "name", "ground", "elements", "simulation", "$schema")
+_TOP: Final = ("format", "version", "name", "ground", "elements", "simulation", "classes", "$schema")
+_MODULE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_FILE: Final = re.compile(r"[^\W\d]\w*\.py")
 _NUMBERS: Final = {float, int}
 _HEAD: Final = frozenset({"type", "name"})
-_TAKEN_AS_GIVEN: Final = frozenset({"number", "integer", "flag", "choice", "angle"})
+_TAKEN_AS_GIVEN: Final = frozenset({"number", "integer", "flag", "choice", "angle", "text"})
 _NUMERIC: Final = ("vector", "numbers", "point", "axis", "free vector", "matrix", "rotation", "inertia")
 
 
@@ -102,6 +108,9 @@ class Reader:
         self.dimension = 3  # of the system, until its document says otherwise
         self.version = VERSION  # of the document
         self.problems: list[Problem] = []
+        self._modes: dict[bytes, Any] = {}  # by what describes them
+        self._origins: Mapping[str, Any] = {}  # of users' classes, by their names
+        self._missing: set[str] = set()  # users' classes that are not known
 
     # --- what is asked for -------------------------------------------------------------------------------------------
 
@@ -177,7 +186,19 @@ class Reader:
             return False
         else:
             self.version = version
+        self._origins = self._checked_origins(document.get("classes", {}))
         return True
+
+    def _checked_origins(self, data: Any) -> Mapping[str, Any]:
+        """Where users' classes came from. It is told to people and used for nothing else."""
+        path, allowed = "$.classes", 'an object {"parts.Magnet": {"module": "parts", "file": "parts.py"}}'
+        found = data if isinstance(data, dict) else {"": data}
+        for name, origin in found.items():
+            given = origin if isinstance(origin, dict) else {"": origin}
+            if any(key not in ("module", "file") or not isinstance(value, str) for key, value in given.items()):
+                self.refuse(child(path, name) if name else path, f"found {_brief(origin)}; allowed is {allowed}")
+                return {}
+        return found
 
     def _system(self, document: Any) -> System | None:
         if not self._checked(document):
@@ -246,6 +267,12 @@ class Reader:
             self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}} with type and name")
             return None, None
         cls = self._class(data.get("type"), path, "an element", *ADDED)
+        if cls is not None and not is_public(cls):
+            try:
+                fields(cls, self.dimension)
+            except TypeError as error:
+                self.refuse(child(path, "type"), f"cannot be read: {error}")
+                cls = None
         name = self._name(data, path, cls.__name__ if cls else "")
         if name in names:
             self.refuse(child(path, "name"), f"found {_brief(name)}, which is taken; choose another name")
@@ -255,22 +282,36 @@ class Reader:
         return cls, name
 
     def _class(self, name: Any, path: str, what: str, *bases: type[Any]) -> type[Any] | None:
+        if isinstance(name, str) and (cls := self.catalogue.find(name, *bases)) is not None:
+            return cls
         known = self.catalogue.classes(*bases)
-        if isinstance(name, str) and name in known:
-            return known[name]
         place = child(path, "type")
         if not isinstance(name, str):
             self.refuse(
                 place, f"found {_brief(name)}; allowed is the name of {what}'s class, such as {next(iter(known))!r}"
             )
         elif "." in name:
-            message = f"found {_brief(name)}, a class of a user; hand it over if you trust it: classes=[...]"
-            self.refuse(place, message)
+            self._missing_class(name, place)
         else:
             meant = self.nearest(name, known)
             listed = f"the {len(known)} names of the schema" if meant and len(known) > FEW else ", ".join(known)
             self.refuse(place, f"found {_brief(name)}; {meant}allowed are {listed}, and your own in classes=[...]")
         return None
+
+    def _missing_class(self, name: str, place: str) -> None:
+        """Say once of each class of a user which is missing, where it came from, and how it is given."""
+        if name in self._missing:
+            return
+        self._missing.add(name)
+        if faults := self.catalogue.faults(name):
+            self.refuse(place, f"found {_brief(name)}; {'; '.join(map(str, faults))}")
+            return
+        origin = self._origins.get(name, {})
+        module, file = origin.get("module", ""), origin.get("file", "")
+        module, file = (module if _MODULE.fullmatch(module) else ""), (file if _FILE.fullmatch(file) else "")
+        came = f" from the {f'file {file}' if file else f'module {module}'}" if module else ""
+        ways = f"--classes {file or module or 'FILE_OR_MODULE'}, classes=[...] or mb.register"
+        self.refuse(place, f"found {_brief(name)}, a class of a user{came}; hand it over if you trust it: {ways}")
 
     def _name(self, data: Mapping[str, Any], path: str, label: str) -> str | None:
         name = data.get("name")
@@ -294,8 +335,9 @@ class Reader:
         values = self._values(known, data, path, label, built)
         if optional and "formulation" in data:
             values["formulation"] = self._strategy(Formulation, data["formulation"], child(path, "formulation"), label)
+        needed = set(named(entry.cls)) if has_own_constructor(entry.cls) else set(known)  # others it may set itself
         for key, p in known.items():
-            if p.default is REQUIRED and key not in data:
+            if p.default is REQUIRED and key in needed and key not in data:
                 self.refuse(child(path, key), f"found nothing; allowed is {_allowed(p)}; add it", label)
         if len(self.problems) > before or any(value is _BROKEN for value in values.values()):
             return None
@@ -309,23 +351,25 @@ class Reader:
 
         Converting each value before, to name its place if it is wrong, takes several times as long.
         """
-        if not is_built_in(entry.cls):
+        if not is_public(entry.cls):
             return None
         problems, notices = len(self.problems), len(self.notices)
+        taken = _taken(entry.cls, self.dimension)
         values: dict[str, Any] = {}
         for key, value in data.items():
-            p = known.get(key)
-            if p is None:
-                if key in _HEAD:
-                    continue
-                break  # a formulation, or what has no meaning
-            if p.kind == "reference":
-                values[key] = built.get(value) if isinstance(value, str) else None
-                if values[key] is None and not (value is None and p.optional):
-                    break
-            elif p.kind in _TAKEN_AS_GIVEN or (p.kind in _NUMERIC and _is_short(value)):
+            how = taken.get(key)
+            if how == "as given" or (how == "numbers" and _is_short(value)):
                 values[key] = value
+            elif how == "reference":
+                values[key] = built.get(value) if isinstance(value, str) else None
+                if values[key] is None and not (value is None and known[key].optional):
+                    break
+            elif how == "head":
+                continue
+            elif how is None:
+                break  # a formulation, or what has no meaning
             else:
+                p = known[key]
                 try:
                     values[key] = self._value(p, value, child(entry.path, key), str(entry))
                 except (ValueError, _Refused):
@@ -419,7 +463,10 @@ class Reader:
         if p.kind in ("function", "axial functions"):
             return _function(p, value)
         if p.kind == "modes" and isinstance(value, dict):
-            return _modes(value)
+            described = _digest(value)  # bodies that share them, as copies do, shall share them again
+            if described not in self._modes:
+                self._modes[described] = _modes(value)
+            return self._modes[described]
         if p.kind in ("shape", "shapes") and value is not None:
             several = p.kind == "shapes" and isinstance(value, list)
             parts = [(f"{path}[{n}]", part) for n, part in enumerate(value)] if several else [(path, value)]
@@ -531,6 +578,13 @@ _BROKEN: Final = object()
 """Stands for what could not be read and is already on the list."""
 
 
+@remembered
+def _taken(cls: type[Any], dimension: int) -> dict[str, str]:
+    """How the values of an element's keys are taken, if nothing is wrong with them."""
+    ways = dict.fromkeys(_TAKEN_AS_GIVEN, "as given") | dict.fromkeys(_NUMERIC, "numbers") | {"reference": "reference"}
+    return dict.fromkeys(_HEAD, "head") | {key: ways.get(p.kind, "more") for key, p in fields(cls, dimension).items()}
+
+
 def _place(problem: Problem) -> int:
     """Number of the element in which a problem is; -1 for the head of a file, which comes first."""
     found = _ELEMENT.match(problem.field)
@@ -617,6 +671,18 @@ def _modes(value: dict[str, Any]) -> Any:
         return Modes.from_values(value)
     except ModelError as error:
         raise ValueError("; ".join(f"{one.element} {one.field}: {one.message}" for one in error.problems)) from None
+
+
+def _digest(value: dict[str, Any]) -> bytes:
+    """What only equal values have in common, down to the bits of the arrays that a result file has in them."""
+    found = hashlib.sha256()
+
+    def bits(array: np.ndarray) -> str:
+        found.update(np.ascontiguousarray(array).tobytes())
+        return f"{array.dtype} {array.shape}"
+
+    found.update(json.dumps(value, default=bits).encode())
+    return found.digest()
 
 
 def _is_array(value: Any) -> bool:

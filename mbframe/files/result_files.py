@@ -44,7 +44,7 @@ from ..limits import allowed, check_memory, import_limits, within_time
 from ..plane import lifted
 from ..results import EventRecord, Info, Result
 from ..state import Motion, State
-from ..stored_states import ENERGY, PARTS, Columns, NamedColumns, Snapshot, States, columns_of
+from ..stored_states import PARTS, Columns, NamedColumns, Snapshot, States, columns_of, is_work
 from ..system import System
 from .hdf5 import Closed, NewFile, Superblock
 from .hdf5_checks import check_content, check_reading
@@ -97,7 +97,7 @@ def load_result(path: FilePath, *, classes: Iterable[type[Any]] = (), system: Sy
 def save(result: Result, path: FilePath, quantities: Sequence[str] = ()) -> None:
     """Write a result, whole or not at all."""
     place = overwritable(path)
-    states = result._states
+    states = result.states
     names = [*states.extra, *quantities] if isinstance(states, ResultFile) else quantities
     chosen = {part.name: part for name in names for part in result.quantity(name).components()}
     content = Content.of(states)
@@ -428,7 +428,7 @@ class ResultFile(NamedColumns):
         self.path = Path(path).expanduser().absolute()
         self._classes = tuple(classes)
         self._mesh_folders = allowed().mesh_folders  # where the result was asked for: the model is built later
-        self._given_system = system
+        self.given_system = system
         _reading(self.path, self._describe)
         self.name = self.content.name
         if equations is not None and snapshot is not None:
@@ -499,10 +499,10 @@ class ResultFile(NamedColumns):
 
     @cached_property
     def t(self) -> Array:
-        return self._ordered(self._rows("t", slice(0, len(self)), slice(0, 1))[:, 0])
+        return self._ordered(self.rows_of("t", slice(0, len(self)), slice(0, 1))[:, 0])
 
     def span(self) -> tuple[float, float]:
-        ends = [self._rows("t", slice(k, k + 1), slice(0, 1)).item() for k in (0, len(self) - 1)]
+        ends = [self.rows_of("t", slice(k, k + 1), slice(0, 1)).item() for k in (0, len(self) - 1)]
         first, last = map(float, self._ordered(np.array(ends)))
         return first, last
 
@@ -519,12 +519,12 @@ class ResultFile(NamedColumns):
 
     def whole(self, rows: slice = slice(None)) -> Array:
         start, stop, step = rows.indices(len(self))
-        parts = [self._rows(part, slice(start, stop), slice(0, len(self.columns[part])))[::step] for part in PARTS]
+        parts = [self.rows_of(part, slice(start, stop), slice(0, len(self.columns[part])))[::step] for part in PARTS]
         return self._with_added(np.hstack(parts))
 
     def _stored_part(self, name: str, columns: slice) -> Array:
         first, last, _ = columns.indices(len(self.columns[name]))
-        return self._rows(name, slice(0, len(self)), slice(first, last))
+        return self.rows_of(name, slice(0, len(self)), slice(first, last))
 
     def _with_added(self, rows: Array) -> Array:
         return np.hstack([rows, np.tile(self.added, (len(rows), 1))])
@@ -540,7 +540,7 @@ class ResultFile(NamedColumns):
             return np.zeros(0)
         return np.array([follower.unknown for follower in followers if follower.z >= known])
 
-    def _rows(self, name: str, rows: slice, columns: slice) -> Array:
+    def rows_of(self, name: str, rows: slice, columns: slice) -> Array:
         """Rows of columns of "t", "q", "v" or "z". While a run goes on they move from `tail` to their place."""
         offset = 0 if name == "t" else 1 + sum(len(self.columns[part]) for part in PARTS[: PARTS.index(name)])
 
@@ -583,8 +583,8 @@ class ResultFile(NamedColumns):
 
     @cached_property
     def snapshot(self) -> Snapshot:
-        if self._given_system is not None:
-            return Snapshot(self._given_system)
+        if self.given_system is not None:
+            return Snapshot(self.given_system)
         if self.content.lacks:
             message = f"lacks its model ({self.content.lacks:.500}); pass system=... to load_result to compute from it"
             raise refused(self.path, message)
@@ -613,7 +613,7 @@ class ResultFile(NamedColumns):
     @property
     def _has_works(self) -> bool:
         """Whether the work of elements was kept, as `simulate` does: not in files of earlier versions."""
-        return any(unit == ENERGY for _, unit in self.columns["z"])
+        return any(is_work(*column) for column in self.columns["z"])
 
     @cached_property
     def tables(self) -> Tables:

@@ -1,8 +1,7 @@
-"""The JSON Schema of model files, generated from the declared parameters.
+"""The JSON Schema of model files, generated from the declared parameters; `mbframe schema` prints it.
 
-``python -m mbframe.files.schema`` prints it; `assets/model.schema.json` is a copy, and a test keeps it current. Editors
-complete and check model files with it. It says what the form of a file can say; that names exist, that an inertia can
-be one, and the like is left to `load`.
+Editors complete and check model files with it. It says what the form of a file can say; that names exist, that an
+inertia can be one, and the like is left to `load`.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from ..constraints.base import BasicConstraint
 from ..functions import INTERPOLATIONS
 from ..packed import KEYS, TYPES
 from ..parameters import REQUIRED, Element, Parameter
+from ..registry import built_in, strategy_base
 from ..shapes import Shape
 from ..system import System
-from .catalogue import ADDED, built_in, fields, settings_of, strategy_base, takes_formulation
-from .json_text import dumps
+from .catalogue import ADDED, fields, settings_of, takes_formulation
 from .reader import FORMAT, SETTINGS, STRATEGY_SETTINGS, VERSION
 from .values import encoded
 
@@ -49,8 +48,16 @@ def schema() -> dict[str, Any]:
         "name": NAME,
         **_properties(System),
         "ground": _object(ground, description="the fixed frame, if it has another name or looks like something"),
-        "elements": {"type": "array", "items": _one_of(elements, "bodies, joints, constraints, forces, measures")},
+        "elements": {
+            "type": "array",
+            "items": _one_of(elements, "bodies, joints, constraints, forces, measures, inputs"),
+        },
         "simulation": _object(settings, description="arguments of simulate"),
+        "classes": {
+            "type": "object",
+            "description": "where users' classes came from; told to whoever lacks them, and used for nothing else",
+            "additionalProperties": _object({"module": NAME, "file": NAME}),
+        },
     }
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -188,6 +195,7 @@ _KINDS: Final[dict[str, Callable[[Parameter], Mapping[str, Any]]]] = {
     "angle": lambda p: NUMBER | _bounds(p),
     "integer": lambda p: {"type": "integer"} | _bounds(p),
     "flag": lambda p: {"type": "boolean"},
+    "text": lambda p: {"type": "string"},
     "choice": lambda p: {"enum": list(p.choices or ())},
     "vector": _vector,
     "numbers": lambda p: {"anyOf": [NUMBER | _bounds(p), _array(NUMBER | _bounds(p))]},
@@ -245,7 +253,3 @@ _FUNCTION: Final = {
         ),
     ],
 }
-
-
-if __name__ == "__main__":
-    print(dumps(schema()), end="")

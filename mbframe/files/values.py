@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -15,8 +16,9 @@ from ..bodies.formulations import Formulation
 from ..functions import Function
 from ..packed import PACKED_FROM, compact, packed
 from ..parameters import REQUIRED, Element, Parameter
+from ..registry import name_of
 from ..shapes import Shape
-from .catalogue import name_of, settings_of
+from .catalogue import settings_of
 from .json_text import one_line, text_fault
 
 FUNCTION_KINDS: Final = ("constant", "expression", "polynomial", "table", "piecewise_linear")
@@ -48,9 +50,11 @@ def _default_text(p: Parameter) -> str:
 def _plain(p: Parameter | None, value: Any) -> Any:
     """Numbers, texts, and lists of them."""
     if isinstance(value, np.ndarray | np.generic):
-        if value.dtype.kind == "f" and np.all(np.isfinite(value)):
-            return compact(value)
+        if value.dtype.kind == "f" and value.size >= PACKED_FROM and np.all(np.isfinite(value)):
+            return packed(value)
         value = value.tolist()
+    if type(value) is list and set(map(type, value)) == _FLOATS and all(map(math.isfinite, value)):
+        return value
     if isinstance(value, list | tuple):
         return [_plain(p, entry) for entry in value]
     if value is not None and not isinstance(value, bool | int | float | str):
@@ -62,9 +66,9 @@ def _plain(p: Parameter | None, value: Any) -> Any:
     return value
 
 
-def _is_zero(values: NDArray[np.float64]) -> bool:
+def _is_zero(values: Iterable[float]) -> bool:
     """Whether all values are +0: a -0 must be written, because it is another number."""
-    return not np.any(values) and not np.any(np.signbit(values))
+    return all(value == 0.0 and math.copysign(1.0, value) > 0.0 for value in values)
 
 
 def _matrix(p: Parameter, value: NDArray[np.float64]) -> Any:
@@ -76,8 +80,8 @@ def _inertia(p: Parameter, value: Any) -> Any:
     """(Ixx, Iyy, Izz), followed by (Ixy, Ixz, Iyz) if they are not zero."""
     if np.ndim(value) != 2:
         return _plain(p, value)
-    products = value[[0, 0, 1], [1, 2, 2]]
-    return [*np.diag(value).tolist(), *([] if _is_zero(products) else products.tolist())]
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = value.tolist()
+    return [xx, yy, zz] if _is_zero((xy, xz, yz)) else [xx, yy, zz, xy, xz, yz]
 
 
 def _function(p: Parameter, f: Function) -> Any:
@@ -118,6 +122,8 @@ def _shape(p: Parameter | None, shape: Shape) -> dict[str, Any]:
 def _shapes(p: Parameter, values: tuple[Shape, ...]) -> list[Any]:
     return [_shape(p, shape) for shape in values]
 
+
+_FLOATS: Final = {float}
 
 _modes_written: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """Values of modes by the modes themselves, which never change: an edited model is described again and again."""

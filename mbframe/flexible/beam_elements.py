@@ -133,6 +133,16 @@ class BeamElements:
         places, weights = np.polynomial.legendre.leggauss(_GAUSS_POINTS)
         return zip((places + 1.0) / 2.0, weights / 2.0, strict=True)
 
+    @cached_property
+    def _slopes(self) -> list[tuple[float, tuple[int, ...], np.ndarray]]:
+        """Slopes (e, 4) by the freedoms of bending in both planes at Gauss points, whose weights are first."""
+        planes = ((BENDING_Y, self.shear_ratio_y, np.ones(4)), (BENDING_Z, self.shear_ratio_z, _SIGNS_Z))
+        return [
+            (weight, freedoms, self._bending(place, ratio)[2] * signs)
+            for place, weight in self._instants()
+            for freedoms, ratio, signs in planes
+        ]
+
     def assemble(self, blocks: np.ndarray, size: int) -> sparse.csr_array:
         """The symmetric sparse matrix of `size` rows from (e, 12, 12) blocks in component axes."""
         blocks = 0.5 * (blocks + blocks.transpose(0, 2, 1))
@@ -218,14 +228,9 @@ class BeamElements:
         local = np.zeros((len(self.edges), 12, 12))
         pair = np.array([[1.0, -1.0], [-1.0, 1.0]])
         local[:, 3:10:6, 3:10:6] = pair * (axial_forces * self._squared_radius / self.length)[:, None, None]
-        for place, weight in self._instants():
-            for freedoms, ratio, signs in (
-                (BENDING_Y, self.shear_ratio_y, np.ones(4)),
-                (BENDING_Z, self.shear_ratio_z, _SIGNS_Z),
-            ):
-                slope = self._bending(place, ratio)[2] * signs
-                block = np.einsum("e,ei,ej->eij", weight * self.length * axial_forces, slope, slope)
-                local[np.ix_(range(len(slope)), freedoms, freedoms)] += block
+        for weight, freedoms, slope in self._slopes:
+            block = np.einsum("e,ei,ej->eij", weight * self.length * axial_forces, slope, slope)
+            local[np.ix_(range(len(slope)), freedoms, freedoms)] += block
         return self.assemble(self._in_component_axes(local), size)
 
     def shortening_loads(self, first: np.ndarray, other: np.ndarray, stretch_only: bool = False) -> np.ndarray:
@@ -240,14 +245,9 @@ class BeamElements:
         strained = np.zeros_like(a) if stretch_only else self._turned(a, b)
         twisted = [x[:, 9] - x[:, 3] for x in (a, b)]
         strained[:, 6] += (self._squared_radius / self.length)[:, None] * twisted[0] * twisted[1]
-        for place, weight in self._instants():
-            for freedoms, ratio, signs in (
-                (BENDING_Y, self.shear_ratio_y, np.ones(4)),
-                (BENDING_Z, self.shear_ratio_z, _SIGNS_Z),
-            ):
-                slope = self._bending(place, ratio)[2] * signs
-                slopes = [np.einsum("ei,eik->ek", slope, x[:, list(freedoms)]) for x in (a, b)]
-                strained[:, 6] += (weight * self.length)[:, None] * slopes[0] * slopes[1]
+        for weight, freedoms, slope in self._slopes:
+            slopes = [np.einsum("ei,eik->ek", slope, x[:, list(freedoms)]) for x in (a, b)]
+            strained[:, 6] += (weight * self.length)[:, None] * slopes[0] * slopes[1]
         forces = self._turn.transpose(0, 2, 1) @ (self._local_stiffness @ strained)
         loads = np.zeros_like(first)
         np.subtract.at(loads, self.freedoms, forces)

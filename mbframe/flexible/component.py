@@ -179,8 +179,8 @@ class Component:
     def mass_points(self) -> MassPoints:
         """The mass as points, from which integrals over the moving and deforming body follow exactly."""
         if self.beams is not None:
-            points = self.beams.mass_points(self.nodes)
-            return points if self._added_mass is None else points.with_nodes(self.nodes, self._added_mass)
+            points, added = self._beam_points, self._added_mass
+            return points if added is None else points.with_nodes(self.nodes, added)
         per_node, count = self.freedoms_per_node, len(self.nodes)
         rows = (6 * np.arange(count)[:, None] + np.arange(per_node)).ravel()
         place = sparse.csr_array(
@@ -189,11 +189,16 @@ class Component:
         return MassPoints(self.nodes, sparse.csr_array(place @ self.mass_matrix @ place.T), place)
 
     @cached_property
+    def _beam_points(self) -> MassPoints:
+        """The mass of the beams as points."""
+        return self._beams().mass_points(self.nodes)
+
+    @cached_property
     def _added_mass(self) -> sparse.csr_array | None:
         """What the mass matrix has beside that of the beams, if anything."""
         if self.beams is None:
             return None
-        return _beyond_rounding(self.mass_matrix, self.beams.mass_points(self.nodes).mass_matrix())
+        return _beyond_rounding(self.mass_matrix, self._beam_points.mass_matrix())
 
     def check_free(self, purpose: str) -> None:
         """A `ModelError` unless rigid motions cost no elastic energy and all have inertia, which `purpose` needs."""
@@ -361,8 +366,10 @@ class Component:
     @classmethod
     def of_beams(cls, nodes: np.ndarray, beams: BeamElements) -> Component:
         """The component that consists of these beam elements."""
-        mass, stiffness = beams.mass_points(nodes).mass_matrix(), beams.stiffness_matrix(6 * len(nodes))
-        return cls(nodes, mass, stiffness, lines=beams.edges, beams=beams)
+        points, stiffness = beams.mass_points(nodes), beams.stiffness_matrix(6 * len(nodes))
+        part = cls(nodes, points.mass_matrix(), stiffness, lines=beams.edges, beams=beams)
+        part.__dict__.update(_beam_points=points, _added_mass=None)  # which it would find again
+        return part
 
     @classmethod
     def from_files(cls, nodes: Any, mass_matrix: Any, stiffness_matrix: Any) -> Component:

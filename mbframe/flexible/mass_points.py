@@ -56,6 +56,6 @@ def rigid_fields(positions: np.ndarray) -> np.ndarray:
     """(p, 6, 6): displacement and rotation of points for unit translations and unit turns about the origin."""
     fields = np.zeros((len(positions), 6, 6))
     fields[:, :3, :3] = fields[:, 3:, 3:] = np.eye(3)
-    for axis, unit in enumerate(np.eye(3)):
-        fields[:, :3, 3 + axis] = np.cross(unit, positions)
+    fields[:, (1, 2, 0), (5, 3, 4)] = positions[:, (0, 1, 2)]
+    fields[:, (2, 0, 1), (4, 5, 3)] = -positions[:, (0, 1, 2)]
     return fields

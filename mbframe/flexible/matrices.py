@@ -65,7 +65,16 @@ def check_semidefinite(field: str, matrix: sparse.csr_array) -> None:
         raise wrong("Component", field, f"has {lowest:.3g} on the diagonal in row {row}; it must not be negative")
     scale = sparse.diags_array(1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)))
     scaled = sparse.csr_array(scale @ matrix @ scale)
-    smallest = linalg.eigvalsh(scaled.toarray())[0] if len(diagonal) <= _DENSE else _smallest_found(scaled)
+    if len(diagonal) <= _DENSE:
+        dense = scaled.toarray()
+        try:
+            # It exists if and only if no eigenvalue is below that limit, and takes a tenth of their time.
+            np.linalg.cholesky(dense + DEFINITENESS * np.eye(len(dense)))
+            return
+        except np.linalg.LinAlgError:
+            smallest = linalg.eigvalsh(dense)[0]
+    else:
+        smallest = _smallest_found(scaled)
     if smallest < -DEFINITENESS:
         raise wrong(
             "Component",

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import linalg
@@ -22,7 +23,10 @@ DEPENDENT = 1e-10  # smallest eigenvalue of the normalized shapes' products belo
 SOME = 64  # nodes of a solid by which its turns are judged
 PAIRS_AT_ONCE = 32  # of shapes, whose strains in all cells are in memory together
 ROUNDING = 1e-9  # turns of quadratic displacements, relative to these over the extent, that are not there
+SMALL = 3000  # freedoms of a component whose factors may be kept in memory
 Frame = Literal["node", "mean"]
+
+_floating: WeakKeyDictionary[Component, Floating] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +121,14 @@ class Modes:
         """(m, m): Φᵀ K Φ."""
         matrix = self.shapes.T @ (self.component.stiffness_matrix @ self.shapes)
         return 0.5 * (matrix + matrix.T)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Three numbers by which other shapes, or the same in another order, differ: their size and two mixtures."""
+        size = float(np.linalg.norm(self.shapes)) or 1.0
+        row, column = np.arange(len(self.shapes)), np.arange(self.count)
+        mixed = [np.cos(a * row) @ self.shapes @ np.sin(1.0 + a * column) / size for a in (np.sqrt(2.0), np.sqrt(5.0))]
+        return " ".join(f"{number:.9g}" for number in (size, *mixed))
 
     # ---- shapes at places
 
@@ -330,10 +342,15 @@ def without_rigid_motion(component: Component, shapes: np.ndarray) -> np.ndarray
 
 
 def floating(component: Component) -> Floating:
-    """The component without supports."""
+    """The component without supports; factors of a small one are kept, since making them takes longest."""
+    if component in _floating:
+        return _floating[component]
     component.check_free("a floating body")
     rigid = component.rigid_modes(component.centre_of_mass)
-    return Floating(component.stiffness_matrix, component.mass_matrix, rigid)
+    made = Floating(component.stiffness_matrix, component.mass_matrix, rigid)
+    if component.n_freedoms <= SMALL:
+        _floating[component] = made
+    return made
 
 
 def independent(component: Component, shapes: np.ndarray, sizes: np.ndarray) -> np.ndarray:

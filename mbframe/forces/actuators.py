@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from ..connections import NEEDED_AXIS
 from ..errors import ModelError
 from ..functions import evaluate, jumps, slope
 from ..measures import angle, angle_rate, displacement, displacement_rate
 from ..parameters import derived, parameter
+from ..proposals import Scale, rounded
 from .base import AtPoint, ForceElement
 from .measured import angle_gradient, displacement_gradient
 
@@ -27,6 +28,7 @@ class PIDActuator(AtPoint, ForceElement):
     """
 
     states = 1
+    counts_from_description = True
 
     axis = NEEDED_AXIS
     quantity = parameter("angle", choices=("angle", "displacement"), help="what is driven")
@@ -78,6 +80,11 @@ class PIDActuator(AtPoint, ForceElement):
             angle_gradient(i, j, u, -self.proportional, -self.derivative, g)
         else:
             displacement_gradient(i, j, u, -self.proportional, -self.derivative, g)
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        gain = rounded(scale.weight * scale.length)
+        return super().proposed(scale, picked) | {"proportional": gain, "derivative": rounded(0.1 * gain)}
 
     @classmethod
     def example(cls, *bodies: Body) -> PIDActuator:

@@ -97,6 +97,7 @@ class AtPoint(PointConnection):
 
     at_i: Any = None
     at_j: Any = None
+    frame = PointConnection.frame
 
 
 class OnBody(Connection):
@@ -110,7 +111,10 @@ class OnBody(Connection):
     at_j: Any = None
     body_i = parameter(None, kind="reference", help="the ground")
     body_j = parameter(kind="reference", help="the body")
-    at = parameter(None, kind="point", unit="m", help="global point when described; left out, the body's origin")
+    frame = Connection.frame.lying_on("j")
+    at = parameter(
+        None, kind="point", unit="m", on="j", help="global point when described; left out, the body's origin"
+    )
 
     def __init__(self, name: str, body: Body, **values: Any) -> None:
         Element.__init__(self, name, body_j=body, **values)

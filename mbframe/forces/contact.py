@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..connections import Connection
+from ..kernels.layout import AXES_AT, MOTION_J, MOTIONS, PLACE, SPIN_AT, SPIN_J, VELOCITY_AT, VELOCITY_J
 from ..markers import Marker
 from ..parameters import derived, parameter
 from ..vectors import column, cross, dot, minus, plus, scaled, triple, unit
@@ -145,12 +146,12 @@ def contact_change(contact, i, j, z, touch, change, c, g):
     """Column c of the derivatives of the wrench; `change` is that of the touch."""
     gap, n, arm = touch
     dgap, dn, darm = change
-    dr = minus(unit(c - 18), unit(c))
+    dr = minus(unit(c - MOTION_J), unit(c))
     reach, dreach = plus(minus(j.position, i.position), 1.0, arm), plus(dr, 1.0, darm)
     w_i, w_j = triple(i.angular_velocity), triple(j.angular_velocity)
     u = touch_velocity(i, j, arm)
-    du_j = plus(plus(unit(c - 30), 1.0, cross(unit(c - 33), arm)), 1.0, cross(w_j, darm))
-    du_i = plus(plus(unit(c - 12), 1.0, cross(unit(c - 15), reach)), 1.0, cross(w_i, dreach))
+    du_j = plus(plus(unit(c - VELOCITY_J), 1.0, cross(unit(c - SPIN_J), arm)), 1.0, cross(w_j, darm))
+    du_i = plus(plus(unit(c - VELOCITY_AT), 1.0, cross(unit(c - SPIN_AT), reach)), 1.0, cross(w_i, dreach))
     du = minus(du_j, du_i)
     rate, drate = -dot(n, u), -dot(dn, u) - dot(n, du)
     normal, by_depth, by_rate = normal_force(contact, gap, rate, z)
@@ -182,9 +183,9 @@ def plane_gradient(contact, radius, i, j, z, g):
     touch = plane_touch(radius, i, j)
     _, n, _ = touch
     r = minus(j.position, i.position)
-    for c in range(36):
-        dn = unit((c - 5) // 3) if 3 <= c < 12 and c % 3 == 2 else (0.0, 0.0, 0.0)
-        dr = minus(unit(c - 18), unit(c))
+    for c in range(MOTIONS):
+        dn = unit((c - AXES_AT) // 3) if AXES_AT <= c < PLACE and c % 3 == 2 else (0.0, 0.0, 0.0)
+        dr = minus(unit(c - MOTION_J), unit(c))
         dheight = dot(dn, r) + dot(n, dr)
         change = dheight, dn, plus(scaled(-dheight, n), -dot(n, r), dn)
         contact_change(contact, i, j, z, touch, change, c, g)
@@ -195,10 +196,18 @@ class PlaneContact(Contact):
 
     at_i: Any = None
     at_j: Any = None
-    at = parameter(None, kind="point", unit="m", help="global point of the second body when described; else its origin")
-    plane_point = parameter((0.0, 0.0, 0.0), kind="point", unit="m", help="global point of the plane when described")
+    at = parameter(
+        None, kind="point", unit="m", on="j", help="global point of the second body when described; else its origin"
+    )
+    plane_point = parameter(
+        (0.0, 0.0, 0.0), kind="point", unit="m", on="i", help="global point of the plane when described"
+    )
     normal = parameter(
-        (0.0, 0.0, 1.0), kind="axis", planar=(0.0, 1.0), help="global direction out of the first body when described"
+        (0.0, 0.0, 1.0),
+        kind="axis",
+        planar=(0.0, 1.0),
+        on="i",
+        help="global direction out of the first body when described",
     )
 
     @property
@@ -320,8 +329,8 @@ class SphereSphereContact(Contact, ForceElement):
     def wrench_gradient(self, t, i, j, z, g):
         touch = sphere_touch(self.radius_i, self.radius_j, i, j)
         gap, n, _ = touch
-        for c in range(36):
-            dr = minus(unit(c - 18), unit(c))
+        for c in range(MOTIONS):
+            dr = minus(unit(c - MOTION_J), unit(c))
             dgap = dot(n, dr)
             dn = scaled(1.0 / (gap + self.radius_i + self.radius_j), plus(dr, -dgap, n))
             change = dgap, dn, plus(scaled(-0.5 * dgap, n), -self.radius_j - 0.5 * gap, dn)

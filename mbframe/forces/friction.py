@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..joints.base import Joint
 from ..joints.library import RevoluteJoint, TranslationalJoint
 from ..markers import Marker
 from ..parameters import parameter
+from ..proposals import Scale, rounded
 from .base import ForceElement
 
 Array = NDArray[np.float64]
@@ -99,6 +100,11 @@ class Friction(ForceElement):
                 f"N, and moments do not add to the friction; the ends of a guide of a length L below {reach:.2g} m "
                 f"press with more than these forces: multiply coefficient by {reach:.2g} m / L then"
             )
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        pin = {"radius": rounded(0.02 * scale.length)} if "angle" in picked["joint"].freedoms else {}
+        return super().proposed(scale, picked) | pin
 
     @classmethod
     def example(cls, *bodies: Body) -> Friction:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..connections import NEEDED_AXIS
+from ..connections import NEEDED_AXIS, Fact
 from ..errors import Problem
 from ..functions import watch
 from ..measures import angle, angle_rate, displacement, displacement_rate, distance, distance_rate
 from ..parameters import derived, parameter
+from ..proposals import Scale, rounded
 from .base import AtPoint, ForceElement
 from .measured import angle_gradient, displacement_gradient, distance_gradient
 
@@ -50,6 +52,8 @@ def compressed(stiffness, lower, upper, x):
 
 class Limit(AtPoint, ForceElement):
     """Base of stops on the motion between two bodies, given like a joint by `at` and `axis`."""
+
+    counts_from_description = True
 
     axis = NEEDED_AXIS
     stiffness: Any
@@ -99,6 +103,10 @@ class AngleLimit(Limit):
         return compressed(self.stiffness, self.lower, self.upper, theta)
 
     @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        return super().proposed(scale, picked) | {"lower": -0.5, "upper": 0.5}
+
+    @classmethod
     def example(cls, *bodies: Body) -> AngleLimit:
         stop = cls("stop", *bodies, at=(0.3, -0.2, 0.5), axis=(1.0, 2.0, -1.0), lower=-0.5, upper=-0.3, stiffness=300.0)
         stop.damping = 0.1
@@ -128,6 +136,11 @@ class DisplacementLimit(Limit):
     def energy(self, t, i, j):
         s, _ = displacement(i, j)
         return compressed(self.stiffness, self.lower, self.upper, s)
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        way = rounded(0.2 * scale.length)
+        return super().proposed(scale, picked) | {"lower": -way, "upper": way}
 
     @classmethod
     def example(cls, *bodies: Body) -> DisplacementLimit:
@@ -182,6 +195,15 @@ class DistanceLimit(ForceElement):
     def energy(self, t, i, j):
         length, _, _, _ = distance(i, j)
         return compressed(self.stiffness, self.lower, self.longest, length)
+
+    def facts(self) -> list[Fact]:
+        return [("Length as described", [math.dist(self.point_i, self.point_j)], "m")]
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        values = super().proposed(scale, picked)
+        length = math.dist(values["at_i"], values["at_j"]) if {"at_i", "at_j"} <= values.keys() else 0.0
+        return values | {"lower": 0.0, "upper": rounded(1.2 * max(length, 0.1 * scale.length))}
 
     @classmethod
     def example(cls, *bodies: Body) -> DistanceLimit:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ..functions import components
+from ..kernels.layout import AXES_AT, MOTION_J
 from ..parameters import derived, parameter
+from ..proposals import Scale, rounded
 from ..vectors import times
 from .base import ForceElement, OnBody
 
@@ -32,7 +35,12 @@ class PointForce(OnBody, ForceElement):
         return times(j.axes if self.follows else i.axes, components(self.force, t)), (0.0, 0.0, 0.0)
 
     def wrench_gradient(self, t, i, j, g):
-        fill_axes(components(self.force, t), 21 if self.follows else 3, 0, g)
+        fill_axes(components(self.force, t), MOTION_J + AXES_AT if self.follows else AXES_AT, 0, g)
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        up = (0.0, rounded(scale.weight)) if scale.dimension == 2 else (0.0, 0.0, rounded(scale.weight))
+        return super().proposed(scale, picked) | {"force": up}
 
     @classmethod
     def example(cls, *bodies: Body) -> PointForce:
@@ -59,7 +67,12 @@ class Torque(OnBody, ForceElement):
         return (0.0, 0.0, 0.0), times(j.axes if self.follows else i.axes, components(self.torque, t))
 
     def wrench_gradient(self, t, i, j, g):
-        fill_axes(components(self.torque, t), 21 if self.follows else 3, 3, g)
+        fill_axes(components(self.torque, t), MOTION_J + AXES_AT if self.follows else AXES_AT, 3, g)
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        torque = rounded(0.1 * scale.weight * scale.length)
+        return super().proposed(scale, picked) | {"torque": torque if scale.dimension == 2 else (0.0, 0.0, torque)}
 
     @classmethod
     def example(cls, *bodies: Body) -> Torque:

@@ -7,6 +7,7 @@ load and its derivatives with respect to the measure and to its rate.
 from __future__ import annotations
 
 from ..functions import evaluate, given, integral, slope
+from ..kernels.layout import AXES_AT, MOTION_J, SPIN_AT, SPIN_J, VELOCITY_AT, VELOCITY_J
 from ..measures import angle, displacement, distance, distance_rate
 from ..vectors import column, cross, dot, minus, plus, scaled, triple, unit
 
@@ -56,9 +57,9 @@ def distance_gradient(i, j, s, by_length, by_rate, g):
             )
             by_velocity = by_rate * e[a] * e[b]
             g[a, b] += by_position
-            g[a, 18 + b] -= by_position
-            g[a, 12 + b] += by_velocity
-            g[a, 30 + b] -= by_velocity
+            g[a, MOTION_J + b] -= by_position
+            g[a, VELOCITY_AT + b] += by_velocity
+            g[a, VELOCITY_J + b] -= by_velocity
 
 
 def displacement_gradient(i, j, f, by_displacement, by_rate, g):
@@ -73,14 +74,14 @@ def displacement_gradient(i, j, f, by_displacement, by_rate, g):
     for b in range(3):
         by_position = by_displacement * d[b] - by_rate * turn[b]
         by_axis = by_displacement * r[b] + by_rate * u[b]
-        g[b, 5 + 3 * b] += f
+        g[b, AXES_AT + 3 * b + 2] += f
         for a in range(3):
             g[a, b] -= d[a] * by_position
-            g[a, 18 + b] += d[a] * by_position
-            g[a, 5 + 3 * b] += d[a] * by_axis
-            g[a, 12 + b] -= d[a] * by_rate * d[b]
-            g[a, 30 + b] += d[a] * by_rate * d[b]
-            g[a, 15 + b] -= d[a] * by_rate * lever[b]
+            g[a, MOTION_J + b] += d[a] * by_position
+            g[a, AXES_AT + 3 * b + 2] += d[a] * by_axis
+            g[a, VELOCITY_AT + b] -= d[a] * by_rate * d[b]
+            g[a, VELOCITY_J + b] += d[a] * by_rate * d[b]
+            g[a, SPIN_AT + b] -= d[a] * by_rate * lever[b]
 
 
 def angle_gradient(i, j, m, by_angle, by_rate, g):
@@ -106,10 +107,10 @@ def angle_gradient(i, j, m, by_angle, by_rate, g):
             da = plus(scaled(1.0 if vector == 2 else 0.0, d), -dh, b)
             da = plus(da, -h, db)
             dm = by_angle * (c * ds - s * dc) / q + by_rate * dot(da, w)
-            place = 21 + 3 * r if vector == 3 else 3 + 3 * r + vector
+            place = MOTION_J + AXES_AT + 3 * r if vector == 3 else AXES_AT + 3 * r + vector
             for k in range(3):
                 g[3 + k, place] += dm * a[k] + m * da[k]
     for r in range(3):
         for k in range(3):
-            g[3 + k, 15 + r] -= by_rate * a[r] * a[k]
-            g[3 + k, 33 + r] += by_rate * a[r] * a[k]
+            g[3 + k, SPIN_AT + r] -= by_rate * a[r] * a[k]
+            g[3 + k, SPIN_J + r] += by_rate * a[r] * a[k]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..connections import NEEDED_AXIS
+from ..connections import NEEDED_AXIS, Fact
 from ..errors import Problem
+from ..kernels.layout import AXES_AT, MOTION_J, MOTIONS, PLACE, SPIN_AT, VELOCITY_AT
 from ..measures import angle, angle_rate, distance, distance_rate
 from ..parameters import derived, parameter
+from ..proposals import Scale, rounded
 from ..vectors import column, cross, dot, minus, plus, scaled, seen, times, triple, unit
 from .base import AtPoint, ForceElement
 from .measured import angle_gradient, distance_gradient, load, load_slopes, stored
@@ -29,6 +31,7 @@ class SpringDamper(ForceElement):
     from 0 to x, computed to rounding by quadrature (f(0) must be finite).
     """
 
+    symbol = "spring"
     outputs: ClassVar = {"length": "m", "length_rate": "m/s", "tension": "N"}
 
     stiffness = parameter(0.0, unit="N/m", minimum=0.0, help="k")
@@ -56,6 +59,10 @@ class SpringDamper(ForceElement):
     def rest_length(self) -> float:
         """l0 as it is used: `free_length`, or the length as described."""
         return math.dist(self.point_i, self.point_j) if self.free_length is None else self.free_length
+
+    def implied(self) -> dict[str, float]:
+        """The length of another description is not the free length."""
+        return {} if self.free_length is not None else {"free_length": self.rest_length}
 
     @property
     def conservative(self) -> bool:
@@ -92,6 +99,18 @@ class SpringDamper(ForceElement):
         elongation, rate = distance(i, j)[0] - self.rest_length, distance_rate(i, j)
         return load(self.stiffness, self.damping, self.force, self.damping_force, elongation, rate)
 
+    def facts(self) -> list[Fact]:
+        length = math.dist(self.point_i, self.point_j)
+        facts: list[Fact] = [("Length as described", [length], "m")]
+        if self.force is None:
+            facts.append(("Tension as described", [self.stiffness * (length - self.rest_length)], "N"))
+        return facts
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        values = super().proposed(scale, picked)
+        return values | {"damping": rounded(0.2 * math.sqrt(values["stiffness"] * scale.mass))}
+
     @classmethod
     def example(cls, *bodies: Body) -> SpringDamper:
         spring = cls("spring", *bodies, stiffness=120.0, damping=3.0, free_length=0.7)
@@ -108,7 +127,9 @@ class TorsionalSpringDamper(AtPoint, ForceElement):
     is always -m theta'. Energy as in `SpringDamper`. Turns are counted.
     """
 
+    symbol = "spring"
     outputs: ClassVar = {"angle": "rad", "angle_rate": "rad/s", "moment": "N m"}
+    counts_from_description = True
     counts_turns = True
     only_turns = True
     planar_axis = "normal"
@@ -159,6 +180,11 @@ class TorsionalSpringDamper(AtPoint, ForceElement):
         return load(self.stiffness, self.damping, self.torque, self.damping_torque, x, rate)
 
     @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        values = super().proposed(scale, picked)
+        return values | {"damping": rounded(0.05 * values["stiffness"])}
+
+    @classmethod
     def example(cls, *bodies: Body) -> TorsionalSpringDamper:
         spring = cls("torsion spring", *bodies, at=(0.3, -0.2, 0.5), axis=(1.0, 2.0, -1.0), stiffness=15.0, damping=0.8)
         spring.update(free_angle=0.4, torque="3*x**3", damping_torque="2*tanh(v)")
@@ -177,6 +203,9 @@ class Bushing(AtPoint, ForceElement):
 
     K and C are matrices (6 x 6) or their diagonals, in N/m, N (or N m/m), N m/rad and the same times seconds.
     """
+
+    symbol = "spring"
+    counts_from_description = True
 
     stiffness = parameter(np.zeros(6), kind="matrix", shape=(6, 6), help="K: displacements first, then rotations")
     damping = parameter(np.zeros(6), kind="matrix", shape=(6, 6), help="C: velocities first, then angular velocities")
@@ -219,19 +248,19 @@ class Bushing(AtPoint, ForceElement):
         turning = plus(scaled(p0, w), 1.0, cross(w, p))
         push, turn = bushing_load(self, seen(i.axes, r), scaled(2.0, p), seen(i.axes, u), turning)
         m = plus(scaled(p0, turn), 1.0, cross(p, turn))
-        for c in range(36):
+        for c in range(MOTIONS):
             # One number of a marker changes by one: A_i, r, u and the relative angular velocity follow.
-            side, k = c // 18, c % 18
+            side, k = c // MOTION_J, c % MOTION_J
             sign = 1.0 if side else -1.0
             dr = scaled(sign, unit(k))
-            dspin = scaled(sign, unit(k - 15))
-            du = minus(scaled(sign, unit(k - 12)), cross(triple(i.angular_velocity), dr))
-            row, axis = (k - 3) // 3, (k - 3) % 3  # of the axes that change
+            dspin = scaled(sign, unit(k - SPIN_AT))
+            du = minus(scaled(sign, unit(k - VELOCITY_AT)), cross(triple(i.angular_velocity), dr))
+            row, axis = (k - AXES_AT) // 3, (k - AXES_AT) % 3  # of the axes that change
             if side == 0:
-                du = minus(du, cross(unit(k - 15), r))
+                du = minus(du, cross(unit(k - SPIN_AT), r))
             ds, dv, dw = seen(i.axes, dr), seen(i.axes, du), seen(i.axes, dspin)
             dp0, dp = 0.0, (0.0, 0.0, 0.0)
-            if 3 <= k < 12:
+            if AXES_AT <= k < PLACE:
                 dp0, dp = half_rotation_change(i, j, p0, p, side, row, axis)
                 if side == 0:
                     ds, dv, dw = scaled(r[row], unit(axis)), scaled(u[row], unit(axis)), scaled(spin[row], unit(axis))
@@ -242,9 +271,15 @@ class Bushing(AtPoint, ForceElement):
             for a in range(3):
                 g[a, c] = -force[a]
                 g[3 + a, c] = -torque[a]
-            if side == 0 and 3 <= k < 12:
+            if side == 0 and AXES_AT <= k < PLACE:
                 g[row, c] -= push[axis]
                 g[3 + row, c] -= m[axis]
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        along, about = rounded(100.0 * scale.weight / scale.length), rounded(scale.weight * scale.length)
+        stiffness = np.array([along] * 3 + [about] * 3)
+        return super().proposed(scale, picked) | {"stiffness": stiffness, "damping": 0.02 * stiffness}
 
     @classmethod
     def example(cls, *bodies: Body) -> Bushing:

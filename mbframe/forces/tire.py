@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import Problem
 from ..features import values_of
 from ..functions import bend, evaluate, jumps, slope
+from ..kernels.layout import AXES_AT, MOTION_J, MOTIONS, PLACE, SPIN_AT, VELOCITY_AT, VELOCITY_J
 from ..markers import Marker
 from ..parameters import parameter
 from ..plane import lifted
@@ -37,7 +38,9 @@ class Tire(ForceElement):
 
     at_i: Any = None
     at_j: Any = None
-    at = parameter(None, kind="point", unit="m", help="global centre of the wheel when described; else its origin")
+    at = parameter(
+        None, kind="point", unit="m", on="j", help="global centre of the wheel when described; else its origin"
+    )
     radius = parameter(kind="number", unit="m", above=0.0, help="R: radius of the unloaded tire")
     stiffness = parameter(kind="number", unit="N/m", above=0.0, help="k: radial stiffness")
     damping = parameter(0.0, unit="N s/m", minimum=0.0, help="c: radial damping")
@@ -45,12 +48,22 @@ class Tire(ForceElement):
         0.0, kind="function", variables=("x",), unit="m", help="h: height of the road at the distance x"
     )
     speed = parameter(0.0, unit="m/s", help="speed at which the distance on the road grows under a standing vehicle")
-    plane_point = parameter((0.0, 0.0, 0.0), kind="point", unit="m", help="global point from which x and h count")
+    plane_point = parameter(
+        (0.0, 0.0, 0.0), kind="point", unit="m", on="i", help="global point from which x and h count"
+    )
     normal = parameter(
-        (0.0, 0.0, 1.0), kind="axis", planar=(0.0, 1.0), help="n: global direction out of the road when described"
+        (0.0, 0.0, 1.0),
+        kind="axis",
+        planar=(0.0, 1.0),
+        on="i",
+        help="n: global direction out of the road when described",
     )
     direction = parameter(
-        (1.0, 0.0, 0.0), kind="axis", planar=(1.0, 0.0), help="e: global direction along the road when described"
+        (1.0, 0.0, 0.0),
+        kind="axis",
+        planar=(1.0, 0.0),
+        on="i",
+        help="e: global direction along the road when described",
     )
 
     def check(self) -> Iterator[Problem]:
@@ -96,13 +109,15 @@ class Tire(ForceElement):
         r, w = minus(j.position, i.position), triple(i.angular_velocity)
         u = minus(minus(j.velocity, i.velocity), cross(w, r))
         along = dot(e, u) + self.speed
-        for c in range(36):
+        for c in range(MOTIONS):
             # One number of a marker changes by one: r, its rate u, and the axes e and n follow.
-            turned = 3 <= c < 12
-            de = unit((c - 3) // 3) if turned and c % 3 == 0 else (0.0, 0.0, 0.0)
-            dn = unit((c - 5) // 3) if turned and c % 3 == 2 else (0.0, 0.0, 0.0)
-            dr = minus(unit(c - 18), unit(c))
-            du = minus(minus(unit(c - 30), unit(c - 12)), plus(cross(unit(c - 15), r), 1.0, cross(w, dr)))
+            turned = AXES_AT <= c < PLACE
+            de = unit((c - AXES_AT) // 3) if turned and c % 3 == 0 else (0.0, 0.0, 0.0)
+            dn = unit((c - AXES_AT) // 3) if turned and c % 3 == 2 else (0.0, 0.0, 0.0)
+            dr = minus(unit(c - MOTION_J), unit(c))
+            du = minus(
+                minus(unit(c - VELOCITY_J), unit(c - VELOCITY_AT)), plus(cross(unit(c - SPIN_AT), r), 1.0, cross(w, dr))
+            )
             dx = dot(de, r) + dot(e, dr)
             depth = height_slope * dx - dot(dn, r) - dot(n, dr)
             rate = curve * dx * along + height_slope * (dot(de, u) + dot(e, du)) - dot(dn, u) - dot(n, du)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from ..connections import PointConnection
-from ..constraints.base import BasicConstraint
+from ..connections import Fact, PointConnection
+from ..constraints.base import BasicConstraint, equation_count
 from ..constraints.relations import MeasureRelation
 
 if TYPE_CHECKING:
@@ -35,11 +35,15 @@ class Joint(PointConnection):
     without a default: `axis = mb.parameter(kind="axis", help="...")`; the library's hinges and slides do.
     """
 
+    symbol = "joint"
     freedoms: ClassVar[tuple[str, ...]] = ()  # "angle", "displacement": of the second body about, along `axis`
 
     def constraints(self) -> Sequence[BasicConstraint | MeasureRelation]:
         """The equations of the joint."""
         raise NotImplementedError(f"{type(self).__name__} does not define constraints(self)")
+
+    def facts(self) -> list[Fact]:
+        return [("Equations", [sum(equation_count(part, self.dimension_with({})) for part in self.constraints())], "")]
 
     @classmethod
     def example(cls, *bodies: Body) -> Joint:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..constraints.relations import MeasureRelation, angle_term, displacement_te
 from ..errors import ModelError, Problem
 from ..markers import Marker
 from ..parameters import parameter
+from ..proposals import Scale, rounded
 from .base import Joint
 from .library import CylindricalJoint, RevoluteJoint, TranslationalJoint, on_line, parallel
 
@@ -39,6 +40,10 @@ class ScrewJoint(Joint):
         i, j = self.i, self.j
         thread = MeasureRelation(displacement_term(i, j, 1.0), angle_term(i, j, -self.pitch / (2.0 * np.pi)))
         return [*on_line(i, j), *parallel(i, j), thread]
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        return super().proposed(scale, picked) | {"pitch": rounded(0.1 * scale.length)}
 
     @classmethod
     def example(cls, *bodies: Body) -> ScrewJoint:
@@ -103,6 +108,10 @@ class GearJoint(Coupling):
     def constraints(self) -> list[BasicConstraint | MeasureRelation]:
         first, second = self.first, self.second
         return [MeasureRelation(angle_term(first.i, first.j, 1.0), angle_term(second.i, second.j, -self.ratio))]
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        return super().proposed(scale, picked) | {"ratio": -1.0}
 
     @classmethod
     def example(cls, *joints: Any) -> GearJoint:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -21,6 +21,7 @@ from ..functions import Function, jumps
 from ..markers import Marker
 from ..measures import Angle, Displacement, Distance, Measure
 from ..parameters import parameter
+from ..proposals import Scale
 from ..rotations import frame_with_axis
 from .base import Joint
 from .library import RevoluteJoint
@@ -34,8 +35,14 @@ class Drive(Joint):
     multiplier, and its power is that times f'.
     """
 
+    symbol = "driver"
     axis: Any = None
     drives: ClassVar[tuple[str, ...]]  # names of the parameters that are functions of time
+
+    @property
+    def unit(self) -> str:
+        """The unit of what it drives."""
+        return "m"
 
     def functions(self) -> dict[str, Function]:
         """The functions that are given, by parameter, in the order of the equations."""
@@ -44,6 +51,12 @@ class Drive(Joint):
     def check(self) -> Iterator[Problem]:
         yield from super().check()
         for name, function in self.functions().items():
+            if function.signals:
+                yield self.problem(
+                    name,
+                    f"names {', '.join(function.signals)}, which may jump, and no body can follow a jump; drive it by "
+                    "a force that depends on the input, such as a PIDActuator with this setpoint",
+                )
             if function.kind == "table" and not function.has_two_derivatives:
                 yield self.problem(
                     name,
@@ -81,6 +94,7 @@ class Driver(Drive):
     """
 
     at: Any = None
+    counts_from_description = True
     drives = ("angle", "displacement")
     joint = parameter(kind="reference", help="the joint that is driven")
     angle = parameter(None, kind="function", unit="rad", help="f: angle of the joint, from the described configuration")
@@ -119,6 +133,15 @@ class Driver(Drive):
         if self.angle is not None:
             return [angle_term(self.i, self.j, 1.0, self.angle)]
         return [displacement_term(self.i, self.j, 1.0, self.displacement)]
+
+    @property
+    def unit(self) -> str:
+        return "m" if self.angle is None else "rad"
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        turns = "angle" in picked["joint"].freedoms
+        return super().proposed(scale, picked) | ({"angle": "2*t"} if turns else {"displacement": scale.wave()})
 
     @classmethod
     def example(cls, *bodies: Body) -> Driver:
@@ -163,6 +186,17 @@ class Prescribed(Drive):
     def constraints(self) -> list[MeasureTerm]:
         return [TERMS[type(self.measure)](self.i, self.j, motion=self.value)]
 
+    @property
+    def unit(self) -> str:
+        return self.measure.unit
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        measure = picked["measure"]
+        wave = "0.5*sin(2*t)" if measure.unit == "rad" else scale.wave()
+        start = measure.described_value()
+        return super().proposed(scale, picked) | {"value": f"{start:.10g} + {wave}" if start else wave}
+
     @classmethod
     def example(cls, *bodies: Body) -> Prescribed:
         measure = Distance("length", *bodies, at_i=(0.3, -0.2, 0.5), at_j=(1.1, 0.4, -0.6))
@@ -177,6 +211,8 @@ class PointDriver(Drive):
     fixed to that body that are parallel to the global ones when described. A component that is left out stays free.
     """
 
+    frame = Drive.frame.lying_on("i")
+    counts_from_description = True
     drives = ("x", "y", "z")
     x = parameter(None, kind="function", unit="m", help="displacement along x; left out, it is free")
     y = parameter(None, kind="function", unit="m", help="displacement along y; left out, it is free")
@@ -206,6 +242,10 @@ class PointDriver(Drive):
             for k, component in enumerate((self.x, self.y, self.z))
             if component is not None
         ]
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        return super().proposed(scale, picked) | {"x": scale.wave()}
 
     @classmethod
     def example(cls, *bodies: Body) -> PointDriver:

@@ -7,20 +7,22 @@ one for a `PointOnLineJoint` and a `DistanceJoint`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies.base import Body
-from ..connections import NEEDED_AXIS
+from ..connections import NEEDED_AXIS, Fact
 from ..constraints.base import BasicConstraint
 from ..constraints.basic import Coincident, EqualTurn, FixedDistance, Perpendicular, PointInPlane
 from ..errors import Problem
 from ..markers import Marker
 from ..parameters import parameter
-from ..rotations import rotation_between
+from ..proposals import Scale
+from ..rotations import frame_with_axis, rotation_between
 from .base import Joint
 
 
@@ -107,7 +109,7 @@ class PlanarJoint(Joint):
 class PointOnLineJoint(Joint):
     """The second body's point stays on the line through `at` along `axis`, fixed to the first body (two equations)."""
 
-    axis = NEEDED_AXIS
+    axis = NEEDED_AXIS.lying_on("i")
     planar_axis = "in plane"
 
     def constraints(self) -> list[BasicConstraint]:
@@ -146,6 +148,11 @@ class UniversalJoint(Joint):
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
         return [Coincident(i, j), Perpendicular(i.z, j.z)]
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        axis = picked.get("axis", (1.0, 0.0, 0.0))
+        return super().proposed(scale, picked) | {"axis_i": axis, "axis_j": frame_with_axis(axis)[:, 0]}
 
     @classmethod
     def example(cls, *bodies: Body) -> UniversalJoint:
@@ -212,6 +219,12 @@ class ConstantVelocityJoint(Joint):
         bent = rotation_between(self.shaft_i, self.shaft_j) @ self.axes_along(self.shaft_i)
         return Marker(self.body_j, at=self.at, axes=bent)
 
+    def implied(self) -> dict[str, Any]:
+        """Shafts in line are one direction; elsewhere each has its own."""
+        if self.axis_j is not None:
+            return {}
+        return {"axis_j": self.shaft_j} | ({} if self.axis_i is None else {"axis": None})
+
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
         return [Coincident(i, j), EqualTurn(i, j)]
@@ -251,6 +264,9 @@ class DistanceJoint(Joint):
     @property
     def j(self) -> Marker:
         return Marker(self.body_j, at=self.at_j, axes=self.frame)
+
+    def facts(self) -> list[Fact]:
+        return [("Length as described", [math.dist(self.at_i, self.at_j)], "m"), *super().facts()]
 
     def constraints(self) -> list[BasicConstraint]:
         length: Any = np.linalg.norm(self.at_j - self.at_i)

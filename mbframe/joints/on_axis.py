@@ -23,7 +23,7 @@ from .base import Joint
 class AxisJoint(Joint):
     """Base of the joints on the axis of the first body. `freedoms`: the place along the undeformed axis is drivable."""
 
-    axis = NEEDED_AXIS
+    axis = NEEDED_AXIS.lying_on("i")
     planar = False
     freedoms = ("displacement",)
     constraint_types: tuple[type[BasicConstraint], ...]

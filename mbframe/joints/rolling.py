@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+import numpy as np
 
 from ..bodies.base import Body
 from ..constraints.base import BasicConstraint
@@ -14,6 +16,7 @@ from ..errors import Problem
 from ..markers import Marker
 from ..parameters import parameter
 from ..plane import NORMAL, lifted
+from ..proposals import Scale
 from ..rotations import skew
 from .base import Joint
 
@@ -26,18 +29,37 @@ def upright(joint: Any, what: str) -> Iterator[Problem]:
         yield joint.problem("axis", f"is parallel to the normal of the plane; {what}")
 
 
+def _across_normal(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The y axis instead of a proposed axis that is the usual normal z."""
+    axis = values.get("axis")
+    along = axis is not None and len(axis) == 3 and abs(axis[2]) > 0.999 * np.linalg.norm(axis)
+    return {"axis": np.array([0.0, 1.0, 0.0])} if along else {}
+
+
 class RollingContact(Joint):
     """Base of the contacts with a plane fixed to the first body."""
 
     planar = False
 
     radius: Any
-    normal = parameter((0.0, 0.0, 1.0), kind="axis", help="global normal of the plane when described")
-    plane_point = parameter((0.0, 0.0, 0.0), kind="point", unit="m", help="a global point of the plane when described")
+    at = Joint.at.lying_on("j")
+    axis = Joint.axis.lying_on("j")
+    normal = parameter((0.0, 0.0, 1.0), kind="axis", on="i", help="global normal of the plane when described")
+    plane_point = parameter(
+        (0.0, 0.0, 0.0), kind="point", unit="m", on="i", help="a global point of the plane when described"
+    )
 
     @property
     def i(self) -> Marker:
         return self.marker(self.body_i, self.plane_point, self.normal)
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        """It stands on a horizontal plane: the axle is not the plane's normal, and the plane lies a radius below."""
+        values = super().proposed(scale, picked)
+        if "at" in values:
+            values["plane_point"] = np.array([0.0, 0.0, values["at"][2] - values["radius"]])
+        return values | _across_normal(values)
 
 
 class RollingDisk(RollingContact):
@@ -47,7 +69,7 @@ class RollingDisk(RollingContact):
     circle of the crown's centres, and the disk touches at radius + crown_radius when upright.
     """
 
-    axis = parameter(kind="axis", planar=NORMAL, help="global direction of the axle when described")
+    axis = parameter(kind="axis", planar=NORMAL, on="j", help="global direction of the axle when described")
     radius = parameter(kind="number", unit="m", above=0.0, help="radius of the disk")
     crown_radius = parameter(0.0, unit="m", minimum=0.0, help="radius of the rim's cross-section")
 
@@ -93,8 +115,9 @@ class KnifeEdge(Joint):
 
     planar_axis = "in plane"
 
-    normal = parameter((0.0, 0.0, 1.0), kind="axis", help="global normal of the plane when described")
-    axis = parameter(kind="axis", help="global direction of the blade when described")
+    at = Joint.at.lying_on("j")
+    normal = parameter((0.0, 0.0, 1.0), kind="axis", on="i", help="global normal of the plane when described")
+    axis = parameter(kind="axis", on="j", help="global direction of the blade when described")
 
     def check(self) -> Iterator[Problem]:
         yield from super().check()
@@ -106,6 +129,11 @@ class KnifeEdge(Joint):
 
     def constraints(self) -> list[BasicConstraint]:
         return [NoSideSlip(self.i, self.j)]
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        values = super().proposed(scale, picked)
+        return values | _across_normal(values)
 
     @classmethod
     def example(cls, *bodies: Body) -> KnifeEdge:

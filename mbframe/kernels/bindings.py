@@ -8,17 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from . import axes, loops, tangent, user, velocity_tangent
-from .compile import Stage, called_by_stages, jitted, specialize
+from .compiler.compile import Stage, called_by_stages, jitted
+from .compiler.templates import Template, specialize
+from .stages import loops, over_time, user
+from .tangent import axes, tangent, velocity_tangent
 
 
-def _bound(loop: Stage, kernels: Any, cached: bool, row: np.dtype, *names: str, **sizes: int) -> Stage:
-    """A loop over rows of a layout, with the methods of those names of `kernels`, the class that has them."""
-    methods = {name: jitted(getattr(kernels, name), kernels) for name in names}
-    return specialize(loop, kernels, cached, ROW=row, **sizes, **methods)
+def _bound(loop: Template, kernels: Any, cached: bool, row: np.dtype, **sizes: int | None) -> Stage:
+    """A loop over rows of a layout, with the methods of `kernels` of which it reads the names."""
+    values = {"ROW": row, **sizes}
+    methods = {name: jitted(getattr(kernels, name), kernels) for name in loop.names if name not in values}
+    return specialize(loop, kernels, cached, **methods, **values)
 
 
-def _over_bodies(loop: Stage, kernels: Any, cached: bool, row: np.dtype, *names: str) -> Stage:
+def _over_bodies(loop: Template, kernels: Any, cached: bool, row: np.dtype) -> Stage:
     """A loop over the bodies of a formulation; if they differ in size, it reads sizes from the rows.
 
     Kernels of a user may raise, by an index out of bounds for example: then the stage ends with `USER_METHOD`.
@@ -26,7 +29,8 @@ def _over_bodies(loop: Stage, kernels: Any, cached: bool, row: np.dtype, *names:
     sizes = {"N_Q": kernels.n_q, "N_V": kernels.n_v, "N_FRAME": kernels.n_frame}
     if kernels.sized_by_body:
         sizes = dict.fromkeys(sizes, 0)
-    stage = _bound(loop, kernels, cached, row, *names, **sizes, N_INTRINSIC=kernels.n_intrinsic)
+    sizes["N_INTRINSIC"] = kernels.n_intrinsic
+    stage = _bound(loop, kernels, cached, row, **{name: size for name, size in sizes.items() if name in loop.names})
     if cached:
         return stage
     bound = f"{stage.function.__module__}.{stage.function.__qualname__} at {id(stage):x}"  # which is kept
@@ -35,54 +39,52 @@ def _over_bodies(loop: Stage, kernels: Any, cached: bool, row: np.dtype, *names:
 
 def body_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
     """Evaluation and displacement of all bodies of a formulation; `kernels` is the class with its static methods."""
-    methods = ("prepare", "regular", "place", "inertia", "rates", "intrinsic")
-    evaluation = _over_bodies(loops.bodies, kernels, cached, row, *methods)
-    return evaluation, _over_bodies(loops.moves, kernels, cached, row, "rates", "normalize")
+    evaluation = _over_bodies(loops.bodies, kernels, cached, row)
+    return evaluation, _over_bodies(loops.moves, kernels, cached, row)
 
 
 def loss_stage(kernels: Any, cached: bool, row: np.dtype) -> Stage:
     """Power of what damps the deformation of the bodies of a formulation."""
-    return _over_bodies(loops.losses, kernels, cached, row, "loss")
+    return _over_bodies(loops.losses, kernels, cached, row)
 
 
 def coordinate_rate_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
     """q' = T(q) d of all bodies of a formulation, and d from q'."""
     back = loops.displacements_by_column if kernels.sized_by_body else loops.displacements
-    there = _over_bodies(loops.coordinate_rates, kernels, cached, row, "rates")
-    return there, _over_bodies(back, kernels, cached, row, "rates")
+    there = _over_bodies(loops.coordinate_rates, kernels, cached, row)
+    return there, _over_bodies(back, kernels, cached, row)
 
 
 def constraint_stage(kernels: Any, cached: bool, row: np.dtype, equations: int, counts: bool) -> Stage:
     """Constraints of a type that gives its derivatives."""
     if kernels.joins_points:
         return _bound(loops.coincidences, kernels, cached, row, EQUATIONS=equations)
-    methods = ("residual", "gradient", "curvature")
-    return _bound(loops.constraints, kernels, cached, row, *methods, EQUATIONS=equations, COUNTS=counts)
+    return _bound(loops.constraints, kernels, cached, row, EQUATIONS=equations, COUNTS=counts)
 
 
 def bend_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Constraints of our own of a type on the axis of a body: what the bending of the axis adds to their rows."""
-    return _bound(axes.bend, kernels, True, row, "axis_gradient", EQUATIONS=equations)
+    return _bound(axes.bend, kernels, True, row, EQUATIONS=equations)
 
 
 def bend_tangent_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """What it adds to their tangent."""
-    return _bound(axes.bend_tangent, kernels, True, row, "axis_hessian", EQUATIONS=equations)
+    return _bound(axes.bend_tangent, kernels, True, row, EQUATIONS=equations)
 
 
 def clock_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Constraints of our own of a type that depends on time: its part of their rates."""
-    return _bound(loops.clocks, kernels, True, row, "time_rate", EQUATIONS=equations)
+    return _bound(loops.clocks, kernels, True, row, EQUATIONS=equations)
 
 
 def residual_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Rows of a user's constraint type, filled by its compiled `residual`."""
-    return _bound(user.residual_rows, kernels, False, row, "residual", EQUATIONS=equations)
+    return _bound(user.residual_rows, kernels, False, row, EQUATIONS=equations)
 
 
 def given_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Rows of a user's constraint type, filled by its compiled residual and derivatives."""
-    return _bound(user.given_rows, kernels, False, row, "residual", "gradient", "curvature", EQUATIONS=equations)
+    return _bound(user.given_rows, kernels, False, row, EQUATIONS=equations)
 
 
 def projection_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
@@ -92,13 +94,12 @@ def projection_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
 
 def velocity_constraint_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Our own nonholonomic constraints of a type."""
-    methods = ("velocity_residual", "velocity_gradient")
-    return _bound(loops.velocity_constraints, kernels, True, row, *methods, EQUATIONS=equations)
+    return _bound(loops.velocity_constraints, kernels, True, row, EQUATIONS=equations)
 
 
 def velocity_residual_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Rows of a user's nonholonomic constraint type, filled by its compiled method."""
-    return _bound(user.velocity_rows, kernels, False, row, "velocity_residual", EQUATIONS=equations)
+    return _bound(user.velocity_rows, kernels, False, row, EQUATIONS=equations)
 
 
 def velocity_projection_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
@@ -108,34 +109,42 @@ def velocity_projection_stage(kernels: Any, row: np.dtype, equations: int) -> St
 
 def force_stage(kernels: Any, cached: bool, row: np.dtype, states: int, counts: bool) -> Stage:
     """Forces of a type; what is not ours may raise and is guarded."""
-    methods = ("wrench", "state_rate") if states else ("wrench",)
+    stateless: dict[str, None] = {} if states else {"state_rate": None}
     if cached:
-        return _bound(loops.forces, kernels, True, row, *methods, STATES=states, COUNTS=counts)
-    return _bound(user.guarded_forces, kernels, False, row, *methods, STATES=states)
+        return _bound(loops.forces, kernels, True, row, STATES=states, COUNTS=counts, **stateless)
+    return _bound(user.guarded_forces, kernels, False, row, STATES=states, **stateless)
 
 
 def reactive_stage(kernels: Any, row: np.dtype) -> Stage:
     """Our own forces that depend on the reaction of a joint."""
-    return _bound(loops.reactive_forces, kernels, True, row, "reactive_wrench")
+    return _bound(loops.reactive_forces, kernels, True, row)
 
 
 def energy_stage(kernels: Any, cached: bool, row: np.dtype, counts: bool) -> Stage:
     """Potential energy of all elements of a type; what is not ours may raise and is guarded."""
     if cached:
-        return _bound(loops.energies, kernels, True, row, "energy", COUNTS=counts)
-    return _bound(user.guarded_energies, kernels, False, row, "energy")
+        return _bound(loops.energies, kernels, True, row, COUNTS=counts)
+    return _bound(user.guarded_energies, kernels, False, row)
+
+
+def stage_over_time(kernels: Any, method: str, cached: bool, row: np.dtype, given: int) -> Stage:
+    """A wrench, or an output, of one force element at many instants; what is not ours may raise and is guarded."""
+    bound = jitted(getattr(kernels, method), kernels)
+    loop, name = (over_time.wrenches, "wrench") if method.endswith("wrench") else (over_time.outputs, "output")
+    owner = f"{kernels.__module__}.{kernels.__qualname__}.{method}" + ("" if cached else f" at {id(bound):x}")
+    stage = specialize(loop, owner, cached, ROW=row, GIVEN=given, **{name: bound})
+    return stage if cached else specialize(user.guarded, owner, False, LOOP=called_by_stages(stage.function))
 
 
 def body_tangent_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:
     """Tangent of the bodies of a formulation: inertia and marker rates first, the change of loads last."""
-    methods = ("prepare", "inertia_tangent", "place_tangent", "intrinsic_tangent")
-    first = _over_bodies(tangent.bodies, kernels, cached, row, *methods)
-    return first, _over_bodies(tangent.loads, kernels, cached, row, "prepare", "load_tangent")
+    first = _over_bodies(tangent.bodies, kernels, cached, row)
+    return first, _over_bodies(tangent.loads, kernels, cached, row)
 
 
 def constraint_tangent_stage(kernels: Any, cached: bool, row: np.dtype, equations: int) -> Stage:
     """Tangent of constraints of a type that gives its derivatives."""
-    return _bound(tangent.constraints, kernels, cached, row, "gradient", "hessian", EQUATIONS=equations)
+    return _bound(tangent.constraints, kernels, cached, row, EQUATIONS=equations)
 
 
 def constraint_rows_stage(row: np.dtype, equations: int) -> Stage:
@@ -146,7 +155,7 @@ def constraint_rows_stage(row: np.dtype, equations: int) -> Stage:
 def velocity_tangent_stage(kernels: Any, row: np.dtype, equations: int) -> Stage:
     """Tangent of our own nonholonomic constraints of a type that gives its derivatives."""
     loop = velocity_tangent.velocity_constraints
-    return _bound(loop, kernels, True, row, "velocity_gradient", EQUATIONS=equations)
+    return _bound(loop, kernels, True, row, EQUATIONS=equations)
 
 
 def velocity_rows_stage(row: np.dtype, equations: int) -> Stage:
@@ -157,8 +166,7 @@ def velocity_rows_stage(row: np.dtype, equations: int) -> Stage:
 
 def force_tangent_stage(kernels: Any, cached: bool, row: np.dtype, states: int, counts: bool) -> Stage:
     """Tangent of forces of a type that gives its derivatives."""
-    methods = ("wrench", "wrench_gradient")
-    return _bound(tangent.forces, kernels, cached, row, *methods, STATES=states, COUNTS=counts)
+    return _bound(tangent.forces, kernels, cached, row, STATES=states, COUNTS=counts)
 
 
 _refusals: dict[Stage, str] = {}

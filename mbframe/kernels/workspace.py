@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import intrinsic
 
-from .memory import record_at
-from .pipeline import inner
+from .compiler.backend import inner
+from .compiler.memory import record_at
+from .layout import MOTIONS
 
 # What an evaluation is asked for (`level`): each level includes the ones before it.
 POSITION = 0  # marker positions and axes, holonomic residuals C
@@ -155,6 +156,8 @@ WORK = np.dtype(
         ("n_markers", "i8"),
         ("n_entries", "i8"),
         ("t", "f8"),
+        ("t_end", "f8"),  # where the march ends
+        ("restart", "i8"),  # 1: something jumped from outside, so the next step begins without a history
         ("low", "f8"),  # times between which the stages of a step may look: it belongs to one side of every break
         ("high", "f8"),
         ("evaluated", "i8"),  # 1: the tables belong to the current state and contain everything
@@ -239,7 +242,7 @@ HESSIAN_AT = 2048  # 24 x 24
 WRENCH_AT = 3072  # force and torque
 VALUE_AT = 3088  # residuals of a nonholonomic constraint; its derivatives (equations x 36) are at HESSIAN_AT
 SCRATCH = 4096
-MOST_EQUATIONS = (WRENCH_AT - HESSIAN_AT) // 36
+MOST_EQUATIONS = (WRENCH_AT - HESSIAN_AT) // MOTIONS
 
 
 @intrinsic

@@ -48,7 +48,7 @@ def plot(
     in_time = against == "t"
     picture, grid = figure(
         [_axis_label(members) for members in panels.values()],
-        title=result._states.name if title is None else title,
+        title=result.states.name if title is None else title,
         x_label="time (s)" if in_time else f"{over.label}{_unit(over.unit)}",
         theme=theme,
         size=None if in_time else (7.0, 5.5 * len(panels)),
@@ -89,7 +89,7 @@ def violation(result: Result, *, title: str | None = None, theme: str = "light")
 def overview(result: Result, *, title: str | None = None, theme: str = "light") -> Plot:
     """The paths of the bodies, the change of the energy and, where there are constraints, their violation."""
     labels = ["centre of mass (m)", _change_label(result)]
-    constrained = result._states.tables.n_rows > 0
+    constrained = result.states.tables.n_rows > 0
     if constrained:
         labels.append("violation (m, m/s)")
     heights = (2.0, 1.0, 1.0)[: len(labels)]
@@ -105,12 +105,12 @@ def overview(result: Result, *, title: str | None = None, theme: str = "light") 
 
 def draw_paths(axes: Axes, result: Result) -> None:
     """The global coordinates of the bodies' centres of mass: a colour per body, a line style per coordinate."""
-    for number, (b, (_, center, _)) in enumerate(result._masses()):
+    for number, (b, (_, center, _)) in enumerate(result.masses()):
         for dash, values in zip(DASHES, result.position(b.body.name, center[: result.dimension]).T, strict=False):
             draw(axes, result.t, values, number, linestyle=dash)
         if number < MOST_NAMED:
             axes.plot([], [], color=theme_of(axes).lines[number], linewidth=3.0, label=b.body.name)
-    if (others := len(result._states.tables.bodies) - MOST_NAMED) > 0:
+    if (others := len(result.states.tables.bodies) - MOST_NAMED) > 0:
         axes.plot([], [], " ", label=f"… and {others} more")
     for component, dash in zip("xyz"[: result.dimension], DASHES, strict=False):
         axes.plot([], [], dash, color="0.5", linewidth=1.5, label=component)
@@ -142,7 +142,7 @@ def _change_label(result: Result) -> str:
 
 
 def _title(result: Result, title: str | None) -> str:
-    return result._states.name if title is None else title
+    return result.states.name if title is None else title
 
 
 def _path(axes: Axes, x: Array, y: Array, number: int, label: str) -> None:

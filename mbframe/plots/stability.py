@@ -13,11 +13,11 @@ from .style import Plot, draw, figure, legend, theme_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..analysis.critical import CriticalValue
-    from ..analysis.perturbation import PerturbedMotion
-    from ..analysis.root_locus import RootLocus
-    from ..analysis.sensitivity import Sensitivity
-    from ..analysis.stability_map import StabilityMap
+    from ..analysis.linear.perturbation import PerturbedMotion
+    from ..analysis.parameters.critical import CriticalValue
+    from ..analysis.parameters.root_locus import RootLocus
+    from ..analysis.parameters.sensitivity import Sensitivity
+    from ..analysis.parameters.stability_map import StabilityMap
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from numbers import Real
@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..between import polynomial, turning
 from ..bodies.base import Body
 from ..bodies.flexible import FlexibleBody
 from ..errors import ModelError, Problem
 from ..results import Result
-from ..rotations import matrix_from_quaternion
+from ..rotations import matrix_from_quaternion, quaternions_from_matrices
 from ..state import Motion, State
 from .placement import Poses, angular_velocity3, point3, rotation3
 
@@ -150,52 +151,22 @@ class _Spans:
         h = stored[after] - stored[before]
         return cls(before, after, h, np.divide(wanted - stored[before], h, out=np.zeros_like(h), where=h > 0.0))
 
-    def interpolated(self, start: Sequence[Array], end: Sequence[Array]) -> tuple[Array, Array]:
-        """Values and rates at the wanted instants; `start` and `end` hold value, rate and second derivative."""
-        h, s = self.h[:, None], self.s[:, None]
-        x, v, a = start[0], h * start[1], h * h * start[2]
-        d, e, f = end[0] - x - v - 0.5 * a, h * end[1] - v - a, h * h * end[2] - a
-        c3, c4, c5 = 10.0 * d - 4.0 * e + 0.5 * f, -15.0 * d + 7.0 * e - f, 6.0 * d - 3.0 * e + 0.5 * f
-        value = x + s * (v + s * (0.5 * a + s * (c3 + s * (c4 + s * c5))))
-        change = v + s * (a + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))
-        return value, np.divide(change, h, out=start[1].copy(), where=h > 0.0)
-
 
 def _motion(result: Result, body: Body, spans: _Spans) -> tuple[Array, ...]:
     """Positions, rotation matrices, velocities and angular velocities of a body at the wanted instants, in space.
 
     A flexible body also has modal coordinates and velocities.
     """
-    from scipy.spatial.transform import Rotation
+    h, s = spans.h[:, None], spans.s[:, None]
 
-    i, j = spans.before, spans.after
+    def ends(*course: Array) -> tuple[list[Array], list[Array]]:
+        return [x[spans.before] for x in course], [x[spans.after] for x in course]
+
     course = [point3(f(body)) for f in (result.position, result.velocity, result.acceleration)]
-    position, velocity = spans.interpolated([x[i] for x in course], [x[j] for x in course])
-    # Euler parameters: p' = 1/2 (0, omega) p
-    p = Rotation.from_matrix(rotation3(result.rotation(body))).as_quat(scalar_first=True)
-    omega, alpha = (_pure(angular_velocity3(f(body))) for f in (result.angular_velocity, result.angular_acceleration))
-    rate = 0.5 * _product(omega, p)
-    second = 0.5 * (_product(alpha, p) + _product(omega, rate))
-    # p and -p are the same rotation: at the end of a span that one is meant to which the mean angular velocity leads.
-    half_turn = 0.25 * spans.h[:, None] * (omega[i] + omega[j])[:, 1:]
-    angle = np.linalg.norm(half_turn, axis=1, keepdims=True)
-    expected = _product(np.hstack([np.cos(angle), np.sinc(angle / np.pi) * half_turn]), p[i])
-    sign = np.where(np.sum(expected * p[j], axis=1, keepdims=True) < 0.0, -1.0, 1.0)
-    p, rate = spans.interpolated([x[i] for x in (p, rate, second)], [sign * x[j] for x in (p, rate, second)])
-    spin = 2.0 * _product(rate, p * (1.0, -1.0, -1.0, -1.0)) / np.sum(p * p, axis=1, keepdims=True)
+    position, velocity = polynomial(*ends(*course), h, s)
+    turns = [angular_velocity3(f(body)) for f in (result.angular_velocity, result.angular_acceleration)]
+    p, spin = turning(*ends(quaternions_from_matrices(rotation3(result.rotation_matrix(body))), *turns), h, s)
     if not isinstance(body, FlexibleBody):
-        return position, matrix_from_quaternion(p), velocity, spin[:, 1:]
+        return position, matrix_from_quaternion(p), velocity, spin
     bends = result.modal(body), result.modal_velocity(body), result.modal_acceleration(body)
-    modal = spans.interpolated([x[i] for x in bends], [x[j] for x in bends])
-    return position, matrix_from_quaternion(p), velocity, spin[:, 1:], *modal
-
-
-def _pure(u: Array) -> Array:
-    """Vectors as quaternions with scalar part zero."""
-    return np.hstack([np.zeros((len(u), 1)), u])
-
-
-def _product(a: Array, b: Array) -> Array:
-    """Products of quaternions, row by row."""
-    a0, b0, u, w = a[:, :1], b[:, :1], a[:, 1:], b[:, 1:]
-    return np.hstack([a0 * b0 - np.sum(u * w, axis=1, keepdims=True), a0 * w + b0 * u + np.cross(u, w)])
+    return position, matrix_from_quaternion(p), velocity, spin, *polynomial(*ends(*bends), h, s)

@@ -15,14 +15,18 @@ import numpy as np
 
 from ..disk.inputs import contents
 from ..errors import ModelError, Problem
-from ..limits import check_time, within_time
+from ..limits import within_time
 from ..shapes import MESH_SUFFIXES, OUTSIDE
-from .mesh_parts import Neighbours, check_gltf, largest_file
+from .gltf_meshes import triangles as gltf_triangles
+from .mesh_normals import shaded, welded
+from .mesh_parts import Neighbours, largest_file
 from .surfaces import Surface
 
 FEATURE_ANGLE = 35.0  # deg: edges sharper than this stay edges, others are shaded as a smooth surface
 
-NORMALS = 8e-9  # s for each pair of triangles that meet in a corner: VTK compares all of them
+WELD = 1e-8  # corners nearer than this, relative to the mesh, are one
+LARGEST, SMALLEST = 1e12, 1e-12  # m: in single precision, in which all is drawn, cubes of lengths must be finite
+RESOLVED = 1e-5  # extent over distance from the origin, at least: single precision resolves 1e-7 of the distance
 
 
 def read_surface(path: str, scale: float = 1.0) -> Surface:
@@ -45,41 +49,60 @@ def read_surface(path: str, scale: float = 1.0) -> Surface:
 @lru_cache(maxsize=64)
 def _read(path: str, changed: int, scale: float) -> Surface:
     """`changed` is when the file was last written: a new version is read again."""
-    from .availability import pyvista, trimesh
+    from .availability import trimesh
 
-    load, file = trimesh().load, Path(path)
-    suffix = file.suffix.lower()
+    file = Path(path)
+    kind = file.suffix.lower()[1:]
     try:
         content = contents(path, largest_file())
 
-        def read() -> tuple[np.ndarray, np.ndarray]:
-            if suffix in (".gltf", ".glb"):
-                check_gltf(content)
+        def read() -> Surface:
             beside = Neighbours(file.parent)
-            options = {"force": "mesh", "process": False, "skip_materials": True}
-            mesh = load(io.BytesIO(content), file_type=suffix[1:], resolver=beside, **options)
-            mesh.merge_vertices(merge_tex=True, merge_norm=True)
-            return scale * np.asarray(mesh.vertices, float), np.asarray(mesh.faces, np.int64).reshape(-1, 3)
+            if kind in ("gltf", "glb"):
+                points, faces = gltf_triangles(content, kind == "glb", beside)
+            else:
+                options = {"force": "mesh", "process": False, "skip_materials": True}
+                mesh = trimesh().load(io.BytesIO(content), file_type=kind, resolver=beside, **options)
+                points, faces = np.asarray(mesh.vertices, float), np.asarray(mesh.faces, np.int64).reshape(-1, 3)
+            return _surface(points, faces, scale)
 
-        vertices, faces = within_time(repr(path), read)
+        return within_time(repr(path), read)
     except ModelError as error:
-        raise _unusable(path, "; ".join(problem.message for problem in error.problems)) from error
+        named = (repr(path), f"file {path!r}", "Mesh")
+        told = [one.message if one.element in named else f"{one.element} {one.message}" for one in error.problems]
+        raise _unusable(path, "; ".join(told)) from error
     except (Exception, MemoryError) as error:
-        raise _unusable(path, f"cannot be read as a surface: {error}; check the file in another program") from error
+        reason = str(error) or type(error).__name__  # checks inside of readers often say nothing
+        raise _unusable(path, f"cannot be read as a surface: {reason}; check the file in another program") from error
+
+
+def _surface(points: np.ndarray, faces: np.ndarray, scale: float) -> Surface:
+    """The triangles of a file as they are shown; a `ModelError` if they cannot be."""
     used = faces.ravel()
-    spatial = vertices.ndim == 2 and vertices.shape[1] == 3 and np.isfinite(vertices).all()
-    if not spatial or not len(faces) or used.min() < 0 or used.max() >= len(vertices):
-        raise _unusable(path, "holds no triangles with finite corners; export it as a triangulated surface")
-    meeting = np.bincount(used).astype(float)
-    try:
-        check_time("its normals", NORMALS * float(meeting @ meeting))
-    except ModelError as error:
-        most = f"{meeting.max():,.0f} triangles meet in one corner"
-        raise _unusable(path, f"{most}; {error.problems[0].message}; or triangulate it otherwise") from None
-    surface = pyvista().PolyData.from_regular_faces(vertices, faces)
-    surface = surface.compute_normals(split_vertices=True, feature_angle=FEATURE_ANGLE, cell_normals=False)
-    return Surface.of(surface.points, np.asarray(surface.point_data["Normals"]), np.asarray(surface.regular_faces))
+    fit = points.ndim == 2 and points.shape[1] == 3 and len(used) > 0 and used.min() >= 0 and used.max() < len(points)
+    if not fit or not np.isfinite(points[used]).all():
+        raise _refused("holds no triangles with finite corners; export it as a triangulated surface")
+    with np.errstate(over="ignore"):
+        points = scale * points
+        farthest, extent = float(np.abs(points[used]).max()), float(np.ptp(points[used], axis=0).max())
+    if not farthest <= LARGEST or not extent >= SMALLEST:
+        found = f"reaches {farthest:.3g} m from its origin and is {extent:.3g} m long"
+        raise _refused(
+            f"{found}; allowed are at most {LARGEST:g} m and at least {SMALLEST:g} m; check its unit (scale)"
+        )
+    if extent < RESOLVED * farthest:
+        found = f"is {extent:.3g} m long and lies {farthest:.3g} m from its origin, too far to be shown"
+        raise _refused(f"{found}; export it with coordinates near the origin")
+    corners, triangles = welded(points, faces, WELD)
+    surface = Surface.of(*shaded(corners, triangles, np.radians(FEATURE_ANGLE)))
+    if not len(surface.faces):
+        raise _refused("holds no triangles that have an area; check it in another program")
+    return surface
+
+
+def _refused(message: str) -> ModelError:
+    return ModelError([Problem("Mesh", "path", message)])
 
 
 def _unusable(path: str, message: str) -> ModelError:
-    return ModelError([Problem("Mesh", "path", f"{path!r} {message}")])
+    return _refused(f"{path!r} {message}")

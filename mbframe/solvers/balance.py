@@ -30,7 +30,7 @@ from ..errors import MbframeError
 from ..joints.driven import Drive
 from ..parameters import Element
 from ..plane import lifted
-from ..results import alike_bodies, energies_of_bodies, works_of
+from ..results import energies_of_bodies, works_of
 from .integrators import Integrator
 from .stated_energies import misstated
 from .time_logic import EQUATIONS, time_logic
@@ -60,22 +60,23 @@ class Account:
     """By element, (n,)."""
 
     @classmethod
-    def of(cls, eq: Equations, t: Array, y: Array, rtol: float, slow: float) -> Account:
+    def of(cls, eq: Equations, t: Array, y: Array, twists: tuple[Array, Array], rtol: float, slow: float) -> Account:
         """The account of a run with a tolerance, in which speeds below `slow` are none."""
         tables = eq.tables
         gravity, masses = lifted(eq.system.gravity), [b.body.mass_properties() for b in tables.bodies]
         potential, stored = eq.energies(t, y, grouped=True)
         works = works_of(eq, y, stored)
-        moving, resting = (np.array(part) for part in energies_of_bodies(eq, masses, gravity, y))
-        weights, inertias = np.array([(mass, np.trace(inertia)) for mass, _, inertia in masses]).T
-        changed, spin = _motions(eq, y, weights, inertias / 3.0)
+        moving, resting = (np.array(part) for part in energies_of_bodies(eq, masses, gravity, y, twists))
+        weights = np.array([mass for mass, _, _ in masses])
+        inertias = np.array([inertia for _, _, inertia in masses]).trace(axis1=1, axis2=2)
+        changed, spin = _motions(*twists, weights[:, None], inertias[:, None] / 3.0)
         of_works = (tables.work_groups, np.reshape(list(works.values()), (-1, len(t))))
         kinetic, potential = _added(moving, tables.groups), potential.T + _added(resting, tables.groups)
         balance = kinetic + potential - _added(of_works[1], of_works[0], len(kinetic))
         balance -= balance[:, :1]
         at_play = _ranges(potential)
         for groups, courses in ((tables.groups, moving), (tables.groups, changed), of_works):
-            np.maximum.at(at_play, groups, _ranges(courses))
+            _gather(np.maximum, at_play, groups, _ranges(courses))
         weight = float(np.linalg.norm(gravity)) * _added(weights[:, None], tables.groups)
         size = _peaks(kinetic) + _peaks(np.abs(potential)) + weight
         still = 0.5 * slow**2 * _added((weights + inertias)[:, None], tables.groups)
@@ -110,8 +111,16 @@ class Account:
 def _added(courses: Array, groups: NDArray[np.int64], count: int | None = None) -> Array:
     """Sums by group."""
     total = np.zeros((int(groups.max(initial=0)) + 1 if count is None else count, courses.shape[1]))
-    np.add.at(total, groups, courses)
+    _gather(np.add, total, groups, courses)
     return total
+
+
+def _gather(combine: np.ufunc, into: Array, groups: NDArray[np.int64], courses: Array) -> None:
+    """Combine each row of the courses with the row of its group, all at once where there is one group."""
+    if len(into) == 1 and len(courses):
+        combine(into, combine.reduce(courses, axis=0), out=into)
+    else:
+        combine.at(into, groups, courses)
 
 
 def _peaks(courses: Array) -> Array:
@@ -124,44 +133,39 @@ def _ranges(courses: Array) -> Array:
     return _peaks(courses) + _peaks(-courses)
 
 
-def _motions(eq: Equations, y: Array, masses: Array, inertias: Array) -> tuple[Array, Array]:
+def _motions(velocity: Array, omega: Array, masses: Array, inertias: Array) -> tuple[Array, Array]:
     """About the kinetic energies of each body of what its motion differs from that at the start, and of its spin."""
-    parts = eq.split(y)[:2]
-    bodies, changed, spin = eq.tables.bodies, np.zeros((len(masses), len(y))), np.zeros((len(masses), len(y)))
-    for alike in alike_bodies(bodies):
-        slices = [[bodies[k].q_slice for k in alike], [bodies[k].v_slice for k in alike]]
-        rows = [np.concatenate([part[:, s] for s in of]) for part, of in zip(parts, slices, strict=True)]
-        velocity, omega = (m.reshape(len(alike), -1, 3) for m in bodies[alike[0]].formulation.twists(*rows))
-        mass, inertia = 0.5 * masses[alike, None], 0.5 * inertias[alike, None]
-        changed[alike] = mass * _square(velocity - velocity[:, :1]) + inertia * _square(omega - omega[:, :1])
-        spin[alike] = inertia * _square(omega)
-    return changed, spin
+    moved = masses * _square(velocity - velocity[:, :1]) + inertias * _square(omega - omega[:, :1])
+    return 0.5 * moved, 0.5 * inertias * _square(omega)
 
 
 def _square(vectors: Array) -> Array:
     return (vectors**2).sum(axis=2)
 
 
-def remarks(eq: Equations, t: Array, y: Array, integrator: Integrator, held: bool = True) -> list[str]:
+def remarks(
+    eq: Equations, t: Array, y: Array, twists: tuple[Array, Array], integrator: Integrator, held: bool = True
+) -> list[str]:
     """The warning that the energy of a run does not balance at some of its states; none if it does.
 
-    `held` says whether constraints are corrected at every step, so that they do no work by drifting.
+    `twists` are velocities and angular velocities of the bodies there (`results.twists_of_bodies`). `held` says whether
+    constraints are corrected at every step, so that they do no work by drifting.
     """
     moving = np.isfinite(y[:, : eq.n_q + eq.n_v]).all(axis=1) if len(t) else np.zeros(0, bool)
-    t, y = t[moving], y[moving]
+    t, y, twists = t[moving], y[moving], (twists[0][:, moving], twists[1][:, moving])
     if len(t) < 2 or not eq.tables.bodies:
         return []
     rtol = float(getattr(integrator, "rtol", 0.0)) if integrator.adaptive else 0.0
     slow = max(STILL, float(getattr(integrator, "atol", None) or ABSOLUTE * rtol) if integrator.adaptive else 0.0)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # of a motion that goes to infinity
-            account = Account.of(eq, t, y, rtol, slow)
+            account = Account.of(eq, t, y, twists, rtol, slow)
     except MbframeError:  # of a user's energy: that of the motion stays unknown, as whoever asks for it is told
         return []
     finite = (np.isfinite(account.balance) & np.isfinite(account.at_play)).all(axis=0)
     if not finite.all():
         k = int(np.argmin(finite))
-        eq.evaluate(t[k], *eq.split(y[k]))
+        eq.update(t[k], *eq.split(y[k]))
         # A motion that diverges leaves no energy a number; then no element is to blame.
         if not diverged(eq) and (blamed := eq.stages.energy_not_finite(float(t[k]))) is not None:
             return [blamed]

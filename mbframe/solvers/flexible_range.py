@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import combinations
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,15 @@ from scipy.sparse import linalg as linalg_sparse
 from ..bodies.flexible import FlexibleBody
 from ..bodies.formulations import FloatingFrame
 from ..equations.equations import Equations
-from ..equations.tables import NumberedBody, NumberedForce
-from ..equations.user import method_of
+from ..equations.tables import NumberedBody
 from ..errors import MbframeError
 from ..flexible.load_stiffness import PRODUCTS, LoadStiffness, softest
 from ..joints.library import FixedJoint
 from ..markers import AxisMarker
 from ..results import Result
+from .marker_loads import Solved, marker_loads, nodes_at, sides_of, telling
 from .output import Sizes
+from .shape_range import missed_remarks
 
 Array = NDArray[np.float64]
 Loaded = tuple[NumberedBody, FlexibleBody, LoadStiffness]
@@ -33,8 +34,9 @@ APART = 1e-2  # of what two nodes can come nearer by for a load: where joints le
 HELD = 1e-8  # of a unit impulse: a deformation that it moves by less is one that joints do not allow
 GIVES = 1e-11  # of what a constraint would move by without the others: by so much it yields
 MOST_JOINED = 600  # modal coordinates of bodies that are judged together: their eigenvalues cost the cube of it
+SLOWEST = 3  # vibrations of a body whose loads its shapes have to follow
+SMALL = 1e-5  # of the extent of a body: how far it is deformed for these
 FEW = 8  # states whose inertia is looked at: those in which nodes turn most, each in another part of the run
-SPREAD = 64  # states over a run whose loads are looked at whatever happens there
 Courses = Callable[
     [FlexibleBody], tuple[Array, Array, Array]
 ]  # instants, angular velocity in its axes, modal coordinates
@@ -86,7 +88,7 @@ def run_remarks(eq: Equations, result: Result, seen: tuple[Array, Array] | None)
 
 def remarks(eq: Equations, t: Array, y: Array, courses: Courses) -> list[str]:
     """Warnings of a motion: `courses` are turns and deformations of a body at all instants, loads are looked for in
-    states (t, y); see `load_remarks`.
+    states (t, y); see `_load_remarks`.
     """
     found: list[str] = []
     loaded: list[Loaded] = []
@@ -102,7 +104,7 @@ def remarks(eq: Equations, t: Array, y: Array, courses: Courses) -> list[str]:
             found.append(body.rotation_remark(omega, motions))
             deformed = eq.split(y)[0][:, b.q_slice][:, 7:]
             turned = body.most_turned(deformed, FEW)
-            if body.can_stiffen and not found[-1]:  # centrifugal forces are loads too
+            if body.can_stiffen and motions.shape[1] and not found[-1]:  # centrifugal forces are loads too
                 loaded.append((b, body, body.load_stiffness(motions)))
                 tight = tightened(eq, loaded[-1], motions, deformed[turned])
                 if len(tight):
@@ -115,24 +117,26 @@ def remarks(eq: Equations, t: Array, y: Array, courses: Courses) -> list[str]:
             left = {least_inertia(eq, b, float(t[k]), y[k]): float(t[k]) for k in turned}
             if left:
                 found.append(body.inertia_remark(left[min(left)], min(left)))
-    return [remark for remark in found + load_remarks(eq, t, y, loaded) if remark]
+    return [remark for remark in found + _load_remarks(eq, t, y, loaded) if remark]
 
 
-def load_remarks(eq: Equations, t: Array, y: Array, bodies: list[Loaded]) -> list[str]:
-    """Warnings of bodies without geometric stiffening that loads stiffen or soften, at some of these states.
+def _load_remarks(eq: Equations, t: Array, y: Array, bodies: list[Loaded]) -> list[str]:
+    """Warnings of what loads do at some of these states, of many at those that `telling` picks.
 
-    The loads are those of joints and force elements at their markers and of the rotation; weight and acceleration
-    balance them. See `mbframe.flexible.load_stiffness`. Of many states those are looked at that `_telling` picks.
+    Of all bodies, if their shapes cannot follow them. Of some, those without geometric stiffening, if loads stiffen or
+    soften them: those of joints and force elements at their markers and of the rotation; weight and acceleration
+    balance them. See `mbframe.flexible.load_stiffness`.
     """
-    if not bodies:
+    every = [b for b, _ in flexible_bodies(eq)]
+    if not len(t):
         return []
     groups = _together(eq, float(t[0]), y[0], bodies)
-    picked = _telling(eq, t, y, bodies)
-    solved = marker_loads(eq, t[picked], y[picked], bodies)
+    picked = telling(eq, t, y, every)
+    solved = marker_loads(eq, t[picked], y[picked], every)
     if not len(solved.numbers):
         return []
     t, y = t[picked][solved.numbers], y[picked][solved.numbers]
-    found = []
+    found = missed_remarks(eq, every, t, y, solved)
     for group in groups:
         shares = _shares(np.sum([_changes(eq, one, y, solved) for one in group], axis=0))
         worst = np.abs(shares).argmax(axis=0)
@@ -172,26 +176,6 @@ def _together(eq: Equations, t: float, y: Array, bodies: list[Loaded]) -> list[l
     return found
 
 
-def _telling(eq: Equations, t: Array, y: Array, bodies: list[Loaded]) -> list[int]:
-    """Which of some states to look at: `SPREAD` of them, and those of the largest accelerations and reactions.
-
-    All accelerations and reactions take as long as one evaluation of the equations for each state. What is short and
-    is in neither of them, such as a pulse of two forces that balance each other on one body, can be missed.
-    """
-    if len(t) <= SPREAD:
-        return list(range(len(t)))
-    picked = set(np.linspace(0, len(t) - 1, SPREAD).astype(int).tolist())
-    own = {b.first_marker + k for b, _, _ in bodies for k in range(len(b.markers))}
-    with suppress(MbframeError):  # of a state at which the equations have no solution
-        found = eq.replay(t, y)
-        rates = eq.split(found["rates"])[1]
-        columns = [rates[:, b.v_slice] for b, _, _ in bodies]
-        columns += [found["multipliers"][:, c.rows] for c in eq.tables.constraints if c.i in own or c.j in own]
-        largest = np.abs(np.concatenate(columns, axis=1))
-        picked |= set(np.where(np.isfinite(largest), largest, 0.0).argmax(axis=0).tolist())
-    return sorted(picked)
-
-
 def free_motions(eq: Equations, b: NumberedBody, t: float, y: Array) -> Array:
     """(6 + m, k): in which motions of its frame, in its own axes, a body deforms as its joints let it; a column each.
 
@@ -204,15 +188,45 @@ def free_motions(eq: Equations, b: NumberedBody, t: float, y: Array) -> Array:
 
 def joined_motions(eq: Equations, bodies: list[NumberedBody], t: float, y: Array) -> list[Array]:
     """`free_motions` of some bodies together, after impulses on all their modal coordinates: what each of them does."""
-    responses, modal, scale = _responses(eq, bodies, t, y)
-    sizes, vectors = np.linalg.eigh(scale.T @ responses[modal])
-    moving = sizes > HELD
-    basis = responses @ (vectors[:, moving] / np.sqrt(sizes[moving]))
+    basis, _ = _moving(eq, bodies, t, y)
     found = []
     for b in bodies:
         own = basis[b.v_slice].copy()
         own[:3] = b.formulation.poses(eq.split(y)[0][None, b.q_slice])[1][0].T @ own[:3]
         found.append(own)
+    return found
+
+
+def _moving(eq: Equations, bodies: list[NumberedBody], t: float, y: Array) -> tuple[Array, NDArray[np.intp]]:
+    """(n_v, k): the velocities of which `joined_motions` has parts; and where the modal coordinates are among them."""
+    responses, modal, scale = _responses(eq, bodies, t, y)
+    sizes, vectors = np.linalg.eigh(scale.T @ responses[modal])
+    moving = sizes > HELD
+    return responses @ (vectors[:, moving] / np.sqrt(sizes[moving])), modal
+
+
+def vibration_remarks(eq: Equations, t: float, y: Array) -> list[str]:
+    """Warnings of bodies whose shapes cannot follow the loads of their slowest vibrations about a state.
+
+    The loads at their markers are the changes of those in the state when it is deformed a little as the body vibrates.
+    """
+    found = []
+    for b, body in flexible_bodies(eq):
+        basis, modal = _moving(eq, [b], t, y)
+        ways = basis @ np.linalg.eigh(basis[modal].T @ body.shapes_in_frame.stiffness @ basis[modal])[1][:, :SLOWEST]
+        q, v, z = eq.split(y)
+        states = [y]
+        for way in ways.T:
+            small = SMALL * body.modes.component.extent / max(body.deformed_by(way[modal])[0], np.finfo(float).tiny)
+            states.append(np.concatenate([eq.displaced(q, small * way), v, z]))
+        there = marker_loads(eq, np.full(len(states), t), np.array(states), [b])
+        if len(there.numbers) < len(states):
+            continue
+        for k in range(1, len(states)):
+            change = there._replace(positions=there.positions[:1], loads=there.loads[k : k + 1] - there.loads[:1])
+            if remark := missed_remarks(eq, [b], np.array([t]), y[None], change, " as it vibrates"):
+                found += remark
+                break
     return found
 
 
@@ -238,10 +252,10 @@ def dragged_mass(eq: Equations, b: NumberedBody, body: FlexibleBody, t: float, y
     the whole mass moves by as much instead. So m w^2 is added to the inertia about the centre. It matters where that is
     small against m L^2: a heavy disk in the mass matrix of a light shaft.
     """
-    eq.evaluate(t, *eq.split(y))
+    eq.update(t, *eq.split(y))
     rotation = b.formulation.poses(eq.split(y)[0][None, b.q_slice])[1][0]
     holding: dict[int, list[Array]] = {}
-    for side in _sides(eq, [b]):
+    for side in sides_of(eq, [b]):
         marker = b.markers[side.number - b.first_marker]
         if not isinstance(marker, AxisMarker):
             rows = eq.work.entries[side.places][:, :3] @ rotation
@@ -296,7 +310,7 @@ def _responses(eq: Equations, bodies: list[NumberedBody], t: float, y: Array) ->
     Also where these are among the velocities, and the columns of the impulses, (m, m).
     """
     q, v, z = eq.split(y)
-    eq.evaluate(t, q, v, z)
+    eq.update(t, q, v, z)
     eq.factor()
     modal = np.concatenate([np.arange(eq.n_v)[b.v_slice][6:] for b in bodies])
     data = [cast(FloatingFrame, b.formulation).inertia_data for b in bodies]
@@ -324,7 +338,7 @@ def bent_frequencies(eq: Equations, b: NumberedBody, body: FlexibleBody, t: floa
     rotation = b.formulation.poses(eq.split(y)[0][None, b.q_slice])[1][0]
     mean = body.modes.relative_to("mean")
     rows, columns, values = [], [], []
-    for side in _sides(eq, [b]):
+    for side in sides_of(eq, [b]):
         marker = b.markers[side.number - b.first_marker]
         if isinstance(marker, AxisMarker):
             continue
@@ -372,100 +386,6 @@ def held_nodes(eq: Equations, b: NumberedBody, body: FlexibleBody) -> list[int]:
     return sorted({body.node_at(marker.at) for marker in markers})
 
 
-class Side(NamedTuple):
-    """One side of a constraint: its rows, the marker, and where in the solver's entries its Jacobian stands.
-
-    Of the columns these are six: of the velocity of the body, and of its angular velocity along its own axes.
-    """
-
-    rows: slice
-    number: int
-    places: NDArray[np.int64]
-    body: NumberedBody
-
-
-def _sides(eq: Equations, bodies: list[NumberedBody]) -> list[Side]:
-    """The constraints on some flexible bodies."""
-    owners = {b.first_marker + k: b for b in bodies for k in range(len(b.markers))}
-    found = []
-    for c in eq.tables.constraints:
-        for number, first in ((c.i, c.block_i), (c.j, c.block_j)):
-            if (b := owners.get(number)) is not None:
-                starts = first + b.formulation.n_v * np.arange(c.constraint.equations)
-                found.append(Side(c.rows, number, starts[:, None] + np.arange(6), b))
-    return found
-
-
-class Solved(NamedTuple):
-    """What acts in those of some states at which the equations have a solution, n of them.
-
-    numbers, rates
-        (n,): which of the states; (n, n_v): the accelerations there.
-    positions, loads
-        (n, markers, 3): where the markers are; (n, markers, 6): force and torque, global, of joints and force elements
-        on those of the flexible bodies. Those on others are not complete.
-    """
-
-    numbers: NDArray[np.intp]
-    rates: Array
-    positions: Array
-    loads: Array
-
-
-def marker_loads(eq: Equations, t: Array, y: Array, bodies: list[Loaded]) -> Solved:
-    """Solve the equations at some states for the loads on the markers of some bodies.
-
-    Reactions are found from the Jacobian as the solver has it.
-    """
-    sides = _sides(eq, [b for b, _, _ in bodies])
-    owners = {b.first_marker + k for b, _, _ in bodies for k in range(len(b.markers))}
-    where = np.concatenate([side.places.ravel() for side in sides]) if sides else np.zeros(0, np.int64)
-    forces = [f for f in eq.tables.forces if f.i in owners or f.j in owners]
-    markers, kept = eq.tables.markers["position"], []
-    solved: list[int] = []
-    applied = np.zeros((len(t), len(markers), 6))
-    for k in range(len(t)):
-        try:
-            rates, multipliers = eq.accelerate(float(t[k]), *eq.split(y[k]))
-            kept.append((rates, multipliers, eq.work.entries[where], markers.copy()))
-            for f in forces:
-                _apply(eq, f, float(t[k]), y[k], multipliers, applied[k])
-        except MbframeError:  # a state at which the equations have no solution: the run says so
-            del kept[len(solved) :]
-            continue
-        solved.append(k)
-    if not solved:
-        return Solved(np.zeros(0, np.intp), np.zeros((0, eq.n_v)), applied[:0, :, :3], applied[:0])
-    rates, multipliers, entries, positions = (np.array(part) for part in zip(*kept, strict=True))
-    numbers, loads = np.array(solved), applied[solved]
-    q, first = eq.split(y[numbers])[0], 0
-    poses = {b.first_marker: b.formulation.poses(q[:, b.q_slice]) for b, _, _ in bodies}
-    for rows, number, places, b in sides:
-        block = entries[:, first : first + places.size].reshape(-1, *places.shape)
-        first += places.size
-        load = -np.einsum("nr,nrk->nk", multipliers[:, rows], block)
-        origin, rotation = poses[b.first_marker]
-        loads[:, number, :3] += load[:, :3]
-        loads[:, number, 3:] += np.einsum("nij,nj->ni", rotation, load[:, 3:])
-        loads[:, number, 3:] -= np.cross(positions[:, number] - origin, load[:, :3])
-    return Solved(numbers, rates, positions, loads)
-
-
-def _apply(eq: Equations, f: NumberedForce, t: float, y: Array, multipliers: Array, loads: Array) -> None:
-    """Add what a force element does to its markers in the state that was evaluated last."""
-    element: Any = f.force
-    i, j = eq.tables.seen_by(f)
-    force, torque = np.zeros(3), np.zeros(3)
-    if element.reactive:
-        reaction, _ = eq.reactions(element.joint.name, np.array([t]), y[None], multipliers[None])
-        force[:], torque[:] = element.reactive_wrench(t, i, j, reaction[0])
-    else:
-        states = (eq.split(y)[2][f.states],) if element.states else ()
-        force[:], torque[:] = method_of(element, "wrench")(t, i, j, *states)
-    loads[f.j] += np.concatenate([force, torque])
-    loads[f.i] -= np.concatenate([force, torque + np.cross(j.position - i.position, force)])
-
-
 def _changes(eq: Equations, loaded: Loaded, y: Array, solved: Solved) -> Array:
     """(n, 2, k, k): what loads along a body, and those across it, add to the stiffness of its deformations."""
     b, body, added = loaded
@@ -478,7 +398,7 @@ def _changes(eq: Equations, loaded: Loaded, y: Array, solved: Solved) -> Array:
     local = (solved.positions - position[:, None]) @ rotation
     for number, marker in enumerate(b.markers, b.first_marker):
         load = (solved.loads[:, number].reshape(-1, 2, 3) @ rotation).reshape(-1, 6)
-        nodes = _nodes(eq, body, number, marker, local)
+        nodes = nodes_at(eq, body, number, marker, local)
         for node in np.unique(nodes):
             change[nodes == node] += np.tensordot(load[nodes == node], added.at(int(node)), axes=(1, 1))
     return change
@@ -493,15 +413,3 @@ def _shares(changes: Array) -> Array:
     return np.stack(
         [along.min(axis=1, initial=0.0), along.max(axis=1, initial=0.0), across.min(axis=1, initial=0.0)], 1
     )
-
-
-def _nodes(eq: Equations, body: FlexibleBody, number: int, marker: Any, local: Array) -> Array:
-    """(n,): the node at a marker; where something slides along the body, the one that is nearest to it.
-
-    `local` (n, markers, 3) are the places of all markers in the axes of the body.
-    """
-    if not isinstance(marker, AxisMarker):
-        return np.full(len(local), body.node_at(marker.at))
-    partner = next(c.j if number == c.i else c.i for c in eq.tables.constraints if number in (c.i, c.j))
-    arms = body.modes.component.positions - local[:, partner, None]
-    return np.linalg.norm(arms, axis=2).argmin(axis=1)

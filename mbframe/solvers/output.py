@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +17,7 @@ from ..equations.equations import Equations
 from ..equations.workspace import Record
 from ..errors import ModelError, Problem, SimulationError
 from ..files.result_files import ResultStream
-from ..kernels.march import MARCH
+from ..kernels.integrators.march import MARCH
 from ..results import EventRecord, Info
 from .interrupts import held_back
 
@@ -24,6 +26,7 @@ Sizes = list[tuple[slice, Array]]  # places of neighbouring numbers in a state, 
 
 BUFFER_NUMBERS = 65_536  # of an adaptive run: it is emptied when full, and a new piece of memory costs more than that
 SAMPLES = 64  # states that are looked at in the end
+LOOK_EVERY = 1024  # steps at most between states that are looked at though only some instants are stored
 SEEN = 512  # accepted steps of which states are kept to be looked at, where only some instants are stored
 SEEN_NUMBERS = 1_000_000  # of those between two looks, which are fewer steps for a large model
 LARGEST_BUFFER_NUMBERS = 100_000_000  # where the number of steps is known, one buffer holds them all up to this size
@@ -52,7 +55,7 @@ class Samples:
     """A few of the states that pass by, spread over the run: the first, the last, and every so many between them."""
 
     def __init__(self, most: int = SAMPLES) -> None:
-        self._most, self._every, self._passed = most, 1, 0
+        self._most, self._every, self.passed = most, 1, 0
         self._kept: list[tuple[int, float, Array]] = []
         self._last: tuple[float, Array] | None = None
 
@@ -60,21 +63,55 @@ class Samples:
         """Look at the next states."""
         if not len(t):
             return
-        total = self._passed + len(t)
+        total = self.passed + len(t)
         while -(-total // self._every) > self._most:
             self._every *= 2
             self._kept = [one for one in self._kept if one[0] % self._every == 0]
-        for k in range(-self._passed % self._every, len(t), self._every):
-            self._kept.append((self._passed + k, float(t[k]), y[k].copy()))
-        self._passed = total
+        some = slice(-self.passed % self._every, None, self._every)
+        numbers = range(self.passed, total)[some]
+        self._kept += zip(numbers, t[some].tolist(), y[some].copy(), strict=True)
+        self.passed = total
         self._last = (float(t[-1]), y[-1].copy())
+
+    def emptied(self) -> Samples:
+        """The same without anything taken."""
+        return Samples(self._most)
+
+    def copy(self) -> Samples:
+        """What was taken until now, which stays so."""
+        twin = self.emptied()
+        twin._every, twin.passed, twin._kept, twin._last = self._every, self.passed, self._kept.copy(), self._last
+        return twin
 
     def arrays(self) -> tuple[Array, Array]:
         """The instants and states that were kept, in order."""
-        rows = [(t, y) for _, t, y in sorted(self._kept, key=lambda one: one[1])]
+        rows = [(t, y) for _, t, y in self._kept]
         if self._last is not None and (not rows or self._last[0] > rows[-1][0]):
             rows.append(self._last)
         return np.array([t for t, _ in rows]), np.array([y for _, y in rows])
+
+
+def merged(stored: Samples, between: Samples) -> tuple[Array, Array]:
+    """The instants and states of both in order, each instant once."""
+    t, y = stored.arrays()
+    others, states = between.arrays()
+    if not len(t) or not len(others):
+        return (t, y) if len(t) else (others, states)
+    t, first = np.unique(np.concatenate([t, others]), return_index=True)
+    return t, np.concatenate([y, states])[first]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a run has stored at some instant."""
+
+    taken: list[tuple[Array, Array]]
+    samples: Samples
+    between: Samples
+    watched: Watched | None
+    before: tuple[float, Array]
+    next_eval: int
+    recording: bool
 
 
 class Watched:
@@ -91,6 +128,13 @@ class Watched:
             np.zeros(len(sizes)),
             np.zeros((len(sizes), n)),
         )
+
+    def copy(self) -> Watched:
+        """What was taken until now, which stays so."""
+        twin = copy.copy(self)
+        twin._spread, twin._most = self._spread.copy(), self._most.copy()
+        twin._times, twin._states = self._times.copy(), self._states.copy()
+        return twin
 
     def take(self, t: Array, y: Array) -> None:
         """Look at the next states."""
@@ -116,15 +160,15 @@ class Watched:
 class Output:
     """Stored states: a buffer that the compiled loop fills, and where its content goes (memory, or a file).
 
-    With `sizes` the loop also keeps the states of its steps, stored or not, to be looked at: see `Watched`.
+    `steps` is how many there will be, if that is known. With `sizes` the loop also keeps the states of its steps,
+    stored or not, to be looked at: see `Watched`.
     """
 
     def __init__(
         self,
         eq: Equations,
         t: float,
-        t_end: float,
-        dt: float | None,
+        steps: int | None,
         instants: Array | None,
         stream: ResultStream | None = None,
         sizes: Sizes | None = None,
@@ -134,20 +178,23 @@ class Output:
             capacity = stream.block
         elif instants is not None:
             capacity = len(instants)
-        elif dt is not None:
-            capacity = min(math.ceil((t_end - t) / dt) + 2, max(64, LARGEST_BUFFER_NUMBERS // n))
+        elif steps is not None:
+            capacity = min(steps + 2, max(64, LARGEST_BUFFER_NUMBERS // n))
         else:
             capacity = max(64, BUFFER_NUMBERS // n)
         self._stream = stream
-        self._samples = Samples()
-        self._sampled: tuple[Array, Array] | None = None
-        self._taken: list[tuple[Array, Array]] = []
         self._exact = instants is not None
+        # Those between stored instants are counted apart: when a buffer is emptied depends on the clock.
+        self._samples, self._between = (Samples(SAMPLES // 2 if self._exact else SAMPLES) for _ in range(2))
+        self._sampled: tuple[tuple[int, ...], tuple[Array, Array]] | None = None
+        self._taken: list[tuple[Array, Array]] = []
         self._times, self._states = np.zeros(capacity), np.zeros((capacity, n))
         self.record = Record(MARCH)
-        self.record["t_end"], self.record["capacity"] = t_end, capacity
+        self.record["capacity"] = capacity
         self.record["times"], self.record["states"] = self._times, self._states
-        self.record["t_eval"] = np.zeros(1) if instants is None else instants
+        self._instants = np.zeros(1) if instants is None else instants
+        self._nowhere = np.array([np.inf])
+        self.record["t_eval"] = self._instants
         self.record["n_eval"] = 0 if instants is None else len(instants)
         self._last = t
         self.y0 = np.zeros(n)
@@ -259,10 +306,17 @@ class Output:
         if not self._exact:
             self.append(t, y)
 
+    def next_look(self, steps: int) -> float:
+        """After how many steps a state is to be looked at next, so many being made: the clock has no part in it.
+
+        Powers of two, later every so many; never where every step is stored.
+        """
+        return min(1 << steps.bit_length(), (steps // LOOK_EVERY + 1) * LOOK_EVERY) if self._exact else math.inf
+
     def look(self, t: float, y: Array) -> None:
         """Let a state be among the samples, whether it is stored or not."""
         if self._exact:
-            self._samples.take(np.array([t]), y[None])
+            self._between.take(np.array([t]), y[None])
 
     def watching(self, steps: int) -> int:
         """How many of so many steps may be made before this is asked again: there is room for their states."""
@@ -280,24 +334,92 @@ class Output:
         self.record["seen"] = 0
 
     def seen(self) -> tuple[Array, Array] | None:
-        """Instants and states of some steps, at the end of the run; None if none were to be looked at."""
+        """Instants and states of some steps until now; None if none were to be looked at."""
         if self._watched is None:
             return None
         self._watch()
         return self._watched.arrays()
 
     def samples(self) -> tuple[Array, Array]:
-        """A few instants and states of the run, at its end: stored ones, and where only some are, others besides."""
-        if self._sampled is None:
-            k = int(self.record["stored"])
-            self._samples.take(self._times[:k], self._states[:k])
-            self._sampled = self._samples.arrays()
-        return self._sampled
+        """A few instants and states of the run until now: stored ones, and where only some are, others besides."""
+        k = int(self.record["stored"])
+        now = len(self._taken), k, self._between.passed
+        if self._sampled is None or self._sampled[0] != now:
+            samples = self._samples.copy()
+            samples.take(self._times[:k], self._states[:k])
+            self._sampled = now, merged(samples, self._between)
+        return self._sampled[1]
 
     def arrays(self) -> tuple[Array, Array]:
         """All stored instants and states."""
         k = int(self.record["stored"])
+        now = self._times[:k], self._states[:k]
         if not self._taken:
-            return self._times[:k], self._states[:k]
-        self.empty()
-        return np.concatenate([t for t, _ in self._taken]), np.concatenate([y for _, y in self._taken])
+            return now
+        taken = [*self._taken, now]
+        return np.concatenate([t for t, _ in taken]), np.concatenate([y for _, y in taken])
+
+    @property
+    def recording(self) -> bool:
+        """Whether states are stored."""
+        return self.record["t_eval"] != self._nowhere.ctypes.data
+
+    def record_states(self, on: bool, t: float, y: Array) -> None:
+        """Store states from now on, or no longer; (t, y) is where the run is."""
+        if on == self.recording:
+            return
+        self._switch(on)
+        if not on:
+            return
+        if self._exact:
+            self.record["next_eval"] = np.searchsorted(self._instants, t, side="right")
+        elif self.last() != t:
+            self.append(t, y)
+
+    def _switch(self, on: bool) -> None:
+        self.record["t_eval"] = self._instants if on else self._nowhere
+        self.record["n_eval"] = (len(self._instants) if self._exact else 0) if on else 1
+        self.record["next_eval"] = 0
+
+    def amend(self, t: float, place: int, value: float) -> None:
+        """Let a number of the state at t be another one from t on, if that state is stored in memory."""
+        if k := int(self.record["stored"]):
+            if self._times[k - 1] == t:
+                self._states[k - 1, place] = value
+        elif self._taken and self._taken[-1][0][-1] == t:  # which snapshots share
+            times, states = self._taken[-1]
+            last = states[-1:].copy()
+            last[0, place] = value
+            self._taken[-1:] = [(times[:-1], states[:-1]), (times[-1:], last)]
+
+    def last(self) -> float | None:
+        """The last instant that is stored."""
+        if k := int(self.record["stored"]):
+            return float(self._times[k - 1])
+        return float(self._taken[-1][0][-1]) if self._taken else None
+
+    def mark(self) -> Mark:
+        """What is stored now, to come back to: each state is copied once, however many marks are made."""
+        if self.record["stored"]:
+            self.empty()
+        watched = None if self._watched is None else self._watched.copy()
+        passed = self.before(), int(self.record["next_eval"]), self.recording
+        return Mark(self._taken.copy(), self._samples.copy(), self._between.copy(), watched, *passed)
+
+    def back(self, mark: Mark) -> None:
+        """Forget what was stored since."""
+        self._taken, self._sampled = mark.taken.copy(), None
+        self._samples, self._between = mark.samples.copy(), mark.between.copy()
+        self._watched = mark.watched.copy() if mark.watched is not None else None
+        self.record["stored"] = self.record["seen"] = 0
+        self._switch(mark.recording)
+        (self.record["t0"], self.y0[:]), self.record["next_eval"] = mark.before, mark.next_eval
+
+    def begin_again(self, t: float, y: Array, recording: bool) -> None:
+        """Forget everything; (t, y) is the new beginning."""
+        self._taken, self._sampled, self.record["stored"] = [], None, 0
+        self._samples, self._between = self._samples.emptied(), self._between.emptied()
+        self._switch(recording)
+        if not self._exact and self.recording:
+            self.append(t, y)
+        self.look(t, y)

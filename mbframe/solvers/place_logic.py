@@ -21,6 +21,7 @@ from typing import Any, Final
 from ..equations.equations import Equations
 from ..equations.tables import users_methods
 from ..parameters import Element
+from ..registry import is_ours
 from .time_logic import METHODS
 
 PLACES: Final = ("position", "axes", "turns")
@@ -81,7 +82,7 @@ def _calls(node: ast.AST, function: Any, owner: type, reader: _Reader, depth: in
     if not any(map(reader.follows, (*node.args, *values.values()))):
         return False
     called, bound = _called(node.func, function, owner)
-    if not isinstance(called, FunctionType) or (called.__module__ or "").startswith("mbframe."):
+    if not isinstance(called, FunctionType) or is_ours(called):
         return False
     names = called.__code__.co_varnames[: called.__code__.co_argcount + called.__code__.co_kwonlyargcount]
     values |= dict(zip(names[1:] if bound else names, node.args, strict=False))

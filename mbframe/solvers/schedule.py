@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -19,8 +19,8 @@ from ..expression_trees import spread, switches_too_often, tree
 from ..features import FAR, WIDTHS, Bounds, Features, changing, features, landmarks_anywhere, margin, values_of, waves
 from ..forces.base import ForceElement
 from ..functions import Function
-from ..kernels.programs import PROGRAM
-from ..kernels.schedule import SCHEDULE, WATCHED
+from ..kernels.integrators.schedule import SCHEDULE, WATCHED
+from ..kernels.programs.overloads import PROGRAM
 from ..parameters import Element
 from ..system import System
 from .place_logic import place_logic
@@ -50,15 +50,28 @@ class Schedule:
     watched: list[tuple[int, Bounds]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     first_rates: Array | None = None  # of the arguments, where the run begins
+    end: float = np.inf
+    """How far the functions were looked at, s."""
+    _record: Record | None = None
 
     @property
     def empty(self) -> bool:
         return not len(self.breaks) and not len(self.bounds.places) and not self.watched
 
     def record(self) -> Record | int:
-        """What steps read; 0 if there is nothing to heed."""
+        """What steps read, always the same one; 0 if there is nothing to heed."""
         if self.empty:
             return 0
+        if self._record is None:
+            self._record = self._written()
+        return self._record
+
+    def follow(self, earlier: Schedule) -> None:
+        """Begin with the rates of the arguments that an earlier schedule has noted."""
+        if earlier._record is not None and len(earlier.watched) == len(self.watched):
+            self.first_rates = earlier._record.array("watched")["rate"].copy()
+
+    def _written(self) -> Record:
         data = Record(SCHEDULE)
         data["n_breaks"], data["breaks"] = len(self.breaks), self.breaks
         data["n_bounds"], data["times"], data["bounds"] = len(self.bounds.places), *_arrays(self.bounds)
@@ -73,7 +86,7 @@ class Schedule:
 
     def limits(self, t: float) -> tuple[float, float, float, float, bool]:
         """For a step from t: where it must end, the times between which it may look, its longest duration, and whether
-        a break is just behind. As `kernels.schedule.prepare`.
+        a break is just behind. As `kernels.integrators.schedule.prepare`.
         """
         k = int(np.searchsorted(self.breaks[:, 1], t, side="right"))
         low, behind = (float(self.breaks[k - 1, 2]), self.breaks[k - 1, 1] == t) if k else (-np.inf, False)
@@ -84,18 +97,18 @@ class Schedule:
         """Those that are watched, where the functions were last evaluated."""
         return np.array([ctypes.c_double.from_address(address).value for address, _ in self.watched])
 
-    def begin(self, eq: Equations, t: float, y: Array, end: float) -> None:
+    def begin(self, eq: Equations, t: float, y: Array) -> None:
         """Find the rates of the arguments that are watched where a run begins, for its first step."""
         if self.watched:
             with suppress(MbframeError):  # the run says so
-                _, self.first_rates = self.rates(eq, y, t, end)
+                _, self.first_rates = self.rates(eq, y, t)
             eq.set_state(*eq.split(y))
 
-    def rates(self, eq: Equations, y: Array, t: float, end: float) -> tuple[Array, Array]:
+    def rates(self, eq: Equations, y: Array, t: float) -> tuple[Array, Array]:
         """The arguments that are watched, and their rates, in a state."""
         eq.accelerate(t, *eq.split(y))
-        now, ahead = self.arguments(), LOOK_AHEAD * max(1e-3, end - t)
-        eq.evaluate(t + ahead, *eq.split(y + ahead * eq.work.rates))
+        now, ahead = self.arguments(), LOOK_AHEAD * max(1e-3, self.end - t)
+        eq.update(t + ahead, *eq.split(y + ahead * eq.work.rates))
         return now, (self.arguments() - now) / ahead
 
     def longest(self, arguments: Array, rates: Array) -> float:
@@ -116,9 +129,9 @@ def scheduled(eq: Equations, y: Array, start: float, end: float, dt: float | Non
     jumps: list[float] = []
     nodes: list[float] = []
     bounds = Bounds.none()
-    schedule = Schedule(np.zeros((0, 4)), bounds)
+    schedule = Schedule(np.zeros((0, 4)), bounds, end=end)
     known: dict[Function, tuple[Features, Bounds]] = {}
-    for element, name, function in time_functions(eq.system):
+    for element, name, function in time_functions(eq.system, eq.signals(y)):
         if function.kind in ("constant", "polynomial"):
             continue
         if function not in known:
@@ -265,8 +278,9 @@ def _passed_by_fixed_steps(eq: Equations, y: Array, start: float, end: float, dt
     watched = list(_watched(eq, start, end))
     if not watched:
         return
-    schedule = Schedule(np.zeros((0, 4)), Bounds.none(), [(program, limits) for *_, program, limits in watched])
-    for (element, name, function, way, _, _), rate in zip(watched, schedule.rates(eq, y, start, end)[1], strict=True):
+    arguments = [(program, limits) for *_, program, limits in watched]
+    schedule = Schedule(np.zeros((0, 4)), Bounds.none(), arguments, end=end)
+    for (element, name, function, way, _, _), rate in zip(watched, schedule.rates(eq, y, start)[1], strict=True):
         step = abs(float(rate)) * dt
         if step > 0.0 and (short := _too_short(function, features(function, *way), *way, step)) is not None:
             width, at = short
@@ -277,11 +291,17 @@ def _passed_by_fixed_steps(eq: Equations, y: Array, start: float, end: float, dt
             )
 
 
-def time_functions(system: System) -> Iterator[tuple[Element, str, Function]]:
-    """All functions of time among the declared parameters of a system's elements."""
+def time_functions(
+    system: System, signals: Mapping[str, float] | None = None
+) -> Iterator[tuple[Element, str, Function]]:
+    """All functions of time among the declared parameters of a system's elements, for some values of its inputs.
+
+    By default the inputs have the values with which they are described.
+    """
+    known = {one.name: one.value for one in system.inputs} if signals is None else signals
     for element, name, function, variables in _functions(system):
         if variables == ("t",):
-            yield element, name, function
+            yield element, name, function.bound(known)
 
 
 def _functions(system: System) -> Iterator[tuple[Element, str, Function, tuple[str, ...]]]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..abilities import is_ours
 from ..bodies.flexible import FlexibleBody
 from ..bodies.formulations.planar import PlanarFormulation
 from ..bodies.point_mass import PointMass
@@ -23,6 +22,7 @@ from ..joints.driven import Drive
 from ..joints.library import CylindricalJoint, PlanarJoint, PointOnLineJoint, TranslationalJoint
 from ..joints.on_axis import AxisJoint
 from ..parameters import Element
+from ..registry import is_ours
 from ..state import COUNTED, State
 from ..system import System
 from .stabilization import DirectCorrection
@@ -247,7 +247,7 @@ def vanishing_equations(eq: Equations, t: float, y: Array) -> list[str]:
     users = [c for c in eq.tables.constraints if not is_ours(type(c.constraint)) and not c.constraint.nonholonomic]
     if not users:
         return []
-    eq.evaluate(t, *eq.split(y))
+    eq.update(t, *eq.split(y))
     random, warnings, problems = np.random.default_rng(3), [], []
     for c in users:
         here = [eq.tables.markers[m].copy() for m in (c.i, c.j)]

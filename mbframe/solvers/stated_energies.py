@@ -69,6 +69,6 @@ def _powers(eq: Equations, force: Any, row: Any, t: float, y: Array, step: float
     power = np.dot(push, j.velocity - carried) + np.dot(torque, j.angular_velocity - i.angular_velocity)
     levels = []
     for h in (-step, step):
-        eq.evaluate(t + h, *eq.split(y + h * rates))
+        eq.update(t + h, *eq.split(y + h * rates))
         levels.append(float(method_of(force, "energy")(t + h, *eq.tables.seen_by(row))))
     return float(power), (levels[0] - levels[1]) / (2.0 * step)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..equations.equations import Equations, Strategy
-from ..kernels.compile import PythonStage
+from ..kernels.compiler.compile import PythonStage
 from ..parameters import Element
 
 

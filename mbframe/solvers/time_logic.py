@@ -48,7 +48,7 @@ def time_logic(eq: Equations, y: Array, start: float, end: float) -> Iterator[tu
             found += [(name, e, row) for name in read for e, row in zip(elements, table.rows, strict=True)]
     if not found:
         return
-    eq.evaluate(start, *eq.split(y))
+    eq.update(start, *eq.split(y))
     for name, element, row in found:
         yield element, name, _features(eq, y, element, row, name, start, end)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,31 +12,17 @@ from ..constraints import BasicConstraint
 from ..equations import Equations
 from ..forces import ForceElement
 from ..joints import Joint, RevoluteJoint
-from ..kernels import bodywise, factorization
+from ..kernels.linear_algebra import bodywise, factorization
+from ..registry import ours
 from ..system import System
 from .integrators import AdamsBashforth, DormandPrince, GeneralizedAlpha, RadauIIA, RungeKutta4
 from .simulate import simulate
 
 
-def concrete_subclasses(base: type) -> list[Any]:
-    """All classes of the package below `base` that can be used as they are, however deep.
-
-    A class is abstract as long as an attribute that it, or a base of it, only annotates has no value.
-    """
-    found: set[Any] = set()
-    cls: Any
-    for cls in base.__subclasses__():
-        found |= set(concrete_subclasses(cls))
-        annotated = {name for c in cls.__mro__ for name in inspect.get_annotations(c)}
-        if cls.__module__.startswith("mbframe.") and all(hasattr(cls, name) for name in annotated):
-            found.add(cls)
-    return sorted(found, key=lambda c: c.__qualname__)
-
-
 def warm_up() -> Iterator[str]:
     """Compile all stages of the library, part by part; yields what was done. (Joints have no kernels of their own.)"""
-    elements = [*concrete_subclasses(BasicConstraint), *concrete_subclasses(ForceElement)]
-    for formulation in concrete_subclasses(Formulation):
+    elements = [*ours(BasicConstraint), *ours(ForceElement)]
+    for formulation in ours(Formulation):
         system = _pair(elements[0]) if formulation.dimension == 3 else _planar_pair()
         _prepare(Equations(system, formulation()))
         yield f"formulation {formulation.__name__}"

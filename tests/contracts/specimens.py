@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import pkgutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -18,14 +15,14 @@ import mbframe as mb
 from mbframe import jets
 from mbframe.bodies.formulations import Formulation
 from mbframe.joints.coupled import Coupling
-from mbframe.kernels.compile import callable_from_python
+from mbframe.kernels.compiler.compile import callable_from_python
 from mbframe.kernels.workspace import marker_dtype
+from mbframe.registry import ours
 from mbframe.state import Motion, State
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
 
-FAMILIES = ("bodies", "constraints", "forces", "joints", "solvers")
 STEP = 1e-30
 GRAVITY = np.array([0.7, -1.1, -9.81])  # oblique, so that a missing component shows
 SEEDS = (1, 2, 3)
@@ -35,31 +32,10 @@ IN_PLANE, NORMAL = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 
 def walk(base: type[T]) -> list[type[T]]:
-    """All concrete subclasses of `base` in the package; there must be some.
-
-    A class is abstract if an attribute that it, or a base of it, only annotates has no value.
-    """
-    for family in FAMILIES:
-        package = importlib.import_module(f"mbframe.{family}")
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            importlib.import_module(module.name)
-    found = [c for c in _subclasses(base) if c.__module__.startswith("mbframe.") and not _missing(c)]
+    """All concrete subclasses of `base` in the package; there must be some."""
+    found = ours(base)
     assert found, f"the package has no concrete subclass of {base.__name__}"
     return sorted(found, key=lambda c: (c.__module__, c.__qualname__))
-
-
-def _subclasses(base: type[T]) -> Iterator[type[T]]:
-    seen = set()
-    for child in base.__subclasses__():
-        for cls in (child, *_subclasses(child)):
-            if cls not in seen:
-                seen.add(cls)
-                yield cls
-
-
-def _missing(cls: type) -> list[str]:
-    declared = {name for c in cls.__mro__ for name in inspect.get_annotations(c)}
-    return [name for name in declared if not hasattr(cls, name)]
 
 
 def name_of(cls: Any) -> str:

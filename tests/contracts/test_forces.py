@@ -192,7 +192,7 @@ def rubbing(cls: Any, formulation: Formulation) -> tuple[mb.Equations, mb.Result
 
 def reactive_load(result: mb.Result, force: Any) -> tuple[np.ndarray, np.ndarray]:
     """What the interpreted element exerts on the second body for the reaction of the result."""
-    i, j = (result._marker_states(marker)[0] for marker in (force.i, force.j))
+    i, j = (next(result.marker_motion(marker).instants()) for marker in (force.i, force.j))
     for state, marker in ((i, force.i), (j, force.j)):
         state.angular_velocity = result.angular_velocity(marker)[0]
     push, torque = force.reactive_wrench(0.0, i, j, result.reaction(force.joint).force[0])

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from gui.view_tools import pixels
+from gui.view.tools import pixels
 
 
 class Builder:

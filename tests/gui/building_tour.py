@@ -1,6 +1,6 @@
 """A slider-crank from nothing, by mouse and keys: built, run, pulled, broken, mended, compared, undone.
 
-The end-to-end test takes this way, and `scripts/screenshots --building` with pictures.
+The end-to-end test takes this way, and `scripts/assets screenshots --building` with pictures.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QCheckBox, QLineEdit
 
 import mbframe as mb
-from gui.view_tools import pixels
+from gui.view.tools import pixels
 
 Look = Callable[[str], object]
 
@@ -142,10 +142,10 @@ class BuildingTour:
     def break_and_mend(self) -> None:
         """A driver that begins elsewhere opens the loop; the check says so, and Fix mends it."""
         self._start("Driver")
-        self.robot.item(self.window.panels["tree"].tree, "revolute joint")
+        self.robot.item(self.window.panels["model"].tree, "revolute joint")
         driver = self.document.selection
         assert isinstance(driver, mb.Driver)
-        assert self.window.panels["tree"].tree.currentItem().text(0) == driver.name
+        assert self.window.panels["model"].tree.currentItem().text(0) == driver.name
         edit = self.robot.find("angle_edit")
         self.robot.click(edit)
         self.robot.write("0.4 + 2*t", edit)

@@ -29,10 +29,10 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from gui.document import Document
-from gui.memory import Collector
-from gui.settings import Settings
-from gui.solver import Solver
+from gui.base.memory import Collector
+from gui.base.settings import Settings
+from gui.document.document import Document
+from gui.solving.solver import Solver
 
 PATIENCE = 150_000  # ms; a busy machine needs a minute for what takes a second
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gui.window import MainWindow
+from gui.window.window import MainWindow
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ class Monkey:
         self._impatience.timeout.connect(self._leave_questions)
         self._impatience.start(PATIENCE)
         window.modelling.confirm_delete = lambda element: True
-        window.panels["tree"].confirm_delete = lambda element: True
+        window.panels["model"].confirm_delete = lambda element: True
 
     def _beat(self) -> None:
         now, spent = time.monotonic(), time.thread_time()
@@ -111,7 +111,7 @@ class Monkey:
         """A pixel of the view, more often one of a body."""
         bodies = list(self.document.system.bodies)
         if bodies and self.view.canvas is not None and self.random.random() < 0.6:
-            from gui.view_tools import pixels
+            from gui.view.tools import pixels
 
             (spot,) = pixels(self.view, [self.random.choice(bodies).motion.position])
             if spot is not None and self.view.rect().contains(spot.toPoint()):
@@ -167,7 +167,7 @@ class Monkey:
         if self.window.runner.running:
             self.window.runner.cancel()
         else:
-            self.document.run_settings = self.document.run_settings.changed(t_end=0.2)
+            self.document.runs.settings = self.document.runs.settings.changed(t_end=0.2)
             self.window.run()
 
     def another_model(self) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import mbframe as mb
-from gui import application, display
-from gui.autosave import Autosave, leftovers
+from gui.app import application, display
+from gui.document.autosave import Autosave, leftovers
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -189,3 +189,15 @@ def test_the_loop_ends_on_a_signal(qapp):
         soon.stop()
         ending.close()
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_ctrl_c_while_the_window_is_made_ends_the_program(running, qapp):
+    """Nothing is there yet that could be left; it was forgotten."""
+    from PySide6.QtCore import QTimer
+
+    running()._interrupted()
+    late = QTimer(singleShot=True, interval=20_000)
+    late.timeout.connect(lambda: qapp.exit(1))
+    late.start()
+    assert qapp.exec() == 0
+    late.stop()

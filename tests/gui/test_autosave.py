@@ -12,9 +12,9 @@ from types import SimpleNamespace
 import pytest
 
 import mbframe as mb
-from gui.autosave import DELAY_MS, Autosave, Recovery, leftovers, offer
-from gui.document import Document
-from gui.runs import RunSettings
+from gui.document.autosave import DELAY_MS, Autosave, Recovery, leftovers, offer
+from gui.document.document import Document
+from gui.document.runs import RunSettings
 
 
 @pytest.fixture
@@ -37,9 +37,9 @@ def test_an_edit_is_safe_within_ten_seconds():
 def test_edits_are_written_and_can_be_recovered(qtbot, document, autosave, tmp_path, monkeypatch):
     document.open_example("four_bar")
     document.save_as(tmp_path / "linkage.json")
-    document.run_settings = RunSettings("stiff", 3.0)
+    document.runs.settings = RunSettings("stiff", 3.0)
     document.looks = lambda: {"units": "mm/deg"}
-    monkeypatch.setattr("gui.autosave.time", SimpleNamespace(time=lambda: 1234.5))
+    monkeypatch.setattr("gui.document.autosave.time", SimpleNamespace(time=lambda: 1234.5))
     with qtbot.waitSignal(autosave.written):
         document.set(document.system["bar 1"], mass=7.0)
     text = document.model_text()
@@ -56,7 +56,7 @@ def test_edits_are_written_and_can_be_recovered(qtbot, document, autosave, tmp_p
     assert other.model_text() == text
     assert other.dirty
     assert other.path == tmp_path / "linkage.json"
-    assert other.run_settings == RunSettings("stiff", 3.0)
+    assert other.runs.settings == RunSettings("stiff", 3.0)
     assert mb.load(other.path)["bar 1"].mass == 3.0  # the file itself was not touched
     recovery.discard()
     assert leftovers(tmp_path) == []
@@ -163,8 +163,8 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QTimer
-from gui.autosave import Autosave
-from gui.document import Document
+from gui.document.autosave import Autosave
+from gui.document.document import Document
 
 app = QCoreApplication([])
 document = Document()

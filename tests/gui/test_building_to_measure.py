@@ -9,14 +9,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 import mbframe as mb
-from gui import typed_units
-from gui.document import Document
-from gui.fields import Surroundings, field_for
+from gui.base.units import DisplayUnits
+from gui.document.document import Document
+from gui.fields import Surroundings, field_for, typed_units
 from gui.fields.numbers import NumberEdit
 from gui.modelling import bodies
 from gui.modelling.measuring import Measuring, plane_axes
 from gui.modelling.snapping import END, candidates
-from gui.units import DisplayUnits
 
 from .builder import Builder
 from .modelling_window import window  # noqa: F401
@@ -537,3 +536,21 @@ def test_what_is_seen_as_a_whole_is_not_below_the_bars(window, qtbot):  # noqa: 
     bars = (window.modelling.guide, window.modelling.placing.measuring)
     for point in ((0.0, 0.0), (0.0, 0.4)):
         assert not any(bar.geometry().contains(builder.spot(point)) for bar in bars)
+
+
+def test_a_calculation_can_be_read_while_it_is_typed(qtbot):
+    """A field of the bar is as wide as its text, and as narrow as before when it is empty again."""
+    view = QWidget()
+    qtbot.addWidget(view)
+    view.resize(900, 500)
+    view.show()
+    bar = Measuring(view)
+    bar.begin(DisplayUnits("SI"), 2, None, NORMAL)
+    edit = bar.edits["x"]
+    narrow = edit.width()
+    QTest.keyClicks(edit, "0.1*cos(60 deg)")
+    assert edit.width() > narrow
+    assert not edit.is_cut
+    assert bar.geometry().right() < view.width()
+    edit.clear()
+    assert edit.width() == narrow

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import mbframe as mb
+from gui.base.units import DisplayUnits
 from gui.modelling.assembling import Assembling, report
-from gui.modelling.check_panel import ChecksPanel
-from gui.modelling.check_tasks import CheckTask, Findings
-from gui.modelling.checks import gaps, listed, started_at_zero
-from gui.tasks import Model
-from gui.units import DisplayUnits
+from gui.panels.checks.checks import gaps, listed, started_at_zero
+from gui.panels.checks.panel import ChecksPanel
+from gui.panels.checks.tasks import CheckTask, Findings
+from gui.solving.tasks import Model
 
 from .modelling_window import opened, window  # noqa: F401
 

@@ -8,15 +8,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton
 
 import mbframe as mb
-from gui import theme
-from gui.compare_choices import PRESELECTED, TOLERANCES
-from gui.compare_plots import DecadeAxis, points, power_of_ten
-from gui.compare_table import families_of, in_words
+from gui.panels.compare.choices import PRESELECTED, TOLERANCES
+from gui.panels.compare.plots import DecadeAxis, points, power_of_ten
+from gui.panels.compare.table import families_of, in_words
+from gui.widgets import theme
 
 
 @pytest.fixture
 def panel(qtbot, document, solver):
-    from gui.compare_panel import ComparePanel
+    from gui.panels.compare.panel import ComparePanel
 
     document.open_example("simple_pendulum")
     panel = ComparePanel(document, solver)
@@ -122,9 +122,20 @@ def test_methods_are_compared_sorted_drawn_and_reported(qtbot, panel, tmp_path, 
     body = panel.document.system.bodies[0]
     panel.document.set(body, mass=2.0 * body.mass)
     assert "changed" in panel.banner.text.text()
+    panel.document.undo_stack.undo()
+    assert not panel.banner.text.text()  # the compared model again
     panel.document.open_example("four_bar")
     assert panel.comparison is None
     assert panel.pages.currentWidget() is panel.empty
+
+
+def test_a_change_while_methods_are_compared_is_told(qtbot, panel):
+    prepare(qtbot, panel, "0.2", "0.01")
+    qtbot.mouseClick(panel.choices.button, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(panel.compared):
+        body = panel.document.system.bodies[0]
+        panel.document.set(body, mass=2.0 * body.mass)
+    assert "changed" in panel.banner.text.text()
 
 
 def test_a_comparison_can_be_cancelled(qtbot, panel):

@@ -10,13 +10,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 import mbframe as mb
-from gui import theme
-from gui.constraints_words import details, verdict
-from gui.history_plots import HistoryPlot
-from gui.plots.curves import Curve
-from gui.tasks import Model
-from gui.wiggle import WigglePlayer
-from gui.wiggle_tasks import FAR, QUARTER, WIDE, ConstraintsFound, ConstraintsTask, FreeSpace, WiggleTask, in_words
+from gui.panels.constraints.history_plots import HistoryPlot
+from gui.panels.constraints.tasks import ConstraintsFound, ConstraintsTask, WiggleTask
+from gui.panels.constraints.wiggle import WigglePlayer
+from gui.panels.constraints.words import details, verdict
+from gui.solving.curves import Curve
+from gui.solving.tasks import Model
+from gui.widgets import theme
+from mbframe.analysis.mobility.free_motions import FAR, QUARTER, WIDE, FreeSpace, in_words
 from mbframe.equations.equations import Equations
 
 
@@ -37,7 +38,7 @@ def gap(system: mb.System, states: list[mb.State]) -> float:
 
 @pytest.fixture
 def panel(qtbot, document, solver):
-    from gui.constraints_panel import ConstraintsPanel
+    from gui.panels.constraints.panel import ConstraintsPanel
 
     panel = ConstraintsPanel(document, solver)
     qtbot.addWidget(panel)
@@ -199,7 +200,7 @@ def test_the_swing_goes_there_and_back(document):
 
 def test_violation_and_energy_of_the_run_are_drawn(qtbot, panel):
     opened(qtbot, panel, "four_bar")  # with its stored result
-    result = panel.document.current_run.result
+    result = panel.document.runs.current.result
     qtbot.waitUntil(lambda: panel.violation.curve is not None and panel.energy.curve is not None)
     assert len(panel.violation.curve.t) == len(result)
     assert panel.energy.curve.values == pytest.approx(result.quantity("energy.total").values)

@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 import mbframe as mb
-from gui.crash import LARGEST_LOG, CrashReporter, crash_dialog
+from gui.app.crash import LARGEST_LOG, CrashReporter, crash_dialog
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_a_long_log_begins_anew_and_an_unwritable_one_does_no_harm(qtbot, report
 
 def test_a_native_crash_is_known_at_the_next_start(tmp_path, qapp):
     program = (
-        "import ctypes, sys; from pathlib import Path; from gui.crash import CrashReporter; "
+        "import ctypes, sys; from pathlib import Path; from gui.app.crash import CrashReporter; "
         "from PySide6.QtCore import QCoreApplication; app = QCoreApplication([]); "
         "CrashReporter(Path(sys.argv[1])).install(); ctypes.string_at(0)"
     )

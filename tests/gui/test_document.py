@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import mbframe as mb
-from gui.document import Document
-from gui.runs import Run, RunSettings
-from gui.units import DisplayUnits
+from gui.base.units import DisplayUnits
+from gui.document.document import Document
+from gui.document.runs import Run, RunSettings
+from mbframe.rotations import matrix_from_vector
 
 
 @pytest.fixture
@@ -317,7 +318,7 @@ def test_undo_all_the_way_and_redo_all_the_way(document, name, seed):
 
 def test_save_and_open_again(four_bar, tmp_path, qtbot):
     four_bar.set(four_bar.system["bar 1"], mass=7.0)
-    four_bar.run_settings = RunSettings("accurate", 2.5)
+    four_bar.runs.settings = RunSettings("accurate", 2.5)
     text = four_bar.model_text()
     with qtbot.waitSignal(four_bar.title_changed):
         four_bar.save_as(tmp_path / "linkage")
@@ -331,7 +332,7 @@ def test_save_and_open_again(four_bar, tmp_path, qtbot):
     other.open(tmp_path / "linkage.json")
     assert heard("replaced")
     assert other.model_text() == text
-    assert other.run_settings == RunSettings("accurate", 2.5)
+    assert other.runs.settings == RunSettings("accurate", 2.5)
     assert not other.dirty
     other.set(other.system["bar 2"], mass=8.0)
     other.save()
@@ -417,7 +418,7 @@ def test_a_result_opens_with_its_model_and_its_run(document, tmp_path):
     result.save(tmp_path / "swing.h5")
     document.open(tmp_path / "swing.h5")
     (run,) = document.runs
-    assert run is document.current_run
+    assert run is document.runs.current
     assert (run.name, run.complete, run.stale, len(run.result)) == ("swing", True, False, 6)
     assert document.path is None
     body = document.system.bodies[0]
@@ -432,7 +433,7 @@ def test_new_documents_have_a_dimension(document):
     document.open_example("four_bar")
     document.new(dimension=2)
     assert document.system.dimension == 2
-    assert (document.title, document.example, document.runs) == ("Untitled", None, [])
+    assert (document.title, document.example, list(document.runs)) == ("Untitled", None, [])
     document.new()
     assert document.system.dimension == 3
 
@@ -449,35 +450,35 @@ def test_a_recovered_system_counts_as_changed(document, tmp_path):
 
 
 def test_runs_are_kept_coloured_and_marked_stale(four_bar):
-    heard = Heard(four_bar, "runs_changed", "current_run_changed")
+    heard = Heard(four_bar.runs, "changed", "current_changed")
     for run in list(four_bar.runs):
-        four_bar.remove_run(run)
-    assert four_bar.current_run is None
-    first = Run(four_bar.next_run_name(), model_text=four_bar.model_text())
-    four_bar.add_run(first)
+        four_bar.runs.remove(run)
+    assert four_bar.runs.current is None
+    first = Run(four_bar.runs.next_name(), model_text=four_bar.model_text())
+    four_bar.runs.add(first)
     four_bar.set(four_bar.system["bar 1"], mass=7.0)
     assert first.stale
-    second = Run(four_bar.next_run_name(), model_text=four_bar.model_text())
-    four_bar.add_run(second)
+    second = Run(four_bar.runs.next_name(), model_text=four_bar.model_text())
+    four_bar.runs.add(second)
     assert [run.name for run in four_bar.runs] == ["Run 1", "Run 2"]
     assert first.color != second.color
     assert (first.stale, second.stale) == (True, False)
     four_bar.undo()
     assert (first.stale, second.stale) == (False, True)
-    assert heard("current_run_changed")[-1] == (second,)
-    four_bar.choose_run(first)
-    assert heard("current_run_changed")[-1] == (first,)
-    four_bar.remove_run(first)
-    assert four_bar.current_run is second
-    assert heard("runs_changed")
+    assert heard("current_changed")[-1] == (second,)
+    four_bar.runs.choose(first)
+    assert heard("current_changed")[-1] == (first,)
+    four_bar.runs.remove(first)
+    assert four_bar.runs.current is second
+    assert heard("changed")
 
 
 def test_temporary_files_go_with_their_run(four_bar, tmp_path):
     kept, removed = tmp_path / "kept.h5", tmp_path / "removed.h5"
     for path in (kept, removed):
         path.touch()
-    four_bar.add_run(Run("a", path=kept))
-    four_bar.add_run(Run("b", path=removed, temporary=True))
+    four_bar.runs.add(Run("a", path=kept))
+    four_bar.runs.add(Run("b", path=removed, temporary=True))
     four_bar.new()
     assert kept.exists()
     assert not removed.exists()
@@ -509,17 +510,28 @@ def test_what_is_shown_is_announced_once(four_bar):
 
 
 def test_messages_name_the_element(four_bar):
-    heard = Heard(four_bar, "message_posted")
+    heard = Heard(four_bar.messages, "posted")
     error = mb.ModelError([four_bar.system["B"].problem("at", "does not close")])
-    four_bar.post_error(error)
-    (message,) = [args[0] for args in heard("message_posted")]
+    four_bar.messages.post_error(error)
+    (message,) = [args[0] for args in heard("posted")]
     assert message.element is four_bar.system["B"]
     assert message.level == "error"
     assert "does not close" in message.text
-    four_bar.post_error(ValueError("odd"))
+    four_bar.messages.post_error(ValueError("odd"))
     assert four_bar.messages[-1].text == "odd."
     with pytest.raises(ValueError, match="level"):
-        four_bar.post("x", "panic")
+        four_bar.messages.post("x", "panic")
     for number in range(600):
-        four_bar.post(str(number))
+        four_bar.messages.post(str(number))
     assert len(four_bar.messages) == 500
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_turned_wheel_leaves_its_road_in_place(document, axis):
+    document.open_example("car_suspension")
+    tire = next(element for element in document.system.forces if isinstance(element, mb.Tire))
+    road = [value.copy() for value in (tire.plane_point, tire.normal, tire.direction)]
+    angles = np.zeros(3)
+    angles[axis] = np.radians(5.0)
+    document.set(tire.body_j, rotation=matrix_from_vector(angles))
+    assert all(map(np.array_equal, road, (tire.plane_point, tire.normal, tire.direction)))

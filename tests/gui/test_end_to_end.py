@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from gui.application import Application
+from gui.app.application import Application
 
 from .building_tour import BuildingTour
 from .robot import Robot
@@ -57,7 +57,7 @@ def test_closing_while_everything_is_busy(application, qtbot):
     robot = Robot(window)
     window.open_example("n_four_bar")
     robot.until(lambda: window.view.scene is not None)
-    document.run_settings = document.run_settings.changed(preset="custom", t_end=500.0, dt=1e-4)
+    document.runs.settings = document.runs.settings.changed(preset="custom", t_end=500.0, dt=1e-4)
     window.run()
     robot.until(lambda: window.runner.reached > 0.0, 120.0)
     window.player.play()

@@ -11,13 +11,14 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 import mbframe as mb
-from gui import theme
-from gui.equations.formulas import documented, headline, printed
-from gui.equations.grid import HEADS, NumberGrid, number_text
-from gui.equations.number_tables import as_latex, as_numpy, as_text, tables_of
-from gui.equations.panel import EMPTY, EquationsPanel
-from gui.runs import Run
-from gui.units import DisplayUnits
+from gui.base.units import DisplayUnits
+from gui.document.runs import Run
+from gui.panels.equations.formulas import documented, headline, printed
+from gui.panels.equations.grid import HEADS, NumberGrid, number_text
+from gui.panels.equations.number_tables import as_latex, as_numpy, as_text, tables_of
+from gui.panels.equations.panel import EMPTY, EquationsPanel
+from gui.widgets import theme
+from mbframe.registry import built_in
 
 
 def pendulum() -> mb.System:
@@ -79,9 +80,10 @@ def test_the_formula_comes_from_the_docstring(cls, expected):
 
 def test_a_number_of_equations_that_is_another_in_the_plane_is_left_out():
     """Beside two equations of a hinge in the plane there was "five equations"."""
-    for cls in vars(mb).values():
-        if isinstance(cls, type) and issubclass(cls, mb.Joint):
-            assert not re.search(r"\b(two|three|four|five|six) equations\b", documented(cls)), cls.__name__
+    joints = built_in(mb.Joint)
+    assert "RevoluteJoint" in joints
+    for name, cls in joints.items():
+        assert not re.search(r"\b(two|three|four|five|six) equations\b", documented(cls)), name
     assert "the axes stay parallel" in documented(mb.RevoluteJoint)
 
 
@@ -93,11 +95,9 @@ def test_formulas_are_printed():
 
 
 def test_every_constraint_says_its_law():
-    for name in mb.__all__:
-        cls = getattr(mb, name)
-        if isinstance(cls, type) and issubclass(cls, mb.BasicConstraint) and cls is not mb.BasicConstraint:
-            text = documented(cls)
-            assert headline(text) or text.startswith("c ("), name
+    for name, cls in built_in(mb.BasicConstraint).items():
+        text = documented(cls)
+        assert headline(text) or text.startswith("c ("), name
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
@@ -139,8 +139,8 @@ def test_a_force_follows_edits(panel, qtbot):
 def test_numbers_follow_the_instant_that_is_played(panel, qtbot):
     document = panel.document
     result = mb.simulate(pendulum(), 1.0, dt=0.01)
-    run = Run("Run 1", document.run_settings, document.model_text(), result)
-    document.add_run(run)
+    run = Run("Run 1", document.runs.settings, document.model_text(), result)
+    document.runs.add(run)
     found = shown(panel, qtbot, "spring")
     with qtbot.waitSignal(panel.shown):
         document.set_time(0.7)

@@ -12,10 +12,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage
 
 import mbframe as mb
-from gui.export_dialog import ExportDialog
-from gui.export_formats import FORMATS, file_name, file_size, frame_count, judged, keywords, spoken, with_suffix
-from gui.export_options import AS_SHOWN, OWN_SIZE
-from gui.runs import Run
+from gui.dialogs.export.dialog import ExportDialog
+from gui.dialogs.export.formats import FORMATS, file_name, file_size, frame_count, judged, keywords, spoken, with_suffix
+from gui.dialogs.export.options import AS_SHOWN, OWN_SIZE
+from gui.document.runs import Run
 
 BY_KEY = {one.key: one for one in FORMATS}
 
@@ -42,7 +42,7 @@ def result() -> mb.Result:
 @pytest.fixture
 def dialog(qtbot, document, solver, settings, result, tmp_path):
     document.open_example("four_bar")
-    document.add_run(Run("Run 1", result=result))
+    document.runs.add(Run("Run 1", result=result))
     settings.last_folder = tmp_path
     dialog = ExportDialog(document, solver, StillView(), None, settings)
     qtbot.addWidget(dialog)
@@ -76,14 +76,14 @@ def test_the_ends_of_a_run_are_exported_as_they_are(dialog, document):
     for t_end in (np.pi, 1e-4):
         instants = np.linspace(0.0, t_end, 5)
         result = mb.simulate(mb.examples.simple_pendulum(), t_end, t_eval=instants)
-        document.add_run(Run("Another", result=result))
+        document.runs.add(Run("Another", result=result))
         options.fill_runs()
         options.run.setCurrentIndex(options.run.findData(document.runs[-1]))
-        assert options.window == (0.0, t_end)
+        assert options.span == (0.0, t_end)
         assert (options.settings()["start"], options.settings()["end"]) == (0.0, t_end)
         assert options.end.value() > 0.0
         options.end.setValue(0.5 * t_end)
-        assert options.window == (0.0, options.end.value())
+        assert options.span == (0.0, options.end.value())
 
 
 def test_a_film_is_headed_by_a_name_that_somebody_gave(dialog, document, tmp_path):

@@ -11,10 +11,10 @@ from PySide6.QtGui import QHelpEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QDialog, QToolTip, QVBoxLayout, QWidget
 
 import mbframe as mb
+from gui.base.units import DisplayUnits
 from gui.fields import Surroundings, field_for
 from gui.fields.numbers import exact, read_number, short
 from gui.fields.rotation import axis_and_angle, euler_angles, from_euler_angles
-from gui.units import DisplayUnits
 from mbframe.parameters import KINDS
 
 from .hands import type_into

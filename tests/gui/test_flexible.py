@@ -13,9 +13,9 @@ import mbframe as mb
 from gui.modelling.bodies import PRESETS, flexible_pose
 from gui.modelling.flexible import BeamData, ComponentData, farthest
 from gui.modelling.flexible_dialog import FlexibleDialog, outline
-from gui.modelling.kept_poses import described, keep
-from gui.modelling.snapping import candidates, nearest_node
-from gui.tasks import Model
+from gui.modelling.snapping import candidates, nearest_attachment
+from gui.solving.tasks import Model
+from mbframe.analysis.states.describing import described_state, description
 
 from .builder import Builder
 from .modelling_window import window  # noqa: F401
@@ -121,7 +121,7 @@ def test_joints_snap_to_nodes():
     system, rod = bent_system()
     snaps = [snap for snap in candidates(system, [rod]) if snap.label.startswith("node") or "point of" in snap.label]
     assert sorted(float(snap.point[0]) for snap in snaps) == pytest.approx([0.0, 0.25, 0.5, 0.75, 1.0])
-    assert nearest_node(rod, np.array([0.55, 0.02, 1.0])).label == "node 2"
+    assert nearest_attachment(rod, np.array([0.55, 0.02, 1.0])).label == "node 2"
     for snap in snaps:
         assert rod.node_at(snap.point) in range(5)
 
@@ -132,7 +132,7 @@ def test_a_bent_state_is_kept():
     before = Model.of(system)
     rest = mb.equilibrium(system)
     assert np.abs(rest.motions["rod"].modal_coordinates).max() > 1e-3
-    changes = keep(system, rest)
+    changes = description(system, rest)
     assert {element.name for element, _ in changes} >= {"rod", "link", "pin"}
     old = [(element, {name: getattr(element, name) for name in values}) for element, values in changes]
     for element, values in changes:
@@ -140,7 +140,7 @@ def test_a_bent_state_is_kept():
     eq = mb.Equations(system)
     residual, _ = eq.violation(0.0, eq.coordinates(eq.described()))
     assert np.abs(residual).max() < 1e-8
-    after = described(system)
+    after = described_state(system)
     np.testing.assert_allclose(after.position(rod, (1, 0, 0)), rest.position(rod, (1, 0, 0)), atol=1e-10)
     # It is still at rest there: the model is the same, not only closed.
     again = mb.equilibrium(system)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import mbframe as mb
-from gui.showcase import Exhibit, exhibit, exhibits
-from gui.track import Track
+from gui.base.showcase import Exhibit, exhibit, exhibits
+from gui.document.track import Track
 from mbframe.render.camera import seen_size, view_directions
 from mbframe.render.framing import Framing, Shot
 from mbframe.render.geometry import parts_of

@@ -8,7 +8,8 @@ import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtWidgets import QLabel, QWidget
 
-from gui.help import FOLDER, INDEX, TOPICS, HelpWindow, matching, page, title, topic_for, topics
+from gui.dialogs.help import FOLDER, INDEX, TOPICS, HelpWindow, matching, page, title, topic_for, topics
+from gui.panels import declared
 
 CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
@@ -26,6 +27,7 @@ def test_every_page_is_in_the_index():
     assert {path.stem for path in FOLDER.glob("*.md")} == set(topics())
     assert len(topics()) == len(set(topics()))
     assert set(TOPICS.values()) <= set(topics())
+    assert {panel.help for panel in declared().values()} <= {*topics(), ""}
 
 
 @pytest.mark.parametrize("topic", topics())
@@ -69,7 +71,7 @@ class Anything:
 
 
 def test_the_shortcuts_are_those_of_the_menus():
-    from gui.menus import entries
+    from gui.window.menus import entries
 
     cells = set(re.findall(r"^\| (.+?) \| ", page("shortcuts"), re.MULTILINE)) - {"key"}
     told = {key for cell in cells for key in ([cell] if len(cell) == 1 else cell.split(", "))}
@@ -79,7 +81,7 @@ def test_the_shortcuts_are_those_of_the_menus():
 
 def test_f1_opens_the_page_about_a_panel(qtbot, window):
     panel = QWidget()
-    panel.setObjectName("stability_panel")
+    panel.setProperty("help", "stability")
     inside = QLabel("a root", panel)
     qtbot.addWidget(panel)
     assert topic_for(inside) == "stability"
@@ -123,7 +125,7 @@ def test_search_finds_pages_and_marks_words(qtbot, window):
 
 
 def test_pages_change_with_the_theme(qtbot, window):
-    from gui import theme
+    from gui.widgets import theme
 
     window.open_topic("python")
     try:

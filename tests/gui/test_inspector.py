@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,16 +12,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QToolButton
 
 import mbframe as mb
-from gui import theme
-from gui.document import Document
-from gui.editing import derived_numbers
+from gui.base.units import DisplayUnits
+from gui.base.words import first_sentence
+from gui.document.document import Document
+from gui.document.runs import Run, RunSettings
 from gui.fields.numbers import short
-from gui.inspector import Inspector
-from gui.runs import Run, RunSettings
-from gui.units import DisplayUnits
-from gui.words import first_sentence
+from gui.panels.inspector.editing import derived_numbers
+from gui.panels.inspector.panel import Inspector
+from gui.widgets import theme
 from mbframe.forces.base import OnBody
 from mbframe.joints.coupled import Coupling
+from mbframe.registry import ADDED, built_in
 
 from .hands import type_into
 
@@ -38,15 +39,8 @@ def bodies():
 
 
 def specimens():
-    """An example of every exported element, in a system of its own."""
-    found = []
-    for name in mb.__all__:
-        cls = getattr(mb, name)
-        if not (inspect.isclass(cls) and issubclass(cls, mb.Element) and cls is not mb.Element):
-            continue
-        if issubclass(cls, mb.System | mb.Body | mb.Joint | mb.BasicConstraint | mb.ForceElement | mb.Measure):
-            found.append(cls)
-    return found
+    """Every class that a system has, and the system itself."""
+    return [mb.System, mb.Ground, *(cls for base in ADDED for cls in built_in(getattr(mb, base)).values())]
 
 
 def in_a_system(cls):
@@ -293,7 +287,7 @@ def test_values_at_the_instant_that_is_shown(shown, qtbot):
     document, inspector = shown(system)
     assert not inspector.instant.isVisible(), "without a run there are none"
     result = mb.simulate(system, 0.5, t_eval=np.linspace(0.0, 0.5, 51))
-    document.add_run(Run("Run 1", RunSettings(), document.model_text(), result))
+    document.runs.add(Run("Run 1", RunSettings(), document.model_text(), result))
     document.select(bar)
     document.set_time(0.3)
     values = inspector.instant.values
@@ -309,6 +303,22 @@ def test_values_at_the_instant_that_is_shown(shown, qtbot):
     qtbot.waitUntil(lambda: values["reaction.force"].text().startswith("0, "))
     document.set(bar, mass=3.0)
     assert not inspector.instant.isVisible(), "the run is of another model"
+
+
+def test_the_work_of_a_full_turn_is_nothing(shown, qtbot, monkeypatch):
+    """What the accuracy of a run leaves of it is no number to be read."""
+    system = mb.System("crank", dimension=2, gravity=(0.0, -9.81))
+    bar = system.add(mb.PlanarBody("bar", mass=2.0, inertia=0.1, position=(0.5, 0.0)))
+    pin = system.add(mb.RevoluteJoint("pin", system.ground, bar, at=(0, 0)))
+    motor = system.add(mb.Driver("motor", pin, angle="2*t"))
+    document, inspector = shown(system)
+    result = mb.simulate(system, np.pi, t_eval=np.linspace(0.0, np.pi, 41))
+    document.runs.add(Run("Run 1", RunSettings(), document.model_text(), result))
+    document.select(motor)
+    course = SimpleNamespace(t=np.array([0.0, 1.0, np.pi]), values=np.array([0.0, 0.03, 2e-13]), problem="")
+    monkeypatch.setattr(inspector.instant.curves, "get", lambda run, name: course)
+    document.set_time(float(np.pi))
+    qtbot.waitUntil(lambda: inspector.instant.values["work"].text() == "0 J")
 
 
 def test_planar_systems_have_two_components(shown):

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtGui import QFontMetrics, QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from gui.banner import Banner
-from gui.labels import ElidedLabel, broken
+from gui.widgets.banner import Banner
+from gui.widgets.labels import ElidedLabel, broken
 
 TEXT = "Small disturbances die out; the slowest halves in 2.15 s."
 

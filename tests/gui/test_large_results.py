@@ -10,13 +10,13 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QProgressDialog, QPushButton
 
 import mbframe as mb
-from gui import waiting
-from gui.long_track import KEPT, LongTrack
-from gui.opening import read, stored_run
-from gui.plots.curves import Curves
-from gui.runs import track_of
-from gui.track import Track
-from gui.waiting import CancelledError, beside
+from gui.document.long_track import KEPT, LongTrack
+from gui.document.opening import read, stored_run
+from gui.document.runs import track_of
+from gui.document.track import Track
+from gui.solving.curves import Curves
+from gui.widgets import waiting
+from gui.widgets.waiting import CancelledError, beside
 from mbframe.files.result_files import ResultFile, block_rows
 
 
@@ -31,8 +31,8 @@ def path(tmp_path_factory):
 @pytest.fixture
 def large(monkeypatch):
     """Any result counts as one that is too large for memory, in blocks of 256 rows."""
-    monkeypatch.setattr("gui.runs.LARGEST_IN_MEMORY", 1000)
-    monkeypatch.setattr("gui.long_track.block_rows", lambda content: 256)
+    monkeypatch.setattr("gui.document.runs.LARGEST_IN_MEMORY", 1000)
+    monkeypatch.setattr("gui.document.long_track.block_rows", lambda content: 256)
 
 
 def test_a_long_track_is_the_same_motion(path, large):
@@ -76,21 +76,21 @@ def test_paths_of_long_tracks_come_later(path, large, qtbot, monkeypatch):
 def test_the_window_reads_no_more_than_a_stretch(path, large, document, solver, qtbot, monkeypatch):
     """Opened in a thread; then playing and plotting ask the window's thread for a block at a time."""
     expected = mb.load_result(path).quantity("bar 1.position.x").values
-    read_here, rows = [], ResultFile._rows
+    read_here, rows = [], ResultFile.rows_of
 
     def noted(self, name, which, columns):
         if threading.current_thread() is threading.main_thread():
             read_here.append(which.stop - which.start)
         return rows(self, name, which, columns)
 
-    monkeypatch.setattr(ResultFile, "_rows", noted)
+    monkeypatch.setattr(ResultFile, "rows_of", noted)
     from PySide6.QtWidgets import QWidget
 
     window = QWidget()
     qtbot.addWidget(window)
     document.take(beside(window, "Opening", lambda progress: read(path, document.run_folder, progress)))
     assert read_here == []
-    run = document.current_run
+    run = document.runs.current
     for t in np.linspace(0.0, 1.0, 50):
         run.track.state(t)
     run.track.sampled(40)
@@ -104,14 +104,14 @@ def test_the_window_reads_no_more_than_a_stretch(path, large, document, solver, 
 
 
 def test_small_results_are_read_in_the_thread_as_a_whole(path, document, qtbot, monkeypatch):
-    read_here, rows = [], ResultFile._rows
+    read_here, rows = [], ResultFile.rows_of
 
     def noted(self, name, which, columns):
         read_here.append(threading.current_thread() is threading.main_thread())
         return rows(self, name, which, columns)
 
-    monkeypatch.setattr(ResultFile, "_rows", noted)
-    monkeypatch.setattr("gui.growing.PIECE", 20_000)
+    monkeypatch.setattr(ResultFile, "rows_of", noted)
+    monkeypatch.setattr("gui.document.growing.PIECE", 20_000)
     from PySide6.QtWidgets import QWidget
 
     window, told = QWidget(), []
@@ -121,13 +121,13 @@ def test_small_results_are_read_in_the_thread_as_a_whole(path, document, qtbot, 
         return read(path, document.run_folder, lambda share: (told.append(share), progress(share)))
 
     document.take(beside(window, "Opening", work))
-    document.current_run.track.state(0.5)
+    document.runs.current.track.state(0.5)
     assert read_here
     assert not any(read_here)
     assert len(told) > 3
     expected = Track(mb.load_result(path)).state(0.3)
-    name = document.current_run.track.names[0]
-    np.testing.assert_array_equal(document.current_run.track.state(0.3).position(name), expected.position(name))
+    name = document.runs.current.track.names[0]
+    np.testing.assert_array_equal(document.runs.current.track.state(0.3).position(name), expected.position(name))
 
 
 def test_waiting_can_be_cancelled(qtbot, monkeypatch):

@@ -8,7 +8,7 @@ import weakref
 
 import pytest
 
-from gui.memory import Collector
+from gui.base.memory import Collector
 
 
 class Node:
@@ -70,3 +70,30 @@ def test_all_generations_are_looked_at_when_memory_has_grown(qapp) -> None:
     collector.collect()
     assert gone == [threading.get_ident()]
     collector.close()
+
+
+def test_what_was_there_when_it_settled_is_looked_at_once_more_when_it_is_left(qapp) -> None:
+    """The program itself is left alone: that is most of the time that collecting takes."""
+    frozen = gc.get_freeze_count()
+    collector = Collector(loading=True)
+    gone: list[int] = []
+    opened = Node(gone)
+    collector._used = 0
+    del opened
+    collector.collect()
+    assert not gone  # the program is being loaded
+    kept = Node(gone)
+    collector.settle()
+    assert gc.get_freeze_count() > frozen
+    Node(gone)
+    collector._used = 0
+    collector.collect()
+    assert len(gone) == 1
+    del kept
+    collector._used = 0
+    collector.collect()
+    assert len(gone) == 1
+    collector.look_again()
+    assert len(gone) == 3
+    collector.close()
+    assert gc.get_freeze_count() == frozen

@@ -8,16 +8,16 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QLabel
 
 import mbframe as mb
-from gui import theme
-from gui.document import Document
-from gui.messages import MOST, MessagesPanel
-from gui.shortcuts import ELSEWHERE, ShortcutList
+from gui.dialogs.shortcuts import ELSEWHERE, ShortcutList
+from gui.document.document import Document
+from gui.panels.messages.panel import MOST, MessagesPanel
+from gui.widgets import theme
 
 
 @pytest.fixture
 def panel(qtbot):
     document = Document(mb.examples.four_bar())
-    document.post("before the panel was there")
+    document.messages.post("before the panel was there")
     shown = MessagesPanel(document)
     qtbot.addWidget(shown)
     shown.resize(700, 200)
@@ -30,8 +30,8 @@ def texts(panel):
 
 
 def test_messages_appear_in_order(panel):
-    panel.document.post("second", "warning")
-    panel.document.post("third", "error")
+    panel.document.messages.post("second", "warning")
+    panel.document.messages.post("third", "error")
     assert texts(panel) == ["before the panel was there.", "second.", "third."]
     assert [row.message.level for row in panel.rows] == ["info", "warning", "error"]
     assert not panel.empty.isVisible()
@@ -39,7 +39,7 @@ def test_messages_appear_in_order(panel):
 
 def test_the_element_is_a_link(panel, qtbot):
     joint = panel.document.system.joints[0]
-    panel.document.post("does not close", "error", joint)
+    panel.document.messages.post("does not close", "error", joint)
     row = panel.rows[-1]
     assert row.select.text() == joint.name
     qtbot.mouseClick(row.select, Qt.MouseButton.LeftButton)
@@ -54,7 +54,7 @@ def test_the_element_is_a_link(panel, qtbot):
 
 def test_a_fix_is_one_click(panel, qtbot):
     done = []
-    panel.document.post("a gap", "warning", fix=("Assemble", lambda: done.append(1)))
+    panel.document.messages.post("a gap", "warning", fix=("Assemble", lambda: done.append(1)))
     row = panel.rows[-1]
     assert row.fix.text() == "Assemble"
     qtbot.mouseClick(row.fix, Qt.MouseButton.LeftButton)
@@ -64,12 +64,14 @@ def test_a_fix_is_one_click(panel, qtbot):
 
 def test_problems_of_an_error_are_messages_with_their_elements(panel):
     joint = panel.document.system.joints[0]
-    panel.document.post_error(mb.ModelError([joint.problem("at", "does not close"), joint.problem("", "is redundant")]))
+    panel.document.messages.post_error(
+        mb.ModelError([joint.problem("at", "does not close"), joint.problem("", "is redundant")])
+    )
     assert [row.message.element for row in panel.rows[-2:]] == [joint, joint]
 
 
 def test_copy_and_clear(panel, qtbot):
-    panel.document.post("second <b>message</b>", "error")
+    panel.document.messages.post("second <b>message</b>", "error")
     assert texts(panel)[-1] == "second <b>message</b>.", "plain text, whatever it contains"
     panel.rows[-1].findChild(QAction, "copy_message").trigger()
     assert QGuiApplication.clipboard().text() == "second <b>message</b>."
@@ -79,21 +81,21 @@ def test_copy_and_clear(panel, qtbot):
     assert lines[1].endswith("error: second <b>message</b>.")
     qtbot.mouseClick(panel.clear_all, Qt.MouseButton.LeftButton)
     assert panel.rows == []
-    assert panel.document.messages == []
+    assert list(panel.document.messages) == []
     assert panel.empty.isVisible()
 
 
 def test_there_are_never_too_many(panel):
     for k in range(MOST + 20):
-        panel.document.post(str(k))
+        panel.document.messages.post(str(k))
     assert len(panel.rows) == MOST
     assert texts(panel)[-1] == f"{MOST + 19}."
 
 
 def test_the_newest_is_in_view(panel, qtbot):
     for k in range(40):
-        panel.document.post(f"message {k}")
-    bar = panel.scroll.verticalScrollBar()
+        panel.document.messages.post(f"message {k}")
+    bar = panel.list.verticalScrollBar()
     qtbot.waitUntil(lambda: bar.maximum() > 0 and bar.value() == bar.maximum())
 
 

@@ -9,10 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
 import mbframe as mb
-from gui.document import Document
-from gui.method_dialog import MethodDialog, python_call, strategies
-from gui.run_controls import RunControls
-from gui.runs import RunSettings
+from gui.dialogs.method import MethodDialog, python_call
+from gui.document.document import Document
+from gui.document.runs import RunSettings
+from gui.document.strategies import strategies
+from gui.panels.run.panel import RunControls
 
 from .hands import type_into
 
@@ -22,7 +23,7 @@ def dialog(qtbot):
     def make(settings=None, system=None):
         document = Document(system or mb.examples.simple_pendulum())
         if settings is not None:
-            document.run_settings = settings
+            document.runs.settings = settings
         dialog = MethodDialog(document)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
         qtbot.addWidget(dialog)
@@ -168,12 +169,12 @@ def test_accepting_changes_the_settings_and_cancelling_does_not(dialog, qtbot):
     choose(shown, "formulation", mb.EulerAngles)
     shown.boxes["formulation"].fields["sequence"].combo.setCurrentText("ZXZ")
     shown.reject()
-    assert shown.document.run_settings.preset == "fast"
+    assert shown.document.runs.settings.preset == "fast"
     shown = dialog(RunSettings("fast", math.pi), mb.examples.heavy_top())
     choose(shown, "formulation", mb.EulerAngles)
     shown.boxes["formulation"].fields["sequence"].combo.setCurrentText("ZYX")
     qtbot.mouseClick(shown.findChild(QPushButton, "use_method"), Qt.MouseButton.LeftButton)
-    settings = shown.document.run_settings
+    settings = shown.document.runs.settings
     assert (settings.preset, settings.t_end) == ("custom", math.pi)
     assert settings.formulation == mb.EulerAngles("ZYX")
     assert isinstance(settings.integrator, mb.DormandPrince), "it starts from the preset in use"
@@ -186,12 +187,10 @@ def test_settings_are_shown_again(dialog):
     assert repr(shown.settings()) == repr(given)
 
 
-def test_the_button_opens_it(qtbot, solver):
+def test_the_button_asks_for_it(qtbot, solver):
     controls = RunControls(Document(mb.examples.simple_pendulum()), solver)
     qtbot.addWidget(controls)
     controls.show()
-    qtbot.mouseClick(controls.method, Qt.MouseButton.LeftButton)
-    opened = controls.findChild(MethodDialog)
-    assert opened.isVisible()
-    assert not controls.method.isChecked(), "opening is not choosing"
-    opened.reject()
+    with qtbot.waitSignal(controls.method_requested):
+        qtbot.mouseClick(controls.method, Qt.MouseButton.LeftButton)
+    assert not controls.method.isChecked(), "asking is not choosing"

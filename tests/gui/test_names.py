@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QTreeWidget, QWidget
 
 import mbframe as mb
-from gui.names import one_line, unformatted
+from gui.base.names import one_line, unformatted
 
 from .modelling_window import window  # noqa: F401
 
@@ -52,7 +52,7 @@ def test_the_window_shows_names_escaped(qtbot: Any, window: Any, system: mb.Syst
     for tree in window.findChildren(QTreeWidget):
         for item in tree.findItems("", Qt.MatchFlag.MatchContains | Qt.MatchFlag.MatchRecursive):
             texts += [item.text(0), item.toolTip(0)]
-    document.post(f"{NASTY} says this", "warning", document.system.bodies[0])
+    document.messages.post(f"{NASTY} says this", "warning", document.system.bodies[0])
     texts += [label.text() for label in window.findChildren(QLabel)]
     assert any("\\x1b" in text for text in texts)
     for text in texts:

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QInputDialog
 
 import mbframe as mb
 from gui.fields.shapes import ShapesField
-from gui.files import dropped_file, open_filter
 from gui.modelling import bodies
 from gui.modelling.snapping import Snap
+from gui.window.files import dropped_file, open_filter
 from mbframe.parameters import parameter
 
 from .modelling_window import window  # noqa: F401

@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtCore import QElapsedTimer
 
 import mbframe as mb
-from gui.playback import SPEEDS, Player, fitting_speed
-from gui.runs import Run, RunSettings
-from gui.showcase import exhibit
-from gui.track import Track
+from gui.base.showcase import exhibit
+from gui.document.runs import Run, RunSettings
+from gui.document.track import Track
+from gui.playing.playback import SPEEDS, Player, fitting_speed
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ class SteadySpin:
         self.system.add(mb.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0)))
         self._rotation = Rotation.from_rotvec(rate * self.t[:, None] * self.axis)
         self.described = self.system
-        self._states = SimpleNamespace(tables=SimpleNamespace(own_states=list))
+        self.states = SimpleNamespace(tables=SimpleNamespace(own_states=list))
 
     def __len__(self):
         return len(self.t)
@@ -142,7 +142,7 @@ def test_playing_needs_no_equations(stored):
     """So it works before anything is compiled."""
     fresh = mb.load_result(exhibit("whipple_bicycle").result)
     Track(fresh).state(0.5)
-    assert "equations" not in vars(fresh._states)
+    assert "equations" not in vars(fresh.states)
 
 
 def test_stepping_goes_from_instant_to_instant(player, document):
@@ -233,7 +233,7 @@ def test_a_run_that_computes_is_played_up_to_what_is_there(document):
     document.open_example("four_bar")
     player = Player(document)
     run = Run("Run 1", RunSettings(t_end=50.0), document.model_text(), whole, complete=False, computing=True)
-    document.add_run(run)
+    document.runs.add(run)
     player._clock = type("Clock", (), {"restart": lambda self: 10_000, "start": lambda self: None})()
     player.play()
     player._tick()

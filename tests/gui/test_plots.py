@@ -13,15 +13,15 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QPushButton, QToolButton
 
 import mbframe as mb
-from gui import theme
-from gui.document import Document
-from gui.plots import PlotsPanel
-from gui.plots.curves import Curves
-from gui.plots.export import table
-from gui.plots.quantity_list import QuantityList
-from gui.quantity_names import in_words, shortened, split
-from gui.runs import Run, RunSettings
-from gui.units import DisplayUnits
+from gui.base.quantity_names import in_words, shortened, split
+from gui.base.units import DisplayUnits
+from gui.document.document import Document
+from gui.document.runs import Run, RunSettings
+from gui.panels.plots.export import table
+from gui.panels.plots.panel import PlotsPanel
+from gui.panels.plots.quantity_list import QuantityList
+from gui.solving.curves import Curves
+from gui.widgets import theme
 
 
 def pendulum(mass=1.0):
@@ -49,7 +49,7 @@ def panel(qtbot, results):
         document = Document(pendulum())
         for k, path in enumerate(results[:runs]):
             run = Run(f"Run {k + 1}", RunSettings(), document.model_text(), mb.load_result(path), path=path)
-            document.add_run(run)
+            document.runs.add(run)
         shown = PlotsPanel(document, solver)
         qtbot.addWidget(shown)
         shown.resize(900, 400)
@@ -179,9 +179,9 @@ def test_states_that_count_turns_are_no_quantities(qtbot):
     system = pendulum()
     system.add(mb.Driver("motor", system["pin"], angle="2*t"))
     result = mb.simulate(system, 0.1, t_eval=np.linspace(0.0, 0.1, 3))
-    assert any(", equation " in name for name, _ in result._states.columns["z"])
+    assert any(", equation " in name for name, _ in result.states.columns["z"])
     document = Document(system)
-    document.add_run(Run("Run 1", result=result))
+    document.runs.add(Run("Run 1", result=result))
     names = Curves(document, None).units(document.runs[0])
     assert "motor.reaction.torque" in names
     assert not [name for name in names if "equation" in name]
@@ -233,7 +233,7 @@ def test_runs_are_overlaid_and_stale_ones_dashed(panel, qtbot):
     assert "older&nbsp;model" in plot.title.text()
     shown.document.undo()
     shown.document.runs[0].visible = False
-    shown.document.run_changed(shown.document.runs[0])
+    shown.document.runs.report_change(shown.document.runs[0])
     shown.refresh()
     assert [trace.run.name for trace in plot.traces] == ["Run 2"]
 
@@ -281,12 +281,12 @@ def test_display_units(panel):
 def test_the_cursor_follows_the_time_and_sets_it(panel, qtbot):
     shown = panel()
     shown.document.set_time(0.4)
-    qtbot.waitUntil(lambda: shown.plots[0].cursor.value() == 0.4)
+    qtbot.waitUntil(lambda: shown.plots[0].time_line.value() == 0.4)
     told = []
     shown.time_requested.connect(told.append)
     plot = shown.plots[0]
-    plot.cursor.setValue(0.7)
-    plot.cursor.sigDragged.emit(plot.cursor)
+    plot.time_line.setValue(0.7)
+    plot.time_line.sigDragged.emit(plot.time_line)
     assert shown.document.time == 0.7
     assert told == [0.7]
     plot.time_chosen.emit(99.0)
@@ -418,14 +418,14 @@ def test_another_model_begins_without_plots(panel, qtbot):
 def test_a_run_that_grows_is_drawn_further(panel, qtbot, results):
     shown = panel()
     run = shown.document.runs[0]
-    shown.document.remove_run(run)
+    shown.document.runs.remove(run)
     short = mb.load_result(results[1])
     growing = Run("growing", RunSettings(), "", short, computing=True)
-    shown.document.add_run(growing)
+    shown.document.runs.add(growing)
     shown.refresh()
     assert len(shown.plots[0].traces[0].t) == 51
     growing.result = mb.load_result(results[0])
-    shown.document.run_changed(growing)
+    shown.document.runs.report_change(growing)
     shown.refresh()
     assert len(shown.plots[0].traces[0].t) == 101
 

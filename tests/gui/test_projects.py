@@ -7,10 +7,10 @@ import pytest
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 import mbframe as mb
-from gui.autosave import Autosave, leftovers, offer
-from gui.document import Document
-from gui.opening import stored_run
-from gui.window import MainWindow
+from gui.document.autosave import Autosave, leftovers, offer
+from gui.document.document import Document
+from gui.document.opening import stored_run
+from gui.window.window import MainWindow
 
 
 @pytest.fixture
@@ -20,9 +20,9 @@ def with_run(document):
     def computed(document=document, t_end=0.2):
         path = document.session.run_file()
         mb.simulate(document.system, t_end, t_eval=np.linspace(0.0, t_end, 21), output=path)
-        run = stored_run(path, document.next_run_name(), text=document.model_text())
+        run = stored_run(path, document.runs.next_name(), text=document.model_text())
         run.temporary = run.unsaved = True
-        document.add_run(run)
+        document.runs.add(run)
         return run
 
     return computed
@@ -58,15 +58,15 @@ def test_a_run_that_is_removed_comes_back(document, with_run):
     first, second = with_run(), with_run(t_end=0.1)
     path, before = second.path, second.result.position("bar 2")
     names = [run.name for run in document.runs]
-    document.remove_run(second)
-    assert document.current_run is first
+    document.runs.remove(second)
+    assert document.runs.current is first
     assert path.is_file()
     assert second.result is None  # its memory is given back
     assert document.undo_stack.undoText() == f"Remove {second.name}"
     assert not document.dirty  # the model is the same
     document.undo()
     assert [run.name for run in document.runs] == names
-    assert document.current_run is second
+    assert document.runs.current is second
     np.testing.assert_array_equal(second.result.position("bar 2"), before)
     document.redo()
     assert second not in document.runs
@@ -85,7 +85,7 @@ def test_backspace_in_the_list_is_undone(window, with_run, qtbot):
     assert run not in window.document.runs
     assert "Remove Run 1" in window.actions_["undo"].text()
     window.actions_["undo"].trigger()
-    assert window.document.current_run is run
+    assert window.document.runs.current is run
     assert run.track is not None
 
 
@@ -97,7 +97,7 @@ def test_a_project_holds_model_runs_and_looks(document, with_run, tmp_path):
     first, second = with_run(), with_run(t_end=0.1)
     first.name, first.visible = "Slow", False
     document.set(document.system["bar 1"], mass=7.0)
-    document.choose_run(first)
+    document.runs.choose(first)
     document.looks = lambda: {"time": 0.1}
     document.save_as(tmp_path / "crank.mbproject")
     assert not document.unsaved
@@ -106,11 +106,11 @@ def test_a_project_holds_model_runs_and_looks(document, with_run, tmp_path):
     other.open(tmp_path / "crank.mbproject")
     assert other.model_text() == document.model_text()
     assert [run.name for run in other.runs] == [run.name for run in document.runs]
-    assert other.current_run.name == "Slow"
+    assert other.runs.current.name == "Slow"
     assert [(run.visible, run.color, run.stale) for run in other.runs] == [
         (run.visible, run.color, run.stale) for run in document.runs
     ]
-    np.testing.assert_array_equal(other.current_run.result.position("bar 2"), first.result.position("bar 2"))
+    np.testing.assert_array_equal(other.runs.current.result.position("bar 2"), first.result.position("bar 2"))
     assert told == [{"time": 0.1}]
     assert other.path == tmp_path / "crank.mbproject"
     assert not other.unsaved
@@ -124,14 +124,14 @@ def test_what_is_done_to_runs_of_a_project_is_unsaved(document, with_run, tmp_pa
     document.open_example("four_bar")
     run = with_run()
     document.save_as(tmp_path / "a.mbproject")
-    document.remove_run(run)
+    document.runs.remove(run)
     assert document.unsaved
     document.undo()
     assert not document.unsaved
-    document.remove_run(run)
+    document.runs.remove(run)
     document.save()
     document.undo()
-    assert document.unsaved_runs == [run]  # it is in no file now
+    assert document.runs.unsaved == [run]  # it is in no file now
 
 
 def test_looks_survive_a_project(window, with_run, tmp_path, qtbot):
@@ -298,7 +298,7 @@ def test_a_recovery_does_not_take_files_from_elsewhere(document, with_run, tmp_p
     (recovery,) = leftovers(tmp_path)
     other = Document()
     recovery.restore(other)
-    assert other.runs == []
+    assert list(other.runs) == []
     assert outside.is_file()
     other.close()
 

@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 import mbframe as mb
-from gui.modelling.kept_poses import described, keep
-from gui.view_tools import pixels
+from gui.view.tools import pixels
+from mbframe.analysis.states.describing import described_state, description
 
 from .modelling_window import opened, window  # noqa: F401
 
@@ -34,9 +34,9 @@ def test_a_pulled_state_describes_the_same_mechanism(name):
     body = system.bodies[len(system.bodies) // 2]
     target = puller.state.position(body) + 0.05 * puller.size * np.ones(system.dimension)
     state = puller.to(body, np.zeros(system.dimension), target)
-    for element, values in keep(system, state):
+    for element, values in description(system, state):
         element.update(**values)
-    after = described(system)
+    after = described_state(system)
     for other in system.bodies:
         assert np.allclose(after.position(other), state.position(other), atol=1e-12)
         bend = state.motions[other.name].modal_coordinates
@@ -52,10 +52,10 @@ def test_a_kept_state_keeps_lengths_and_shafts():
     system.add(mb.ConstantVelocityJoint("cv", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1)))
     system.add(mb.SpringDamper("spring", body, free, stiffness=1.0))
     turn = np.array([[np.cos(0.3), 0.0, np.sin(0.3)], [0.0, 1.0, 0.0], [-np.sin(0.3), 0.0, np.cos(0.3)]])
-    motions = dict(described(system).motions)
+    motions = dict(described_state(system).motions)
     motions["body"] = replace(motions["body"], rotation=turn)
     motions["free"] = replace(motions["free"], position=np.array([0.0, 0.0, 3.0]))
-    for element, values in keep(system, mb.State(0.0, motions, {}, 3)):
+    for element, values in description(system, mb.State(0.0, motions, {}, 3)):
         element.update(**values)
     assert system["spring"].rest_length == 2.0
     assert np.allclose(system["cv"].shaft_i, (0, 0, 1))
@@ -67,9 +67,9 @@ def test_a_kept_state_keeps_lengths_and_shafts():
 def test_kept_numbers_are_free_of_rounding():
     """A slider that was pulled along its line is still on it, not 1e-17 m beside, which the inspector would show."""
     system = mb.examples.slider_crank()
-    motions = dict(described(system).motions)
+    motions = dict(described_state(system).motions)
     motions["slider"] = replace(motions["slider"], position=motions["slider"].position + np.array([0.1, 1e-17, 0.0]))
-    changes = {element.name: values for element, values in keep(system, mb.State(0.0, motions, {}, 2))}
+    changes = {element.name: values for element, values in description(system, mb.State(0.0, motions, {}, 2))}
     assert changes["slider"]["position"][0] == pytest.approx(13.484, abs=1e-3)
     assert changes["slider"]["position"][1] == 0.0
 
@@ -85,7 +85,7 @@ def test_a_bead_between_nodes_is_kept_on_the_bent_axis():
     puller = mb.Puller(system)
     state = puller.to(bead, np.zeros(3), at + rod.rotation @ [0.07, 0.0, 0.01])
     assert np.abs(state.motions["rod"].modal_coordinates).max() > 1e-4
-    for element, values in keep(system, state):
+    for element, values in description(system, state):
         element.update(**values)
     assert np.linalg.norm(system["slide"].at - at) > 0.05
     assert violation(system) < 1e-9
@@ -129,7 +129,7 @@ def test_a_drag_moves_the_mechanism_and_is_one_step(window, qtbot):  # noqa: F81
     before, count = document.model_text(), document.undo_stack.count()
     window.actions_["pull"].trigger()
     assert pull.on
-    assert document.current_run is None
+    assert document.runs.current is None
     updates = []
     pull.updated.connect(updates.append)
     drag(window, grab(window, "bar 2"), QPoint(-60, 40))

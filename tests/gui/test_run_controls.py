@@ -12,13 +12,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton
 
 import mbframe as mb
-from gui.document import Document
-from gui.results_list import NAME, RUN, STATUS
-from gui.run_controls import RunControls
-from gui.runner import duration
-from gui.runs import Run, RunSettings
-from gui.solver_process import Failure
-from gui.tasks import SimulationOutcome
+from gui.document.document import Document
+from gui.document.runs import Run, RunSettings
+from gui.panels.run.panel import RunControls
+from gui.panels.run.results import NAME, RUN, STATUS
+from gui.solving.process import Failure
+from gui.solving.runner import duration
+from gui.solving.tasks import SimulationOutcome
 
 from .hands import type_into
 
@@ -106,12 +106,12 @@ def computed(panel, **job):
 @pytest.mark.parametrize("name", ["fast", "accurate", "stiff"])
 def test_a_preset_is_one_click(panel, qtbot, name):
     qtbot.mouseClick(panel.findChild(QPushButton, f"preset_{name}"), Qt.MouseButton.LeftButton)
-    assert panel.document.run_settings == RunSettings(name, 5.0)
+    assert panel.document.runs.settings == RunSettings(name, 5.0)
     assert [key for key, button in panel.buttons.items() if button.isChecked()] == [name]
 
 
 def test_settings_of_the_document_are_shown(panel):
-    panel.document.run_settings = RunSettings("custom", 7.5, integrator=mb.RadauIIA())
+    panel.document.runs.settings = RunSettings("custom", 7.5, integrator=mb.RadauIIA())
     assert panel.method.isChecked()
     assert panel.t_end.edit.text() == "7.5"
 
@@ -121,7 +121,7 @@ def test_a_bad_end_time_is_said_and_nothing_runs(panel, qtbot, text):
     type_into(qtbot, panel.t_end.edit, text, enter=False)
     assert panel.problem.isVisible()
     panel.runner.start()
-    assert panel.document.run_settings.t_end == 5.0
+    assert panel.document.runs.settings.t_end == 5.0
     assert panel.solver.jobs == []
     qtbot.keyClick(panel.t_end.edit, Qt.Key.Key_Escape)
     assert not panel.problem.isVisible()
@@ -145,7 +145,7 @@ def test_a_shortcut_does_not_run_while_what_is_typed_is_wrong(panel, qtbot):
 
 def test_progress_and_time_left(panel, qtbot, monkeypatch):
     now = iter([100.0, 102.0])
-    monkeypatch.setattr("gui.runner.time", SimpleNamespace(monotonic=lambda: next(now, 102.0)))
+    monkeypatch.setattr("gui.solving.runner.time", SimpleNamespace(monotonic=lambda: next(now, 102.0)))
     panel.runner.start()
     assert panel.bar.isVisible()
     assert panel.progress.text() == "Starting…"
@@ -173,14 +173,14 @@ def test_a_run_is_there_as_soon_as_its_first_states_are(panel, qtbot):
     job = panel.solver.jobs[0]
     job.progressed.emit(0.1, 0.5)
     let_go_on(lambda: not panel.runner._turns.busy)
-    assert panel.document.runs == []
+    assert list(panel.document.runs) == []
     stored(panel, t_end=0.1)
     panel.runner._reloaded = 0.0
     with qtbot.waitSignal(panel.runner.playable):
         job.progressed.emit(0.2, 1.0)
     (run,) = panel.document.runs
     assert run.computing
-    assert panel.document.current_run is run
+    assert panel.document.runs.current is run
     assert "computing" in panel.results.topLevelItem(0).text(STATUS)
     job.finished.emit(stored(panel, t_end=0.2))
     concluded(panel)
@@ -210,7 +210,7 @@ def test_a_run_that_does_not_start_leaves_messages_with_the_elements(panel):
     error = mb.ModelError([panel.document.system["pin"].problem("at", "does not close")])
     panel.solver.jobs[0].failed.emit(Failure.of(error))
     concluded(panel)
-    assert panel.document.runs == []
+    assert list(panel.document.runs) == []
     assert panel.document.messages[-1].element is panel.document.system["pin"]
     assert not panel.bar.isVisible()
 
@@ -243,7 +243,7 @@ def test_another_document_forgets_the_run(panel):
     panel.document.new()
     assert not panel.runner.running
     job.progressed.emit(0.5, 2.0)
-    assert panel.document.runs == []
+    assert list(panel.document.runs) == []
 
 
 def test_warnings_of_a_run_are_posted(panel):
@@ -262,10 +262,10 @@ def test_warnings_of_a_run_are_posted(panel):
 def test_several_results_are_kept_and_chosen(panel, qtbot):
     first, second = computed(panel), computed(panel)
     assert [run.name for run in panel.document.runs] == ["Run 1", "Run 2"]
-    assert panel.document.current_run is second
+    assert panel.document.runs.current is second
     rectangle = panel.results.visualItemRect(panel.results.topLevelItem(0))
     qtbot.mouseClick(panel.results.viewport(), Qt.MouseButton.LeftButton, pos=rectangle.center())
-    qtbot.waitUntil(lambda: panel.document.current_run is first)
+    qtbot.waitUntil(lambda: panel.document.runs.current is first)
 
 
 def test_an_edit_marks_results_as_stale_and_undo_takes_the_mark_away(panel):
@@ -294,27 +294,27 @@ def test_rename_hide_and_delete(panel, qtbot):
     assert run.visible
     panel.results.setFocus()
     qtbot.keyClick(panel.results, Qt.Key.Key_Delete)
-    assert panel.document.runs == []
+    assert list(panel.document.runs) == []
     assert panel.empty.isVisible()
     panel.document.undo()
-    assert panel.document.runs == [run]
+    assert list(panel.document.runs) == [run]
 
 
 def test_the_context_menu_reuses_settings(panel):
-    panel.document.run_settings = RunSettings("stiff", 0.1)
+    panel.document.runs.settings = RunSettings("stiff", 0.1)
     computed(panel)
-    panel.document.run_settings = RunSettings("fast", 1.0)
+    panel.document.runs.settings = RunSettings("fast", 1.0)
     menu = panel.results.menu_for(panel.results.topLevelItem(0))
     assert isinstance(menu, QMenu)
     next(action for action in menu.actions() if action.objectName() == "run_reuse").trigger()
-    assert panel.document.run_settings == RunSettings("stiff", 0.1)
+    assert panel.document.runs.settings == RunSettings("stiff", 0.1)
     next(action for action in menu.actions() if action.objectName() == "run_delete").trigger()
-    assert panel.document.runs == []
+    assert list(panel.document.runs) == []
 
 
 def test_the_tooltip_tells_the_settings(panel):
     run = Run("old", RunSettings("accurate", 3.0), reason="cancelled at t = 1 s", complete=False)
-    panel.document.add_run(run)
+    panel.document.runs.add(run)
     tip = panel.results.topLevelItem(0).toolTip(NAME)
     assert "Accurate" in tip
     assert "rtol=1e-10" in tip
@@ -337,7 +337,7 @@ def test_a_real_run_to_its_motion(qtbot, solver):
     controls = RunControls(document, solver)
     qtbot.addWidget(controls)
     controls.show()
-    document.run_settings = RunSettings("accurate", 1.0)
+    document.runs.settings = RunSettings("accurate", 1.0)
     with qtbot.waitSignal(controls.runner.ended):
         controls.runner.start()
     (run,) = document.runs
@@ -352,7 +352,7 @@ def test_a_real_run_is_cancelled_long_before_its_end_and_keeps_its_motion(qtbot,
     controls = RunControls(document, solver)
     qtbot.addWidget(controls)
     controls.show()
-    document.run_settings = RunSettings("custom", 1e5, dt=1e-4, integrator=mb.RungeKutta4())
+    document.runs.settings = RunSettings("custom", 1e5, dt=1e-4, integrator=mb.RungeKutta4())
     with qtbot.waitSignal(controls.runner.playable):
         controls.runner.start()
     with qtbot.waitSignal(controls.runner.ended):
@@ -367,7 +367,7 @@ def test_a_run_whose_energy_does_not_balance_says_so(qtbot, solver):
     document = Document(pendulum())
     controls = RunControls(document, solver)
     qtbot.addWidget(controls)
-    document.run_settings = RunSettings("custom", 10.0, dt=0.7, integrator=mb.RungeKutta4())
+    document.runs.settings = RunSettings("custom", 10.0, dt=0.7, integrator=mb.RungeKutta4())
     with qtbot.waitSignal(controls.runner.ended):
         controls.runner.start()
     said = [m.text for m in document.messages if m.level == "warning"]

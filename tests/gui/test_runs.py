@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import mbframe as mb
-from gui.growing import Together
-from gui.runs import FEWEST, MOST, PRESETS, Run, RunSettings, load
-from gui.track import Track
+from gui.document.growing import Together
+from gui.document.runs import FEWEST, MOST, PRESETS, Run, RunSettings, load
+from gui.document.track import Track
 from mbframe.files.result_files import ResultStream
 from mbframe.stored_states import StatesInMemory
 
@@ -91,9 +91,9 @@ def test_results_are_read_together(tmp_path, monkeypatch):
         np.testing.assert_array_equal(found.position(name), expected.position(name))
         np.testing.assert_array_equal(found.velocity(name), expected.velocity(name))
     np.testing.assert_array_equal(found.energy.total, expected.energy.total)
-    longer = Together(tmp_path / "a.h5", before=found._states)
-    assert longer.snapshot is found._states.snapshot  # a run that grows keeps the model that was read
-    monkeypatch.setattr("gui.runs.LARGEST_IN_MEMORY", 10)
+    longer = Together(tmp_path / "a.h5", before=found.states)
+    assert longer.snapshot is found.states.snapshot  # a run that grows keeps the model that was read
+    monkeypatch.setattr("gui.document.runs.LARGEST_IN_MEMORY", 10)
     np.testing.assert_array_equal(load(tmp_path / "a.h5").position("bar 2"), expected.position("bar 2"))
 
 
@@ -101,16 +101,16 @@ def test_what_was_read_of_a_growing_run_is_not_read_again(tmp_path, monkeypatch)
     """The writer appends to one file; each reading brings the rest, and in the end all is as if it was read at once."""
     system, path = mb.examples.four_bar(), tmp_path / "a.h5"
     whole = mb.simulate(system, 0.5, t_eval=np.linspace(0.0, 0.5, 101))
-    run, read, rows = Run("a", path=path), [], Together._rows
+    run, read, rows = Run("a", path=path), [], Together.rows_of
 
     def noted(self, name, which, columns):
         read.append((name, which))
         return rows(self, name, which, columns)
 
-    monkeypatch.setattr(Together, "_rows", noted)
-    stream = ResultStream(path, StatesInMemory.none(whole._states.equations, whole._states.settings), whole.info)
+    monkeypatch.setattr(Together, "rows_of", noted)
+    stream = ResultStream(path, StatesInMemory.none(whole.states.equations, whole.states.settings), whole.info)
     for first, last in ((0, 40), (40, 55), (55, 101)):
-        stream.append(whole.t[first:last], whole._states.whole(slice(first, last)))
+        stream.append(whole.t[first:last], whole.states.whole(slice(first, last)))
         stream.checkpoint()
         read.clear()
         assert run.reload()

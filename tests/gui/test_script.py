@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 import mbframe as mb
-from gui.modelling.script_panel import ScriptPanel
+from gui.panels.script.panel import ScriptPanel
 from mbframe.files import model as model_files
 from mbframe.files.json_text import dumps
 

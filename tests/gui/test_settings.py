@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QByteArray, QSettings
 
-from gui.settings import RECENT, Settings, data_folder
-from gui.units import DisplayUnits
+from gui.base.settings import RECENT, Settings, data_folder
+from gui.base.units import DisplayUnits
 
 
 def reopened(settings):

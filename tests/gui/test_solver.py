@@ -14,11 +14,11 @@ import pytest
 from PySide6.QtCore import QTimer
 
 import mbframe as mb
-from gui.runs import Run, RunSettings
-from gui.solver import FOLDER_PREFIX, READY, Solver
-from gui.stability.tasks import EQUILIBRIUM, About, LocusTask, RootsTask, Subject
-from gui.stability.variation import ElementNumber
-from gui.tasks import FreedomTask, Model, QuantitiesTask, SimulateTask
+from gui.document.runs import Run, RunSettings
+from gui.panels.stability.tasks import EQUILIBRIUM, About, LocusTask, RootsTask, Subject
+from gui.panels.stability.variation import ElementNumber
+from gui.solving.solver import FOLDER_PREFIX, READY, Solver
+from gui.solving.tasks import FreedomTask, Model, QuantitiesTask, SimulateTask
 
 
 def outcome(qtbot, job):
@@ -316,7 +316,7 @@ def test_files_of_killed_applications_are_removed(qtbot, tmp_path, monkeypatch):
 
 
 def test_a_solver_that_cannot_start_gives_up(qtbot, monkeypatch):
-    monkeypatch.setattr("gui.solver.serve", os._exit)  # which refuses two arguments, and so ends with an error
+    monkeypatch.setattr("gui.solving.solver.serve", os._exit)  # which refuses two arguments, and so ends with an error
     solver = Solver(warm=False)
     said = []
     solver.broke.connect(said.append)

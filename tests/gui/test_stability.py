@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton, QStyle, QStyleOptionComboBox
 
 import mbframe as mb
-from gui.labels import broken
-from gui.stability.applying import changes_to
-from gui.stability.heading import CriticalValues
-from gui.stability.mode_motion import ModeMotion, joints_of
-from gui.stability.remedies import explained, what_moved
-from gui.stability.table import LETTERS, MOVING
-from gui.stability.tasks import ASSEMBLED, EQUILIBRIUM, STEADY, About, idle
-from gui.stability.variation import ElementNumber, ExampleArgument, example_arguments, variations
-from mbframe.analysis.root_words import DECAYS, GROWS, IGNORABLE, NEUTRAL, Roots, root_text, tooltip, what_moves
+from gui.panels.stability.heading import CriticalValues
+from gui.panels.stability.remedies import explained, what_moved
+from gui.panels.stability.table import LETTERS, MOVING
+from gui.panels.stability.tasks import ASSEMBLED, EQUILIBRIUM, STEADY, About, idle
+from gui.panels.stability.variation import ElementNumber, ExampleArgument, example_arguments, variations
+from gui.widgets.labels import broken
+from mbframe.analysis.linear.mode_motion import ModeMotion, joints_of
+from mbframe.analysis.linear.root_words import DECAYS, GROWS, IGNORABLE, NEUTRAL, Roots, root_text, tooltip, what_moves
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +29,7 @@ def bicycle() -> Roots:
 
 @pytest.fixture
 def panel(qtbot, document, solver):
-    from gui.stability.panel import StabilityPanel
+    from gui.panels.stability.panel import StabilityPanel
 
     panel = StabilityPanel(document, solver)
     qtbot.addWidget(panel)
@@ -272,8 +271,7 @@ def test_all_numbers_of_a_model_can_be_varied():
 def test_a_found_state_becomes_the_described_one():
     system = mb.examples.four_bar()
     state = mb.equilibrium(system)
-    for element, values in changes_to(system, state):
-        element.update(**values)
+    mb.describe(system, state)
     again = mb.equilibrium(system)
     for body in system.bodies:
         assert np.allclose(again.position(body), body.position, atol=1e-8)
@@ -295,6 +293,20 @@ def test_the_empty_tab_says_what_it_shows_and_has_one_button(qtbot, panel, docum
     assert panel.table.modes.rowCount() == 9
     document.open_example("four_bar")
     assert panel.pages.currentIndex() == 0
+
+
+@pytest.mark.parametrize("width", [815, 583])  # windows of 1400 and 1100 pixels
+def test_the_empty_tab_shows_the_whole_name_of_each_state(qtbot, panel, document, width):
+    panel.resize(width, 380)
+    document.open_example("four_bar")
+    choice = panel.empty.about
+    for k in range(choice.count()):
+        choice.setCurrentIndex(k)
+        option = QStyleOptionComboBox()
+        choice.initStyleOption(option)
+        kind, part = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        room = choice.style().subControlRect(kind, option, part, choice).width()
+        assert room >= choice.fontMetrics().horizontalAdvance(choice.currentText())
 
 
 USUAL, LESS, SMALL = 815, 690, 583  # the widths of the tab in windows of 1400, 1280 and 1100 pixels
@@ -574,7 +586,7 @@ def test_a_steady_turn_with_a_given_rate(qtbot, panel, document, monkeypatch):
     document.open_example("whipple_bicycle")
     linearized(qtbot, panel)
     proposed = lambda parent, title, words, value, *_: (value, True)  # noqa: E731
-    monkeypatch.setattr("gui.stability.heading.QInputDialog.getDouble", proposed)
+    monkeypatch.setattr("gui.panels.stability.heading.QInputDialog.getDouble", proposed)
     with qtbot.waitSignal(panel.linearized):
         panel.heading.steady_turn.trigger()
     lin = panel.roots.linearization
@@ -661,12 +673,12 @@ def test_a_state_is_not_applied_where_that_would_change_the_mechanics(qtbot, pan
 
 
 def test_about_the_state_at_the_current_time(qtbot, panel, document):
-    from gui.runs import Run
+    from gui.document.runs import Run
 
     document.open_example("four_bar")
     rest = mb.equilibrium(document.system)
     result = mb.simulate(document.system, 0.1, initial=rest, t_eval=np.linspace(0.0, 0.1, 5))
-    document.add_run(Run("rest", result=result))
+    document.runs.add(Run("rest", result=result))
     document.set_time(0.05)
     about = panel.about_of("shown")
     assert about.state.t == pytest.approx(0.05)
@@ -675,7 +687,7 @@ def test_about_the_state_at_the_current_time(qtbot, panel, document):
 
 
 def test_both_themes(qtbot, panel, document):
-    from gui import theme
+    from gui.widgets import theme
 
     document.open_example("whipple_bicycle")
     linearized(qtbot, panel)
@@ -692,7 +704,7 @@ def test_both_themes(qtbot, panel, document):
 def test_closing_while_roots_are_computed(qtbot, document, solver):
     from PySide6.QtCore import QCoreApplication, QEvent
 
-    from gui.stability.panel import StabilityPanel
+    from gui.panels.stability.panel import StabilityPanel
 
     document.open_example("whipple_bicycle")
     panel = StabilityPanel(document, solver)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtGui import QColor, QFont, QPalette
-from PySide6.QtWidgets import QPushButton, QToolButton
+from PySide6.QtWidgets import QProgressBar, QPushButton, QToolButton
 
-from gui import icons, theme
-from gui.places import ASSETS
+from gui.base.places import ASSETS
+from gui.widgets import icons, theme
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +33,21 @@ def test_text_can_be_read_on_every_background(name):
     assert theme.contrast(look.accent_text, look.accent) >= 4.5
     for color in look.series:
         assert theme.contrast(color, look.surface) >= 2.4, color
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_words_on_a_progress_bar_can_be_read(qtbot, name):
+    """They were as dark as elsewhere, on the accent."""
+    theme.apply(name)
+    bar = QProgressBar()
+    qtbot.addWidget(bar)
+    bar.resize(360, 24)
+    bar.setValue(100)
+    bar.setFormat(" ")  # the ground alone
+    bar.show()
+    qtbot.waitExposed(bar)
+    ground = bar.grab().toImage().pixelColor(180, 10).name()
+    assert theme.contrast(theme.current().text, ground) >= 4.5
 
 
 def test_curves_can_be_told_apart():

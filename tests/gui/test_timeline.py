@@ -6,15 +6,15 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 
 import mbframe as mb
-from gui.playback import Player
-from gui.runs import Run, RunSettings
-from gui.showcase import exhibit
-from gui.timeline import Timeline, nice_step
+from gui.base.showcase import exhibit
+from gui.document.runs import Run, RunSettings
+from gui.playing.playback import Player
+from gui.playing.timeline import Timeline, nice_step
 
 
 def stored(document):
     """The instants of the motion that is played."""
-    return document.current_run.result.t
+    return document.runs.current.result.t
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_scrubbing_pauses(timeline, document):
 def test_a_run_that_computes_has_room_for_the_rest(timeline, document):
     result = mb.load_result(exhibit("four_bar").result)
     settings = RunSettings(t_end=20.0)
-    document.add_run(Run("Run 1", settings, document.model_text(), result, complete=False, computing=True))
+    document.runs.add(Run("Run 1", settings, document.model_text(), result, complete=False, computing=True))
     assert timeline.scrubber.end == 20.0
     assert timeline.scrubber.x_of(5.0) < timeline.scrubber.x_of(10.0)
     assert timeline.scrubber.time_at(timeline.scrubber.x_of(20.0)) == 5.0

@@ -10,10 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 
 import mbframe as mb
-from gui import theme
-from gui.document import Document
-from gui.runs import Run, RunSettings
-from gui.tree import THING, ModelTree
+from gui.document.document import Document
+from gui.document.runs import Run, RunSettings
+from gui.panels.model.panel import THING, ModelTree
+from gui.widgets import theme
 
 
 @pytest.fixture
@@ -196,16 +196,16 @@ def test_results_are_listed_and_chosen(tree, qtbot):
     document = tree.document
     runs = [Run(name, RunSettings()) for name in ("one", "two")]
     for run in runs:
-        document.add_run(run)
+        document.runs.add(run)
     assert dict(rows(tree))["Results (2)"] == ["one", "two"]
     first = tree._results.child(0)
     assert first.data(0, THING) is runs[0]
     click(qtbot, tree, first)
-    qtbot.waitUntil(lambda: document.current_run is runs[0])
+    qtbot.waitUntil(lambda: document.runs.current is runs[0])
     first.setText(0, "renamed")
     qtbot.waitUntil(lambda: runs[0].name == "renamed")
     action(tree.menu_for(runs[0]), "delete_run").trigger()
-    assert document.runs == [runs[1]]
+    assert list(document.runs) == [runs[1]]
     tree.tree.setCurrentItem(tree._results.child(0))
     tree.delete_selected()
     assert tree._results.isHidden()
@@ -229,5 +229,5 @@ def test_themes(tree):
 
 def test_the_tree_does_not_load_what_plots_need():
     """The window is filled before pyqtgraph is imported."""
-    code = "import gui.tree, sys; sys.exit('pyqtgraph' in sys.modules)"
+    code = "import gui.panels.model.panel, sys; sys.exit('pyqtgraph' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

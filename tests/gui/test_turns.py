@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QEventLoop, QTimer
 
-from gui.turns import Turns, single_shot
+from gui.base.turns import Turns, single_shot
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from gui.units import SYSTEMS, DisplayUnits
+from gui.base.units import SYSTEMS, DisplayUnits
 from mbframe.parameters import Element
+from mbframe.registry import ours
 
 
 @pytest.mark.parametrize(
@@ -45,18 +46,8 @@ def test_arrays_and_si():
         DisplayUnits("cubits")
 
 
-def every_unit(cls=Element):
-    for sub in cls.__subclasses__():
-        yield from (p.unit for p in sub.parameters().values())
-        yield from every_unit(sub)
-
-
 def test_every_unit_of_the_library_has_a_label():
-    import mbframe.forces
-    import mbframe.joints
-    import mbframe.solvers.integrators  # noqa: F401
-
-    units = set(every_unit())
+    units = {p.unit for cls in ours(Element) for p in cls.parameters().values()}
     assert {"m", "rad/s", "N m/rad"} <= units
     for name in SYSTEMS:
         assert all(DisplayUnits(name).label(unit) for unit in units if unit)

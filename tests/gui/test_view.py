@@ -11,14 +11,15 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
 import mbframe as mb
-from gui import navigation as nav
-from gui import theme, view_drawing
-from gui.playback import Player
-from gui.runs import Run
-from gui.view import View
-from gui.view_camera import TURN, ViewCamera
-from gui.view_cube import ViewCube
-from gui.view_menu import PRESETS, menu_for
+from gui.document.runs import Run
+from gui.playing.playback import Player
+from gui.view import drawing as view_drawing
+from gui.view import navigation as nav
+from gui.view.camera import TURN, ViewCamera
+from gui.view.cube import ViewCube
+from gui.view.menu import PRESETS, menu_for
+from gui.view.view import View
+from gui.widgets import theme
 from mbframe.render.canvas import SAMPLES
 
 pytestmark = pytest.mark.skipif(not mb.render.can_draw(), reason="nothing can be drawn here")
@@ -105,7 +106,7 @@ def test_leaving_a_run_builds_nothing_anew(view, document):
     view.rebuild_now()
     scene, body = view.scene, document.system["bar 1"]
     view.player.seek(1.0)
-    document.choose_run(None)
+    document.runs.choose(None)
     view.rebuild_now()
     assert view.scene is scene
     np.testing.assert_allclose(scene._poses.of("bar 1")[0][:2], body.position)
@@ -548,10 +549,10 @@ def test_a_motion_that_leaves_the_picture_is_brought_into_view(view, document, t
         view.camera.hold()
     before = view.camera.placement
     run = Run("Run 1", result=result, computing=True)
-    document.add_run(run)
+    document.runs.add(run)
     assert view.camera.placement == before  # as long as it grows the camera stands still
     run.computing = False
-    document.run_changed(run)
+    document.runs.report_change(run)
     view.rebuild_now()
     assert (view.camera.placement == before) is touched
     if not touched:
@@ -561,7 +562,7 @@ def test_a_motion_that_leaves_the_picture_is_brought_into_view(view, document, t
 
 def test_a_motion_that_stays_in_the_picture_leaves_the_camera_alone(view, document):
     before = view.camera.placement
-    document.add_run(Run("Run 1", result=mb.simulate(document.system, 0.5, t_eval=np.linspace(0.0, 0.5, 11))))
+    document.runs.add(Run("Run 1", result=mb.simulate(document.system, 0.5, t_eval=np.linspace(0.0, 0.5, 11))))
     view.rebuild_now()
     assert view.camera.placement == before
 

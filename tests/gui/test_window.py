@@ -25,13 +25,13 @@ from PySide6.QtWidgets import (
 )
 
 import mbframe as mb
-from gui import icons, theme
-from gui.document import Document
-from gui.files import dropped_file
-from gui.hint import Hint
+from gui.document.document import Document
 from gui.modelling.bodies import PRESETS
-from gui.view_tools import pixels
-from gui.window import MainWindow
+from gui.view.tools import pixels
+from gui.widgets import icons, theme
+from gui.widgets.hint import Hint
+from gui.window.files import dropped_file
+from gui.window.window import MainWindow
 
 from .hands import type_into
 
@@ -159,7 +159,7 @@ def test_new_models(window):
 
 def test_all_panels_are_there(window):
     results = {"plots", "stability", "constraints", "equations", "compare", "checks", "script", "messages"}
-    assert set(window.panels) == {"tree", "run", "inspector"} | results
+    assert set(window.panels) == {"model", "run", "inspector"} | results
     titles = [window.docks.tabs.tabText(k) for k in range(window.docks.tabs.count())]
     assert titles == ["Plots", "Stability", "Check", "Equations", "Compare", "Script"]
     window.open_example("slider_crank")
@@ -186,9 +186,9 @@ def test_there_is_one_button_that_runs(window):
 def test_messages_that_nobody_has_seen_are_counted(window):
     window.open_example("four_bar")
     button = window.findChild(QPushButton, "page_messages")
-    window.document.post("All is well.")
+    window.document.messages.post("All is well.")
     assert button.text() == "Messages"
-    window.document.post("Something is wrong.", "error")
+    window.document.messages.post("Something is wrong.", "error")
     assert button.text() == "Messages (1)"
     window.actions_["messages"].trigger()
     assert button.text() == "Messages"
@@ -219,7 +219,7 @@ def test_a_message_does_not_make_the_status_bar_higher(window):
     window.open_example("four_bar")
     QApplication.processEvents()  # the bar measures itself anew
     before = window.status.sizeHint().height()
-    window.document.post("Something happened.", "warning")
+    window.document.messages.post("Something happened.", "warning")
     QApplication.processEvents()
     assert window.status.sign.isVisible()
     assert window.status.sizeHint().height() == before
@@ -234,13 +234,13 @@ def test_no_text_sets_the_width_of_the_window(window):
     bar, joint = document.system.bodies[0], document.system.joints[0]
     document.rename(bar, long)
     document.rename(joint, f"{long}2")
-    document.current_run.name = long
-    document.run_changed(document.current_run)
+    document.runs.current.name = long
+    document.runs.report_change(document.runs.current)
     for element in (bar, joint):
         document.select(element)
-        document.post(f"{long} did not work because of " + "reasons, " * 200, "error", element)
+        document.messages.post(f"{long} did not work because of " + "reasons, " * 200, "error", element)
         for name in window.panels:
-            if name not in ("tree", "run", "inspector"):
+            if name not in ("model", "run", "inspector"):
                 window.show_tab(name)
                 QApplication.processEvents()
                 assert window.minimumSizeHint().width() <= least, name
@@ -323,11 +323,11 @@ def test_there_is_one_undo_wherever_the_focus_is(window, qtbot):
     assert (bar.mass, field.text()) == (4.0, "4")
     end.setFocus()
     assert document.undo_stack.index() == 1, "leaving the field is no change"
-    before = document.run_settings.t_end
+    before = document.runs.settings.t_end
     type_into(qtbot, end, "3.5")
-    assert document.run_settings.t_end == 3.5
+    assert document.runs.settings.t_end == 3.5
     qtbot.keyClick(end, Qt.Key.Key_Z, control)
-    assert (document.run_settings.t_end, bar.mass) == (before, 4.0)
+    assert (document.runs.settings.t_end, bar.mass) == (before, 4.0)
     field.setFocus()
     qtbot.keyClicks(field, "77")
     assert field.text() == "477"
@@ -417,7 +417,7 @@ def test_the_view_is_switched_by_actions(window):
 
 def test_run_computes_and_offers_to_keep_it(window, qtbot):
     window.open_example("four_bar")
-    window.document.run_settings = window.document.run_settings.changed(t_end=0.2)
+    window.document.runs.settings = window.document.runs.settings.changed(t_end=0.2)
     with qtbot.waitSignal(window.runner.ended):
         window.run_button.click()
         assert window.run_button.text() == "Cancel"
@@ -474,7 +474,7 @@ def test_the_status_bar_tells_of_the_solver_time_and_messages(window):
     window.open_example("four_bar")
     window.player.seek(1.25)
     assert window.status.clock.text() == "t = 1.2500 s"
-    window.document.post("Something is wrong.\nIn two lines.", "error")
+    window.document.messages.post("Something is wrong.\nIn two lines.", "error")
     assert window.status.text.text() == "Something is wrong."
     window.document.new()
     assert window.status.text.text() == ""
@@ -496,8 +496,8 @@ def test_what_has_no_room_in_the_toolbar_is_behind_a_sign(window, qtbot):
 def test_the_status_bar_tells_what_was_undone(window):
     """That undo brings a run back was still told after it had."""
     window.open_example("four_bar")
-    run = window.document.current_run
-    window.document.remove_run(run)
+    run = window.document.runs.current
+    window.document.runs.remove(run)
     assert window.status.text.text() == f"{run.name} was removed; undo brings it back."
     told = len(window.document.messages)
     window.actions_["undo"].trigger()
@@ -690,7 +690,7 @@ def test_files_are_dropped_onto_the_window(window, tmp_path, qtbot):
 
 
 def test_results_are_opened_with_their_model(window):
-    from gui.showcase import exhibit
+    from gui.base.showcase import exhibit
 
     window.files.open(exhibit("slider_crank").result)
     assert window.model_shown
@@ -750,14 +750,14 @@ def run_python(program: str, folder: Path) -> subprocess.CompletedProcess:
 
 BEGIN = """
 import sys
-from gui.application import make_qt_application
+from gui.app.application import make_qt_application
 qt = make_qt_application()
 from PySide6.QtCore import QSettings
-from gui.document import Document
+from gui.document.document import Document
 from gui.modelling.bodies import PRESETS
-from gui.settings import Settings
-from gui.solver import Solver
-from gui.window import MainWindow
+from gui.base.settings import Settings
+from gui.solving.solver import Solver
+from gui.window.window import MainWindow
 
 def window():
     solver = Solver(warm=False)
@@ -779,12 +779,14 @@ def test_the_window_and_a_rigid_example_are_there_before_anything_heavy_is_impor
         "heavy = ('vtkmodules', 'pyvista', 'pyqtgraph', 'numba', 'h5py', 'matplotlib', 'scipy')\n"
         "print([name for name in heavy if name in sys.modules], flush=True)\n"
         "w.document.open_example('four_bar')\n"
-        "heavy = ('scipy.linalg', 'scipy.sparse', 'matplotlib', 'mbframe.flexible', 'mbframe.analysis')\n"
+        "heavy = ('scipy.linalg', 'scipy.sparse', 'matplotlib', 'mbframe.flexible')\n"
         "print([name for name in heavy if name in sys.modules], flush=True)\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('mbframe.analysis.')), flush=True)\n"
         "import os; os._exit(0)\n"
     )
     done = run_python(program, tmp_path)
-    assert done.stdout.split() == ["[]", "[]"], done.stderr[-2000:]
+    described = ["mbframe.analysis.states", "mbframe.analysis.states.describing"]  # what an edit takes along; not heavy
+    assert done.stdout.split() == ["[]", "[]", *described], done.stderr[-2000:]
 
 
 def test_opening_and_closing_again_and_again_never_crashes(tmp_path):
@@ -820,7 +822,7 @@ def test_an_example_of_the_start_page_plays_at_once(window, qtbot):
     card.click()
     assert window.player.playing
     assert window.player.speed == card.exhibit.speed == 0.1
-    assert window.document.run_settings.t_end == card.exhibit.t_end == 1.2
+    assert window.document.runs.settings.t_end == card.exhibit.t_end == 1.2
     window.player.pause()
     next(card for card in window.gallery.cards if card.exhibit.name == "whipple_bicycle_slow").click()
     assert window.view.followed == "frame"
@@ -828,3 +830,34 @@ def test_an_example_of_the_start_page_plays_at_once(window, qtbot):
     assert window.document.arguments == {"speed": 3.5}
     assert "push" in window.document.system
     window.player.pause()
+
+
+def test_that_a_step_was_undone_is_said_until_the_next_one(window):
+    """Undo, and add it again: "Undone: Add bar." would be wrong beside the bar."""
+    window.files.new(2)
+    document, status = window.document, window.status.text
+    document.add(mb.PlanarBody("bar", mass=1.0, inertia=0.1))
+    document.undo()
+    assert status.text() == "Undone: Add bar."
+    document.redo()
+    assert status.text() == "Done again: Add bar."
+    document.add(mb.PlanarBody("rod", mass=1.0, inertia=0.1))
+    assert status.text() == ""
+
+
+def test_the_picture_of_a_model_that_is_opened_at_once_comes_before_the_panels(
+    qtbot, document, solver, settings, monkeypatch
+):
+    """Who clicks a card while the program is still loading waits for the picture; panels follow it."""
+    monkeypatch.setattr("gui.window.window.LATEST_PANELS", 100_000)
+    window = MainWindow(document, solver, settings)
+    qtbot.addWidget(window, before_close_func=lambda w: w.document.abandon())
+    order: list[str] = []
+    window.view.first_shown.connect(lambda: order.append("picture"))
+    window.panels_ready.connect(lambda: order.append("panels"))
+    window.first_painted.connect(lambda: window.open_example("four_bar"))
+    with qtbot.waitSignal(window.panels_ready):
+        window.show()
+    if window.view.canvas is None:
+        pytest.skip(window.view.message)
+    assert order == ["picture", "panels"]

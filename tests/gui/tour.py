@@ -1,6 +1,6 @@
 """What a new user does first, step by step: an example, a run, a plot, the bicycle's weave, a change, a file, a film.
 
-The end-to-end test takes this way, and `scripts/screenshots` with pictures.
+The end-to-end test takes this way, and `scripts/assets screenshots` with pictures.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from PySide6.QtWidgets import QLineEdit, QScrollArea
 
 import mbframe as mb
-from gui.export_formats import FORMATS
+from gui.dialogs.export.formats import FORMATS
 
 Look = Callable[[str], object]
 
@@ -57,7 +57,7 @@ class Tour:
         """A card opens an example, with the motion that is shipped with it."""
         self._open_card("four_bar", "four")
         assert self.document.example == "four_bar"
-        assert self.document.current_run is not None
+        assert self.document.runs.current is not None
         assert self.window.player.can_play
 
     def run(self, t_end: float | None = None) -> None:
@@ -68,15 +68,15 @@ class Tour:
             self.robot.click(line)
             self.robot.write(f"{t_end:g}", line)
             self.robot.key("Return", line)
-            assert self.document.run_settings.t_end == t_end
+            assert self.document.runs.settings.t_end == t_end
         before = list(self.document.runs)
         self.robot.click("toolbar_run")
         self.robot.until(lambda: len(self.document.runs) > len(before), 180.0, "the first states of a run")
         self.robot.until(lambda: not self.window.runner.running, 120.0, "the end of the run")
-        run = self.document.current_run
+        run = self.document.runs.current
         assert run not in before
         assert run.complete, run.reason
-        assert run.t_last == self.document.run_settings.t_end
+        assert run.t_last == self.document.runs.settings.t_end
 
     def play(self) -> None:
         """The bodies move as time goes on."""

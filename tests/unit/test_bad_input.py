@@ -222,7 +222,7 @@ def test_wrong_values_of_strategies():
 @pytest.fixture
 def no_equations(monkeypatch):
     """Nothing may be built, let alone computed, for a call that makes no sense."""
-    from mbframe.solvers import simulate as module
+    from mbframe.solvers import prepare as module
 
     def build(*_: Any) -> None:
         raise AssertionError("the equations were built")

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 import mbframe as mb
-from mbframe.kernels import compile as module
-from mbframe.kernels import pipeline
+from mbframe.kernels.compiler import compile as module
+from mbframe.kernels.compiler import notices, pipeline
 
 PACKAGE = Path(mb.__file__).resolve().parent
 directory = module.cache_directory.__wrapped__  # without the memory of its first answer
@@ -59,7 +59,13 @@ def test_the_key_comes_from_the_sources_alone(place, sources):
 
 @pytest.mark.parametrize(
     "file",
-    ["kernels/factorization.py", "kernels/loops.py", "forces/springs.py", "constraints/basic.py", "measures.py"],
+    [
+        "kernels/linear_algebra/factorization.py",
+        "kernels/stages/loops.py",
+        "forces/springs.py",
+        "constraints/basic.py",
+        "measures.py",
+    ],
 )
 def test_an_edited_source_changes_the_key(sources, file):
     before = module.source_hash(sources)
@@ -172,7 +178,7 @@ def small(t, work, data, n):
 def stage(place, monkeypatch, caplog):
     """Makes the stage as a new process would: from the cache of `place`, or compiled."""
     monkeypatch.setattr(module, "cache_directory", directory)
-    monkeypatch.setattr(pipeline, "_said", set())
+    monkeypatch.setattr(notices, "_said", set())
     caplog.set_level(logging.WARNING, logger="mbframe")
 
     def made() -> bool:
@@ -239,7 +245,7 @@ def test_ctrl_c_is_not_lost_in_what_the_compiler_calls(place, monkeypatch, capsy
     """It came in a callback of LLVM, compiling went on, and ended with an error of its own or none."""
     import ctypes
 
-    from mbframe.kernels import compile as module
+    from mbframe.kernels.compiler import compile as module
 
     @ctypes.CFUNCTYPE(None)
     def stopped():

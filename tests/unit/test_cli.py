@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -389,23 +388,6 @@ def test_ctrl_c_has_its_own_code(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert main(["eig", "heavy_top"]) == 130
 
 
-def test_the_readme_shows_real_output(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
-    monkeypatch.chdir(tmp_path)
-    Path("broken.json").write_text(re.findall(r"```json\n(.*?)```", readme, re.DOTALL)[0])
-    shown = re.findall(r"^\$ mbframe (.*)\n((?:(?!\$ |```).*\n)*)", readme, re.MULTILINE)
-    assert [command.split()[0] for command, _ in shown] == ["examples", "check", "run", "export", "check", "check"]
-    for command, expected in shown:
-        main(shlex.split(command))
-        captured = capsys.readouterr()
-        found = captured.out + captured.err
-        if command.startswith("run"):  # wall time, steps and rounding depend on the machine
-            found, expected = (re.sub(r"-?\d[\d.e+-]*", "#", text) for text in (found, expected))
-        assert found == expected
-
-
 def test_a_reader_may_leave_early() -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "mbframe.cli", "examples"],
@@ -588,16 +570,32 @@ def test_a_table_that_is_stopped_while_it_is_written_keeps_its_rows(
     assert mb.load_result(tmp_path / "run.partial.h5").t[-1] == 0.1
     assert main(["run", "heavy_top", "--t-end", "0.1", "--output", str(tmp_path / "run.csv"), "--json"]) == 130
     told = json.loads(capsys.readouterr().out)
-    assert (told["error"], "run.partial.h5" in told["message"]) == ("Interrupted", True)
+    assert (told["error"], "run.partial-2.h5" in told["message"]) == ("Interrupted", True)
     monkeypatch.undo()
     assert main(["run", "heavy_top", "--t-end", "0.1", "--output", str(tmp_path / "run.csv"), "--quiet"]) == 0
+    # What stopped runs left stays: another one neither takes its name nor removes it.
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["run.csv", "run.partial-2.h5", "run.partial.h5"]
+
+
+def test_runs_to_one_table_do_not_share_their_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two at a time: while one waits in the middle, the other begins and ends."""
+    first = "import mbframe.cli as c, sys; sys.exit(c.main(sys.argv[1:]))"
+    words = ["run", "heavy_top", "--output", str(tmp_path / "run.csv"), "--quiet"]
+    both = [
+        subprocess.Popen([sys.executable, "-c", first, *words, "--t-end", end], stderr=subprocess.PIPE, text=True)
+        for end in ("2", "2.5")
+    ]
+    told = [process.communicate(timeout=200)[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], told
+    last = float((tmp_path / "run.csv").read_text().splitlines()[-1].split(",")[0])
+    assert last in (2.0, 2.5)
     assert [file.name for file in tmp_path.iterdir()] == ["run.csv"]
 
 
 def test_a_comparison_that_is_stopped_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from mbframe.analysis import compare
+    from mbframe.analysis.laboratory import compare
 
     run, calls = compare.Experiment._run, []
 
@@ -624,7 +622,7 @@ def test_a_report_that_is_stopped_leaves_the_table(
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mbframe.analysis.comparison.Comparison.report", stop)
+    monkeypatch.setattr("mbframe.analysis.laboratory.comparison.Comparison.report", stop)
     command = ("compare", "simple_pendulum", "--t-end", "0.02", "--dt", "0.01", "--integrators", "RungeKutta4")
     code, found = answer(capsys, *command, "--repeats", "1", "--report", str(tmp_path / "page.html"))
     assert code == 130
@@ -644,7 +642,12 @@ CHECKOUT = Path(__file__).parents[2]
 @pytest.mark.parametrize("command", ["examples", "check simple_pendulum --json"])
 def test_outputs_that_take_nothing(output: str, code: int, command: str) -> None:
     process = subprocess.run(
-        f"{sys.executable} -m mbframe.cli {command} {output}", shell=True, capture_output=True, text=True, cwd=CHECKOUT
+        f"{sys.executable} -m mbframe.cli {command} {output}",
+        shell=True,
+        capture_output=True,
+        text=True,
+        cwd=CHECKOUT,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
     )
     assert process.returncode == code
     assert "Traceback" not in process.stderr

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import mbframe as mb
-from mbframe.analysis.comparison import COLUMNS, Comparison, Outcome, Samples, Table
-from mbframe.analysis.methods import Method, product_of, selection
+from mbframe.analysis.laboratory.comparison import COLUMNS, Comparison, Outcome, Samples, Table
+from mbframe.analysis.laboratory.methods import Method, product_of, selection
 
 T_END, DT = 0.5, 0.01
 
@@ -125,10 +125,11 @@ def test_the_text_is_a_table(comparison: Any) -> None:
     assert lines[0] == "simple pendulum, 0.5 s; as described, AugmentedFormulation"
     assert lines[1].split() == [
         *("stabilization", "integrator", "dt", "(s)", "error", "max", "|C|", "mean", "|C|", "max", "|C'|"),
-        *("mean", "|C'|", "energy", "(J)", "steps", "evaluations", "time", "(s)", "failure"),
+        *("mean", "|C'|", "energy", "(J)", "steps", "evaluations", "time", "(s)", "warnings"),
+        "failure",
     ]
     assert len(lines) == 3 + len(comparison.table())
-    assert str(comparison) == text
+    assert str(comparison) == "\n".join([text, *comparison.notes])
     by_error = comparison.table(sort="error")
     errors = [row["error"] for row in by_error]
     known = [error for error in errors if error is not None]
@@ -252,7 +253,7 @@ def test_ctrl_c_keeps_what_was_measured() -> None:
 
 
 def test_ctrl_c_during_the_reference_keeps_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mbframe.analysis import compare
+    from mbframe.analysis.laboratory import compare
 
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -289,3 +290,28 @@ def test_wrong_arguments_are_refused_at_once() -> None:
 
 def test_an_empty_table_is_a_table() -> None:
     assert str(Table([])) == ""
+
+
+def test_what_runs_warn_of_is_in_rows_table_and_page(tmp_path: Path) -> None:
+    """A beam that turns faster than it vibrates, without stiffening: two methods tell of it, in their own numbers."""
+    part = mb.flexible.beam(
+        length=1.0,
+        elements=4,
+        area=1e-4,
+        second_moments=(8e-10, 8e-10),
+        torsion=1.6e-9,
+        young=2.1e11,
+        shear=8.1e10,
+        density=7850.0,
+    )
+    system = mb.System("baton", gravity=(0, 0, 0))
+    modes = mb.flexible.free_modes(part, 2)
+    system.add(mb.FlexibleBody("rod", modes, angular_velocity=(0.0, 0.0, 400.0)))
+    found = mb.compare(system, 1e-3, integrators=[mb.RungeKutta4()], steps=[1e-4, 5e-5], repeats=1)
+    assert all("first frequency" in " ".join(outcome.warnings) for outcome in found.outcomes)
+    assert [row["warnings"] for row in found.table()] == [len(outcome.warnings) for outcome in found.outcomes]
+    (note,) = (note for note in found.notes if "first frequency" in note)
+    assert note.endswith("(2 of 2 methods)")
+    assert note in str(found)
+    found.report(tmp_path / "page.html")
+    assert "first frequency as its joints hold it" in (tmp_path / "page.html").read_text()

@@ -104,6 +104,21 @@ def test_matrix_that_is_not_semidefinite(matrices):
         flexible.Component(nodes, wrong, stiffness)
 
 
+@pytest.mark.parametrize(("smallest", "accepted"), [(-0.9e-7, True), (-1.1e-7, False)])
+def test_rounding_of_a_semidefinite_matrix(matrices, smallest, accepted):
+    """A pair of freedoms with the eigenvalues `smallest` and 2 - `smallest`, at a diagonal of 1."""
+    nodes, mass, stiffness = matrices
+    coupled = stiffness.copy()
+    coupled[0, :] = coupled[:, 0] = coupled[6, :] = coupled[:, 6] = 0.0
+    coupled[[0, 6], [0, 6]] = stiffness[0, 0]
+    coupled[0, 6] = coupled[6, 0] = -stiffness[0, 0] * (1.0 - smallest)
+    if accepted:
+        assert flexible.Component(nodes, mass, coupled).n_freedoms == len(mass)
+    else:
+        with refused("is not positive semidefinite"):
+            flexible.Component(nodes, mass, coupled)
+
+
 def test_large_matrix_that_is_not_semidefinite():
     part = flexible.beam(**{**BEAM, "elements": 150})
     wrong = part.stiffness_matrix.tolil()

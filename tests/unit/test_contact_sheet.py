@@ -13,7 +13,7 @@ import pytest
 @pytest.fixture(scope="module")
 def contact_sheet() -> ModuleType:
     pytest.importorskip("PIL")
-    path = Path(__file__).parents[2] / "scripts" / "contact_sheet.py"
+    path = Path(__file__).parents[2] / "scripts" / "asset_makers" / "contact_sheet.py"
     specification = importlib.util.spec_from_file_location("contact_sheet", path)
     assert specification is not None
     assert specification.loader is not None

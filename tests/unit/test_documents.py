@@ -1,26 +1,32 @@
-"""README, guide and the other documents: links lead somewhere, commands exist, and transcripts are what is printed."""
+"""README, guide and the rooms' READMEs: links lead somewhere, commands exist, and transcripts are what is printed."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from mbframe import registry
 from mbframe.cli import main, parser
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")]
 DOCUMENTS += sorted((ROOT / "assets" / "help").glob("*.md"))
-README = DOCUMENTS[0]
+DOCUMENTS += sorted(
+    page for room in ("mbframe", "gui", "tests", "scripts") for page in (ROOT / room).rglob("README.md")
+)
+COMMAND_LINE = ROOT / "assets" / "help" / "command_line.md"
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 def name_of(path: Path) -> str:
-    return path.stem
+    return str(path.relative_to(ROOT).with_suffix(""))
 
 
 def headings(path: Path) -> set[str]:
@@ -72,8 +78,8 @@ def test_commands_exist(path: Path) -> None:
 
 
 def test_there_are_commands() -> None:
-    assert len(list(commands(README))) > 12
-    assert any(command.startswith("mbframe compare") for command in commands(README))
+    assert len([command for path in DOCUMENTS for command in commands(path)]) > 30
+    assert any(command.startswith("mbframe check") for command in commands(COMMAND_LINE))
 
 
 def comparable(command: str, text: str) -> str:
@@ -86,8 +92,13 @@ def test_transcripts_are_what_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    count = 0
-    for language, block in FENCED.findall(README.read_text(encoding="utf-8")):
+    blocks, count = FENCED.findall(COMMAND_LINE.read_text(encoding="utf-8")), 0
+    model = 'if __name__ == "__main__":\n    mb.save(door, "door.json")\n'
+    (tmp_path / "door.py").write_text(f"{blocks[0][1]}\n\n{model}")
+    subprocess.run([sys.executable, "door.py"], check=True)
+    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for language, block in blocks:
         if language == "json":
             (tmp_path / "broken.json").write_text(block)
         for entry in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:] if language == "" else ():
@@ -97,4 +108,5 @@ def test_transcripts_are_what_is_printed(
             printed = capsys.readouterr()
             assert comparable(command, printed.out + printed.err) == comparable(command, expected), command
             count += 1
-    assert count == 6
+    assert count == 8
+    del sys.modules["door"]

@@ -14,23 +14,13 @@ from scipy.spatial.transform import Rotation
 import mbframe as mb
 from mbframe.forces.base import OnBody
 from mbframe.joints import GearJoint, RackAndPinionJoint
+from mbframe.registry import built_in
 from mbframe.render import Part, Poses, drawing
 from mbframe.render.parts import Sketch, box_of_inertia
 from mbframe.render.placement import Anchor, Between, Fixed, point3, rotation3
 from mbframe.state import Motion, State
 
 RNG = np.random.default_rng(7)
-
-
-def concrete(base: type) -> list[type]:
-    """All public subclasses that the library has."""
-    found, waiting = [], [base]
-    while waiting:
-        for cls in waiting.pop().__subclasses__():
-            waiting.append(cls)
-            if cls.__module__.startswith("mbframe.") and getattr(mb, cls.__name__, None) is cls:
-                found.append(cls)
-    return sorted(set(found), key=lambda cls: cls.__name__)
 
 
 def two_bodies() -> tuple[mb.System, mb.RigidBody, mb.RigidBody]:
@@ -63,7 +53,7 @@ def random_poses(system: mb.System, n: int = 5) -> Poses:
 ELEMENTS = [
     cls
     for base in (mb.Joint, mb.BasicConstraint, mb.ForceElement)
-    for cls in concrete(base)
+    for cls in built_in(base).values()
     if not issubclass(cls, OnBody)  # see test_loads
 ]
 

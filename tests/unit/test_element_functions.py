@@ -7,7 +7,7 @@ import mbframe as mb
 from mbframe import jets
 from mbframe.equations.tables import Tables
 from mbframe.functions import Function, evaluate, given, integral, slope
-from mbframe.kernels.compile import jitted
+from mbframe.kernels.compiler.compile import jitted
 
 
 class Probe(mb.ForceElement):

@@ -1,4 +1,4 @@
-"""Short versions of `scripts/fuzz` and `scripts/endure`: damaged files, and files whose process is killed."""
+"""Short versions of `scripts/stress fuzz` and `endure`: damaged files, and files whose process is killed."""
 
 import os
 import re
@@ -23,7 +23,7 @@ def run(*arguments: str) -> str:
 
 
 def test_damaged_files_of_every_kind() -> None:
-    found = run("scripts/fuzz.py", "--cases", "40", "--seeds", "3", "--seconds", "inf")
+    found = run("scripts/stress_tests/fuzz.py", "--cases", "40", "--seeds", "3", "--seconds", "inf")
     rows = [line.split() for line in found.splitlines()[1:]]  # kind, seed, cases, read, refused, failed, times
     kinds = ("models", "extremes", "expressions", "results", "meshes", "robots", "components", "archives")
     assert [row[:3] for row in rows] == [[kind, "3", "40"] for kind in kinds]
@@ -35,7 +35,7 @@ def test_damaged_files_of_every_kind() -> None:
 def test_damaged_files_along_the_code_they_reach(kind: str) -> None:
     """Results are simulated before they are damaged: with kernels that are compiled from what nobody watches."""
     pytest.importorskip("atheris", reason="atheris is not installed")
-    found = run("scripts/fuzz.py", "--guided", "300", "--seeds", "1", "--only", kind)
+    found = run("scripts/stress_tests/fuzz.py", "--guided", "300", "--seeds", "1", "--only", kind)
     name, _, cases, _, _, failed, places = found.splitlines()[1].split()
     assert (name, failed) == (kind, "0")
     assert int(cases) > 250
@@ -44,7 +44,7 @@ def test_damaged_files_along_the_code_they_reach(kind: str) -> None:
 
 def test_only_readers_are_watched_on_the_way() -> None:
     """atheris takes whole packages: what it must leave as it is written is named to it, module by module."""
-    sys.path.insert(0, str(ROOT / "scripts"))
+    sys.path.insert(0, str(ROOT / "scripts" / "stress_tests"))
     try:
         import fuzz_guided
     finally:
@@ -55,7 +55,7 @@ def test_only_readers_are_watched_on_the_way() -> None:
     readers = [name for name in fuzz_guided.WATCHED if name.startswith("mbframe.")]
     assert {name for name in readers if name in watched} == set(readers)  # all of them are there
     assert {name for name in watched if not any(f"{name}.".startswith(f"{one}.") for one in readers)} == set()
-    assert {"mbframe", "mbframe.kernels", "mbframe.kernels.loops", "mbframe.system"} <= left
+    assert {"mbframe", "mbframe.kernels", "mbframe.kernels.stages.loops", "mbframe.system"} <= left
 
 
 @pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="needs a virtual display")
@@ -63,7 +63,7 @@ def test_damaged_files_in_the_application() -> None:
     pytest.importorskip(
         "PySide6.QtWidgets", reason="the application's packages are not installed", exc_type=ImportError
     )
-    found = run("scripts/fuzz.py", "--app", "--cases", "6", "--seeds", "1", "--only", "extremes")
+    found = run("scripts/stress_tests/fuzz.py", "--app", "--cases", "6", "--seeds", "1", "--only", "extremes")
     kind, _, cases, read, refused, failed = found.splitlines()[1].split()
     assert (kind, cases, failed) == ("extremes", "6", "0")
     assert int(read) + int(refused) == 6
@@ -73,13 +73,19 @@ def test_a_killed_application_gives_back_a_model_that_was_there() -> None:
     pytest.importorskip(
         "PySide6.QtWidgets", reason="the application's packages are not installed", exc_type=ImportError
     )
-    assert "0 wrong" in run("scripts/endure.py", "application", "--count", "1", "--most-lost", "inf")
+    assert "0 wrong" in run("scripts/stress_tests/endure.py", "application", "--count", "1", "--most-lost", "inf")
+
+
+@pytest.mark.parametrize("name", ["endure", "fuzz", "monkey", "replay", "versions"])
+def test_each_tells_how_it_is_used(name: str) -> None:
+    assert run(f"scripts/stress_tests/{name}.py", "--help").startswith("usage:")
 
 
 def test_sizes_are_told_as_they_are() -> None:
-    told = " ".join(run("scripts/endure.py", "--help").split())
+    told = " ".join(run("scripts/stress_tests/endure.py", "--help").split())
     assert "kills 20, disk 10, writers 10, clock 5, interrupts 5, about 25 minutes; application 50" in told
-    row = next(line for line in (ROOT / "CONTRIBUTING.md").read_text().splitlines() if "`scripts/endure [" in line)
+    commands = (ROOT / "scripts" / "README.md").read_text().splitlines()
+    row = next(line for line in commands if "`scripts/stress endure [" in line)
     assert [int(number) for number in re.findall(r"\((\d+)(?: times each)?\)", row)] == [20, 10, 10, 5, 5]
 
 
@@ -87,7 +93,7 @@ def test_sizes_are_told_as_they_are() -> None:
 def test_whatever_is_written_is_the_old_one_or_the_new_one() -> None:
     """Killed, without room, at one name with another, under a clock that jumps."""
     parts = ("kills", "disk", "writers", "clock")
-    found = run("scripts/endure.py", *parts, "--count", "1", "--only", "model", "csv")
+    found = run("scripts/stress_tests/endure.py", *parts, "--count", "1", "--only", "model", "csv")
     assert [line for line in found.splitlines() if line.startswith(parts)] == [
         line for line in found.splitlines() if "2, 0 wrong" in line
     ]
@@ -96,6 +102,16 @@ def test_whatever_is_written_is_the_old_one_or_the_new_one() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs signals and /proc of Linux")
 def test_a_stopped_command_leaves_nothing_by_halves() -> None:
-    found = run("scripts/endure.py", "interrupts", "--count", "2", "--most-cpu", "inf", "--only", "run to csv", "eig")
+    found = run(
+        "scripts/stress_tests/endure.py",
+        "interrupts",
+        "--count",
+        "2",
+        "--most-cpu",
+        "inf",
+        "--only",
+        "run to csv",
+        "eig",
+    )
     assert "interrupts: 4, 0 wrong" in found
     assert len(re.findall(r"2 tried, 0 wrong .* at most [\d.]+ s of computing, [\d.]+ s on the clock", found)) == 2

@@ -124,3 +124,23 @@ def test_frames_between_instants_deform(result: mb.Result) -> None:
     fine = mb.simulate(result.system, 0.05, t_eval=[0.0, 0.0125])
     size = np.abs(result.modal("rod")).max()
     assert frames[5].motion("rod").modal_coordinates == pytest.approx(fine.modal("rod")[-1], abs=0.05 * size)
+
+
+@pytest.mark.parametrize("kind", ["json", "h5"])
+def test_bodies_that_share_modes_share_them_again(system: mb.System, tmp_path: Path, kind: str) -> None:
+    twin = mb.System("copies", gravity=(0, 0, -9.81))
+    for prefix in ("first ", "second "):
+        twin.include(system, prefix)
+    values = system["rod"].modes.to_values()
+    values["frequencies"][0] = float(np.nextafter(values["frequencies"][0], np.inf))
+    twin.add(mb.FlexibleBody("other", mb.flexible.Modes.from_values(values)))
+    path = tmp_path / f"copies.{kind}"
+    if kind == "json":
+        mb.save(twin, path)
+        loaded = mb.load(path)
+    else:
+        mb.simulate(twin, 1e-3, t_eval=[0.0, 1e-3]).save(path)
+        loaded = mb.load_result(path).system
+    assert loaded["first rod"].modes is loaded["second rod"].modes
+    assert loaded["other"].modes is not loaded["first rod"].modes
+    assert loaded["other"].modes.frequencies[0] == values["frequencies"][0]

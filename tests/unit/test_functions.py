@@ -20,7 +20,7 @@ from mbframe.errors import ModelError
 from mbframe.expression_trees import tree
 from mbframe.expressions import MAX_NESTING
 from mbframe.functions import NO_ROW, Function
-from mbframe.kernels import expressions as ops
+from mbframe.kernels.programs import expressions as ops
 
 # Expression in t; value, first and second derivative by hand; where.
 CLOSED_FORMS = [

@@ -320,7 +320,7 @@ def test_archives_are_not_deeper_than_components_are(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_archive_of_very_many_arrays_is_given_up(tmp_path: Path) -> None:
     path = npz(tmp_path / "many.npz", **{str(k): npy((3,), 3) for k in range(20_000)})
-    with mb.import_limits(seconds=0.05), pytest.raises(mb.ModelError, match=r"takes longer than the 0\.05 s"):
+    with mb.import_limits(seconds=0.005), pytest.raises(mb.ModelError, match=r"takes longer than the 0\.005 s"):
         mb.flexible.Component.load(path)
 
 
@@ -418,18 +418,8 @@ def test_a_mesh_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     """A polygon of very many corners."""
     corners = "".join(f"v {np.cos(a):.9f} {np.sin(a):.9f} 0\n" for a in np.linspace(0.0, 6.28, 60_000))
     (tmp_path / "polygon.obj").write_text(corners + "f " + " ".join(str(k + 1) for k in range(60_000)) + "\n")
-    with mb.import_limits(seconds=0.05), pytest.raises(mb.ModelError, match=r"takes longer than the 0\.05 s"):
+    with mb.import_limits(seconds=0.005), pytest.raises(mb.ModelError, match=r"takes longer than the 0\.005 s"):
         surface(tmp_path / "polygon.obj")
-
-
-def test_compiled_work_that_cannot_be_ended_is_estimated(tmp_path: Path) -> None:
-    """Triangles that all meet in one corner: normals take the square of their number, 200,000 of them minutes."""
-    n = 60_000
-    angles = np.linspace(0.0, 6.28, n)
-    corners = "".join(f"v {x:.6f} {y:.6f} 0\n" for x, y in zip(np.cos(angles), np.sin(angles), strict=True))
-    (tmp_path / "fan.obj").write_text(corners + "".join(f"f 1 {k} {k + 1}\n" for k in range(2, n)))
-    with pytest.raises(mb.ModelError, match=r"59,998 triangles meet in one corner; would take about .* s; allowed are"):
-        surface(tmp_path / "fan.obj")
 
 
 def test_files_beside_a_mesh_are_those_of_its_folder_in_every_namespace(tmp_path: Path) -> None:
@@ -542,3 +532,24 @@ def test_robots_of_very_many_links_take_their_share(tmp_path: Path) -> None:
         return pstats.Stats(profile).total_calls
 
     assert calls(200) < 2.3 * calls(100)
+
+
+@pytest.mark.parametrize("uri", ["data:;base64,!!!!", "", None, 7])
+def test_a_mesh_that_is_refused_says_why(tmp_path: Path, uri: object) -> None:
+    view = {"buffer": 0, "byteLength": 36}
+    accessor = {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}
+    tree = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "accessors": [accessor],
+        "bufferViews": [view],
+        "buffers": [{"byteLength": 36, "uri": uri}],
+    }
+    path = tmp_path / "odd.gltf"
+    path.write_text(json.dumps(tree))
+    with pytest.raises(mb.ModelError) as refused:
+        surface(path)
+    assert ": ;" not in str(refused.value)

@@ -306,7 +306,7 @@ def test_a_disk_that_fails_is_told(whole: Path, monkeypatch: pytest.MonkeyPatch)
     "path", sorted((Path(__file__).parent / "hostile_files").glob("*.h5")), ids=lambda path: path.stem
 )
 def test_files_that_once_did_harm(path: Path) -> None:
-    """Found by `scripts/fuzz`: each took minutes or gigabytes, or ended with a raw error."""
+    """Found by `scripts/stress fuzz`: each took minutes or gigabytes, or ended with a raw error."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(mb.ModelError):
         used(mb.load_result(path))

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import mbframe as mb
-from mbframe.analysis.linear_equations import TurningFrame
+from mbframe.analysis.linear.linear_equations import TurningFrame
 from mbframe.examples.cart_pendulum import CART_MASS, POLE_LENGTH, POLE_MASS
 from mbframe.rotations import matrix_from_vector
 
@@ -324,7 +324,7 @@ def test_a_root_that_was_not_asked_for_counts() -> None:
 
 @pytest.fixture
 def always_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mbframe.analysis.linearize.DENSE", 0)
+    monkeypatch.setattr("mbframe.analysis.linear.linearize.DENSE", 0)
 
 
 @pytest.mark.usefixtures("always_sparse")
@@ -434,7 +434,7 @@ def test_modes_are_found_beside_many_ignorable_roots(monkeypatch: pytest.MonkeyP
     lin = mb.linearize(system, n_modes=2)
     swinging = sorted(root.imag for root in lin.eigenvalues if abs(root) > 1e-3)
     np.testing.assert_allclose(swinging, [-np.sqrt(5.0), -2.0, 2.0, np.sqrt(5.0)], rtol=1e-7)
-    monkeypatch.setattr("mbframe.analysis.shift_invert.MOST", 8)
+    monkeypatch.setattr("mbframe.analysis.linear.shift_invert.MOST", 8)
     with pytest.warns(UserWarning, match=r"linearize, n_modes: of the 8 roots .* are ignorable, so that 0 modes"):
         mb.linearize(system, n_modes=2)
 

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import mbframe as mb
+from mbframe.cli import main
 from mbframe.files import values
-from mbframe.files.catalogue import ADDED, arguments, built_in, fields
+from mbframe.files.catalogue import ADDED, arguments, fields
 from mbframe.files.json_text import WIDTH, dumps, parse
 from mbframe.files.model import document, settings_from, system_from
 from mbframe.files.order import by_dependency
 from mbframe.files.schema import schema
-
-SCHEMA = Path(__file__).parents[2] / "assets" / "model.schema.json"
+from mbframe.registry import built_in
 
 
 class Magnet(mb.ForceElement):
@@ -397,8 +397,11 @@ def test_every_exported_element_can_be_stored() -> None:
     assert not stored & {"Body", "Joint", "ForceElement", "Measure", "BasicConstraint", "Contact", "Ground"}
 
 
-def test_the_schema_in_assets_is_current() -> None:
-    assert SCHEMA.read_text() == dumps(schema()), "run: python -m mbframe.files.schema > assets/model.schema.json"
+def test_the_schema_is_a_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema"]) == 0
+    assert capsys.readouterr().out == dumps(schema())
+    assert main(["schema", "--output", str(tmp_path / "model.schema.json")]) == 0
+    assert json.loads((tmp_path / "model.schema.json").read_text()) == schema()
 
 
 @pytest.fixture(scope="module")

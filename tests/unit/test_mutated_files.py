@@ -20,6 +20,7 @@ import mbframe as mb
 from mbframe.files.json_text import MAX_TEXT, dumps, parse
 from mbframe.files.model import document, system_from
 from mbframe.functions import Function
+from mbframe.plug_ins import offered
 
 NESTED_EXPRESSION = "(" * 5000 + "t" + ")" * 5000
 
@@ -177,6 +178,7 @@ def misspelled(word: str, rng: random.Random) -> str:
 
 def test_damaged_documents(watch: Watch) -> None:
     rng = random.Random(1)
+    offered()  # what installed packages have is read once, when a file names a class that nobody knows
     whole = document(model(), {"t_end": 1.0, "dt": 0.01, "integrator": mb.DormandPrince(rtol=1e-8)})
     found = []
     for _ in range(1000):

@@ -16,6 +16,7 @@ import pytest
 import mbframe as mb
 from mbframe.files.old_versions import DEFAULTS, REMOVED
 from mbframe.files.reader import VERSION
+from mbframe.files.schema import schema
 
 ROOT = Path(__file__).parents[2]
 FILES = Path(__file__).parent / "old_files"
@@ -101,7 +102,7 @@ def test_parameters_of_every_version(version: int) -> None:
     version of the format, whose reader gives older files the old one: `DEFAULTS` has exactly those.
     """
     kept = json.loads((FILES / f"parameters_{version}.json").read_text())
-    today = json.loads((ROOT / "assets" / "model.schema.json").read_text())["$defs"]
+    today = schema()["$defs"]
     given = {
         (name, key): default
         for name in kept

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import mbframe as mb
+from mbframe.equations.equations import Equations
+from mbframe.solvers import run, verdict
 from mbframe.solvers.output import SAMPLES, SEEN, Samples, Watched
 
 
@@ -37,3 +42,28 @@ def test_watched_states_are_spread_ones_and_those_of_the_largest_sizes(block: in
     assert np.array_equal(times, np.union1d(np.arange(0, 5000, 16), [1234, 4321, 4999]))
     assert np.array_equal(states, y[times.astype(int)])
     assert len(times) <= SEEN + 3
+
+
+@pytest.mark.parametrize("output", [None, "motion.mbf"])
+def test_states_between_stored_instants_are_chosen_by_steps_and_not_by_the_clock(
+    output: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    system = mb.System("pendulum")
+    ball = system.add(mb.RigidBody("ball", mass=1.0, inertia=(1, 1, 1), position=(1, 0, 0)))
+    system.add(mb.RevoluteJoint("pin", system.ground, ball, at=(0, 0, 0), axis=(0, 1, 0)))
+    seen: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def kept(eq: Equations, samples: tuple[np.ndarray, np.ndarray], *others: object) -> list[str]:
+        seen.append(samples)
+        return []
+
+    monkeypatch.setattr(verdict, "of_samples", kept)
+    for seconds in (0.0, 1e-4, 1e3):
+        monkeypatch.setattr(run, "CHUNK_SECONDS", seconds)
+        path = None if output is None else tmp_path / f"{seconds}{output}"
+        mb.simulate(system, 5.0, dt=1e-3, t_eval=[1.0, 3.5], output=path)
+    looked = [0.0, *(1e-3 * 2.0 ** np.arange(13)), 1.0, 3.072, 3.5, 5.0]
+    np.testing.assert_allclose(seen[0][0], np.sort(looked), atol=1e-12)
+    for t, y in seen[1:]:
+        assert np.array_equal(t, seen[0][0])
+        assert np.array_equal(y, seen[0][1])

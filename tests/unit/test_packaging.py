@@ -103,7 +103,7 @@ def test_wheel_makes_the_application_known(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt"))
         entries = archive.read(name).decode()
-    assert "[mbframe.applications]\ngui = mbframe_gui.application:main" in entries
+    assert "[mbframe.applications]\ngui = mbframe_gui.app.application:main" in entries
 
 
 def outside(installed: Path, *command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -142,7 +142,7 @@ def test_the_application_says_that_there_is_no_display(installed: Path, tmp_path
 START = """
 import sys
 from PySide6.QtCore import QTimer
-from mbframe_gui.application import Application
+from mbframe_gui.app.application import Application
 
 application = Application(sys.argv[1:], warm=False)
 application.open()

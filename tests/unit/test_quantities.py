@@ -105,7 +105,7 @@ def test_the_list_has_every_name_with_its_unit(result):
 def test_names_are_known_before_anything_is_computed(result):
     announced, listed = units_of(result.system), result.quantities()
     assert announced.items() <= listed.items()
-    assert set(listed) - set(announced) <= set(result._states.stored_units())
+    assert set(listed) - set(announced) <= set(result.states.stored_units())
     plane = mb.examples.four_bar()
     assert units_of(plane).items() <= mb.simulate(plane, 0.01, dt=0.01).quantities().items()
 

@@ -1,4 +1,4 @@
-"""The Python blocks of the README run as they stand, one after the other; its table names every class."""
+"""The README runs as it stands and is short; the guide's table of what there is names every class."""
 
 import inspect
 import re
@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 import mbframe as mb
-from mbframe.files.catalogue import built_in
+from mbframe.registry import built_in
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
 
 
 @pytest.mark.filterwarnings("default")
@@ -23,9 +24,14 @@ def test_the_readme_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path, mon
     assert "the tip ends at" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_what_a_newcomer_reads_first_is_short(name: str) -> None:
+    assert len((ROOT / name).read_bytes()) <= 10_000
+
+
 def test_what_there_is_names_every_class_and_function() -> None:
-    text = README.read_text(encoding="utf-8")
-    named = set(re.findall(r"`(\w+)`", text[text.index("## What there is") : text.index("## Known limits")]))
+    text = (ROOT / "assets" / "help" / "classes.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(\w+)`", text))
     bases = (mb.Body, mb.Formulation, mb.Joint, mb.ForceElement, mb.Measure)
     wanted = {name for base in (*bases, mb.Acceleration, mb.Stabilization, mb.Integrator) for name in built_in(base)}
     wanted |= {name for name in mb.__all__ if inspect.isfunction(getattr(mb, name))}

@@ -111,7 +111,7 @@ def test_a_run_can_go_on_from_a_loaded_state(made):
 
 def test_the_file_explains_itself_to_plain_h5py(made):
     result, loaded = made
-    with h5py.File(loaded._states.path, "r") as file:
+    with h5py.File(loaded.states.path, "r") as file:
         assert file.attrs["format"].decode() == "mbframe result"
         assert file.attrs["mbframe"].decode() == mb.__version__
         names, units = file["names/q"].asstr()[:], file["units/q"].asstr()[:]
@@ -164,7 +164,7 @@ def test_what_is_stored_needs_no_class_of_the_user(tmp_path):
     assert np.array_equal(loaded.q, result.q)
     assert np.array_equal(loaded.quantity("stone.position.z").values, result.position("stone")[:, 2])
     assert np.array_equal(loaded.quantity("magnet.force.z").values, result.quantity("magnet.force.z").values)
-    assert set(loaded.quantities()) == {*loaded._states.stored_units(), "t"}
+    assert set(loaded.quantities()) == {*loaded.states.stored_units(), "t"}
     assert len(loaded.plot("stone.velocity.x", "magnet.force.z").axes) == 2
     with pytest.raises(mb.ModelError, match="Magnet"):
         loaded.energy  # noqa: B018
@@ -235,7 +235,7 @@ def test_what_was_loaded_during_a_run_stays_right(tmp_path, small_blocks, monkey
         n = len(result)
         assert np.array_equal(result.t, plain.t[:n])
         assert np.array_equal(result.v, plain.v[:n])
-        assert result._states.span() == (0.0, plain.t[n - 1])
+        assert result.states.span() == (0.0, plain.t[n - 1])
         assert np.array_equal(result.state(-1).position("stone"), plain.state(n - 1).position("stone"))
 
 
@@ -315,7 +315,7 @@ def test_a_killed_run_keeps_what_it_had(tmp_path, blocks):
     loaded = mb.load_result(path)
     assert len(loaded) >= seen
     assert loaded.t[0] == 0.0
-    assert loaded._states.span() == (0.0, loaded.t[-1])
+    assert loaded.states.span() == (0.0, loaded.t[-1])
     assert np.allclose(np.diff(loaded.t), 1e-4)
     z, size = loaded.position("stone")[:, 2], loaded.t[-1] ** 2
     assert np.allclose(z, loaded.t - 5.0 * loaded.t**2, atol=1e-7 * size + 1e-9)
@@ -653,7 +653,8 @@ def test_positions_in_a_file_need_no_compiled_code(tmp_path):
     system.add(mb.Driver("motor", hinge, angle="sin(t)"))
     mb.simulate(system, 0.1).save(tmp_path / "run.h5")
     code = (
-        "import sys, mbframe as mb; from mbframe.kernels import programs; result = mb.load_result(sys.argv[1]); "
+        "import sys, mbframe as mb; from mbframe.kernels.programs import overloads as programs; "
+        "result = mb.load_result(sys.argv[1]); "
         "result.position('arm', local_point=(1, 0, 0)), result.velocity('arm'); print(programs.run._compiled)"
     )
     ran = subprocess.run([sys.executable, "-c", code, tmp_path / "run.h5"], capture_output=True, text=True, check=True)

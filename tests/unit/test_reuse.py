@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import mbframe as mb
-from mbframe.analysis import reuse
+from mbframe.equations import reuse
 from mbframe.equations.equations import Equations
 
-ANALYSIS: Any = import_module("mbframe.analysis.linearize")
+ANALYSIS: Any = import_module("mbframe.analysis.linear.linearize")
 
 
 @pytest.fixture(autouse=True)
@@ -195,7 +195,7 @@ def test_users_classes_get_their_own(made: list[mb.System]) -> None:
 def test_results_do_not_disturb_each_other() -> None:
     found = [mb.linearize(bicycle(speed=v)) for v in (3.0, 4.0)]
     kept = [mb.linearize(bicycle(speed=5.0)), *found]
-    before = [[part.copy() for part in numbers(lin)] for lin in kept]
+    before = [[np.copy(part) for part in numbers(lin)] for lin in kept]
     for v in (6.0, 7.0):
         mb.linearize(bicycle(speed=v, frame_mass=10.0 * v))
     for lin, parts in zip(kept, before, strict=True):

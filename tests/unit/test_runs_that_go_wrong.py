@@ -273,7 +273,7 @@ def test_an_interrupted_sweep_ends() -> None:
 
 
 def test_an_interrupted_reference_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mbframe.analysis import compare
+    from mbframe.analysis.laboratory import compare
 
     whole = compare.simulate
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+import mbframe as mb
 from mbframe.errors import ModelError
-from mbframe.shapes import Arrow, Box, Cone, Cylinder, Mesh, Shape, Sphere
+from mbframe.shapes import Arrow, Box, Cone, Cylinder, Mesh, Shape, Sphere, solid_of
 
 EXAMPLES = [
     Box(size=(1, 2, 3)),
@@ -61,3 +62,32 @@ def test_all_problems_are_reported_at_once():
 def test_refusals(make):
     with pytest.raises(ModelError):
         make()
+
+
+def test_masses_of_shapes_have_their_closed_forms():
+    mass, center, inertia = mb.Cone(radius=0.3, length=0.8).solid(1000.0)
+    assert mass == pytest.approx(1000.0 * np.pi * 0.3**2 * 0.8 / 3.0)
+    assert center[2] == pytest.approx(0.2)
+    assert inertia[2, 2] == pytest.approx(0.3 * mass * 0.3**2)
+    assert inertia[0, 0] == pytest.approx(mass * (3.0 / 20.0 * 0.3**2 + 3.0 / 80.0 * 0.8**2))
+    two = [mb.Sphere(radius=0.1, position=(x, 0.0, 0.0)) for x in (-0.5, 0.5)]
+    total, middle, tensor = solid_of(two, 500.0)
+    one = 500.0 * 4.0 / 3.0 * np.pi * 1e-3
+    assert total == pytest.approx(2.0 * one)
+    assert middle == pytest.approx([0.0, 0.0, 0.0])
+    assert tensor[2, 2] == pytest.approx(2.0 * (0.4 * one * 0.01 + one * 0.25))
+    assert tensor[0, 0] == pytest.approx(0.8 * one * 0.01)
+
+
+def test_bodies_are_made_of_shapes_and_a_density():
+    shapes = [mb.Box(size=(0.4, 0.2, 0.1), position=(0.2, 0.0, 0.0))]
+    mass = 7850.0 * 0.4 * 0.2 * 0.1
+    block = mb.RigidBody.from_shapes("block", shapes, 7850.0, position=(1.0, 2.0, 3.0))
+    assert block.mass == pytest.approx(mass)
+    np.testing.assert_allclose(block.center_of_mass, (0.2, 0.0, 0.0))
+    np.testing.assert_allclose(np.diag(block.inertia), mass / 12.0 * np.array([0.05, 0.17, 0.2]))
+    assert list(block.shapes) == shapes
+    plate = mb.PlanarBody.from_shapes("plate", shapes, 7850.0, angle=0.3)
+    assert (plate.mass, plate.inertia) == pytest.approx((mass, mass / 12.0 * 0.2))
+    with pytest.raises(mb.ModelError, match="enclose no volume"):
+        mb.RigidBody.from_shapes("arrow", [mb.Arrow(length=1.0)], 7850.0)

@@ -29,7 +29,7 @@ def move_in_a_mode() -> None:
     pytest.importorskip(
         "PySide6.QtWidgets", reason="the application's packages are not installed", exc_type=ImportError
     )
-    from gui.stability.mode_motion import ModeMotion
+    from mbframe.analysis.linear.mode_motion import ModeMotion
 
     ModeMotion(mb.linearize(mb.examples.mass_spring_damper_chain(2)))
 
@@ -51,6 +51,6 @@ def test_no_sparse_matrix_is_made_of_dense_ones_alone(
 
     for name in ("block_diag", "kron", "tril", "triu"):
         monkeypatch.setattr(sparse, name, strict(name, getattr(sparse, name)))
-    monkeypatch.setattr("mbframe.analysis.linearize.DENSE", 0)
+    monkeypatch.setattr("mbframe.analysis.linear.linearize.DENSE", 0)
     deed()
     assert "block_diag" in made

@@ -9,9 +9,9 @@ import pytest
 
 import mbframe as mb
 from mbframe.equations.structure import Block, Structure, analyze
-from mbframe.kernels import factorization
-from mbframe.kernels.compile import callable_from_python
-from mbframe.kernels.factorization import EPSILON, PIVOT_LOST
+from mbframe.kernels.compiler.compile import callable_from_python
+from mbframe.kernels.linear_algebra import factorization
+from mbframe.kernels.linear_algebra.factorization import EPSILON, PIVOT_LOST
 
 factor_symmetric, substitute_symmetric, factor_general, substitute_general = (
     callable_from_python(dispatcher.py_func)

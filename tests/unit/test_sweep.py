@@ -244,7 +244,7 @@ def test_plots(tmp_path: Path) -> None:
 
 STOPPED = """
 import os, signal, sys, time
-from mbframe.analysis.executors import chosen, results
+from mbframe.analysis.parameters.executors import chosen, results
 
 def slow(x):
     time.sleep(600.0 if x else 0.0)

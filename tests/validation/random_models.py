@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import mbframe as mb
-from mbframe.files.catalogue import ADDED, arguments, built_in, fields, settings_of, strategy_base, takes_formulation
+from mbframe.files.catalogue import ADDED, arguments, fields, settings_of, takes_formulation
 from mbframe.files.reader import STRATEGY_SETTINGS
 from mbframe.parameters import Parameter
+from mbframe.registry import built_in, strategy_base
+from mbframe.signals import Signal
 
 # Joints attach to nodes of flexible bodies, and random points are none.
 BODIES = [cls for cls in built_in(mb.Body).values() if cls is not mb.FlexibleBody]
-CONNECTIONS = [cls for base in ADDED if base is not mb.Body for cls in built_in(base).values()]
+CONNECTIONS = [cls for base in ADDED if base not in (mb.Body, Signal) for cls in built_in(base).values()]
 IN_PLANE = [cls for cls in CONNECTIONS if cls.planar]
 SHAPES = list(built_in(mb.Shape).values())
 

@@ -69,7 +69,8 @@ def disturbed_run(
         strategies.get("acceleration", mb.AugmentedFormulation()),
         stabilization,
     )
-    return run.march(y, t[0], {"t_end": t[-1], "dt": strategies.get("dt")}, t, [], Info(), Progress())
+    run.begin(y, t[0], {"t_end": t[-1], "dt": strategies.get("dt")}, Info(), t)
+    return run.complete(t[-1], Progress())
 
 
 def violations(eq: mb.Equations, result: mb.Result) -> tuple[Array, Array]:

@@ -14,6 +14,7 @@ import mbframe as mb
 from mbframe.examples.screw_jack import LOAD, PITCH, SPINDLE_INERTIA
 from mbframe.joints.coupled import Coupling
 from mbframe.joints.driven import Drive
+from mbframe.registry import built_in
 
 Array = NDArray[np.float64]
 
@@ -551,9 +552,8 @@ def run(mechanism: str, formulation: mb.Formulation) -> mb.Result:
 
 def test_chain_has_every_joint() -> None:
     kinds = {type(joint) for joint in chain().joints}
-    known = {getattr(mb, name) for name in dir(mb) if isinstance(getattr(mb, name), type)}
-    assert kinds == {k for k in known if issubclass(k, mb.Joint) and k is not mb.Joint and not issubclass(k, Drive)}
-    assert len(kinds) == len(CHAIN) + len(Coupling.__subclasses__())
+    assert kinds == {k for k in built_in(mb.Joint).values() if not issubclass(k, Drive)}
+    assert len(kinds) == len(CHAIN) + len(built_in(Coupling))
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

@@ -1,4 +1,4 @@
-"""Energy, momenta, closed joints and the way through a file for random mechanisms; `scripts/endure` takes thousands."""
+"""Energy, momenta, closed joints and the way through a file for random mechanisms; more: `scripts/stress endure`."""
 
 import pytest
 

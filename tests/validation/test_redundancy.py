@@ -189,3 +189,37 @@ def test_a_contradiction_is_no_redundancy() -> None:
     system.add(TwoRods("rods", system.ground, body, at_i=(0.0, 0.0, 0.0), at_j=(0.0, 0.0, -1.0)))
     with pytest.raises(mb.ModelError, match="TwoRods 'rods': the initial state cannot be made consistent"):
         mb.simulate(system, 0.1)
+
+
+def test_a_comparison_of_methods_says_that_reactions_are_not_unique() -> None:
+    compared = mb.compare(doubled_pendulum(), 0.05, dt=1e-2, integrators=[mb.RungeKutta4()], steps=[1e-2])
+    assert any("reactions are those of minimum norm" in note for note in compared.notes)
+
+
+@pytest.mark.parametrize("off", [0.005, 0.02, 0.08])
+def test_hinges_out_of_line_that_lock_a_door_are_named(off: float) -> None:
+    """Rigid hinges with different axes leave a door no motion: that is right, and hardly what was meant."""
+    system = mb.System("door")
+    door = system.add(mb.RigidBody("door", mass=20.0, inertia=(3, 1, 2), position=(0.5, 0, 0)))
+    system.add(mb.RevoluteJoint("lower", system.ground, door, at=(0, 0, -0.8), axis=(0, 0, 1)))
+    system.add(mb.RevoluteJoint("upper", system.ground, door, at=(0, 0, 0.8), axis=(off, 0, 1)))
+    system.add(mb.PointForce("push", door, at=(1, 0, 0), force=(0, 10, 0)))
+    result = mb.simulate(system, 0.1, dt=1e-2)
+    assert np.abs(result.position(door) - (0.5, 0, 0)).max() < 1e-9
+    said = [warning for warning in result.info.warnings if "hold RigidBody 'door' fast" in warning]
+    assert len(said) == 1
+    assert "'lower'" in said[0]
+    assert "'upper'" in said[0]
+
+
+def test_hinges_across_each_other_lock_on_purpose() -> None:
+    """A second hinge about another axis, and hinges in line, are not spoken of as a mistake."""
+    for axis, locked in (((1, 0, 0), True), ((0, 0, 1), False)):
+        system = mb.System("door")
+        door = system.add(mb.RigidBody("door", mass=20.0, inertia=(3, 1, 2), position=(0.5, 0, 0)))
+        system.add(mb.RevoluteJoint("lower", system.ground, door, at=(0, 0, -0.8), axis=(0, 0, 1)))
+        system.add(mb.RevoluteJoint("upper", system.ground, door, at=(0, 0, 0.8), axis=axis))
+        system.add(mb.PointForce("push", door, at=(1, 0, 0), force=(0, 10, 0)))
+        result = mb.simulate(system, 0.1, dt=1e-2)
+        assert (np.abs(result.position(door) - (0.5, 0, 0)).max() < 1e-9) == locked
+        assert not any("fast" in warning for warning in result.info.warnings)

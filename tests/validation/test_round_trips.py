@@ -1,6 +1,6 @@
 """Nothing is lost in a file: models read back, or run as scripts, are the same and move the same, bit by bit.
 
-`scripts/endure models` takes more random ones.
+`scripts/stress endure models` takes more random ones.
 """
 
 from __future__ import annotations

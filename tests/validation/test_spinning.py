@@ -1,4 +1,4 @@
-"""Roots of random systems that spin and roll, against a dense reference; `scripts/endure spinning` takes more."""
+"""Roots of random systems that spin and roll, against a dense reference; more by `scripts/stress endure spinning`."""
 
 import numpy as np
 import pytest
@@ -21,6 +21,14 @@ def test_two_skates_may_run_side_by_side() -> None:
     that rounding of the weights splits into two real roots. These are neither growth nor decay.
     """
     assert problems_of(730219, 12) == []
+
+
+def test_bodies_that_hang_in_their_centres_of_mass_leave_nothing() -> None:
+    """Two bodies on ball joints in one point, their centres of mass: weights cancel, and no stiffness is left.
+
+    What remains of it is rounding of the weights, so that residuals are measured by what gravity does to the model.
+    """
+    assert problems_of(550178, 6) == []
 
 
 def test_a_flapping_arm_on_a_round_hub_flaps() -> None:

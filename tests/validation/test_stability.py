@@ -205,6 +205,30 @@ def test_a_root_that_comes_and_goes_between_two_points_is_found() -> None:
     assert [critical.direction for critical in found] == ["becomes unstable", "becomes stable"]
 
 
+def test_roots_that_may_have_come_and_gone_unseen_are_told() -> None:
+    """Damping |x - 0.52| + 1e-7 bends so sharply that no step resolves whether it has been negative."""
+    with pytest.warns(UserWarning, match="may pass the axis and come back between 0.5.* and 0.52"):
+        assert mb.critical_values(lambda x: excited(0.5 - abs(x - 0.52) - 1e-7), (0.0, 0.95), points=3) == []
+
+
+def test_roots_that_pass_together_are_told() -> None:
+    """Two alike bodies on springs, undamped: two roots leave zero at once, where one critical value is found."""
+
+    def twins(stiffness: float) -> mb.System:
+        system = mb.System("twins", gravity=(0, 0, 0))
+        for y in (0.0, 1.0):
+            body = system.add(mb.RigidBody(f"{y}", mass=1.0, inertia=(1, 1, 1), position=(1, y, 0)))
+            system.add(mb.TranslationalJoint(f"rail {y}", system.ground, body, at=(1, y, 0), axis=(1, 0, 0)))
+            spring = mb.SpringDamper(f"spring {y}", system.ground, body, at_i=(0, y, 0), at_j=(1, y, 0))
+            spring.update(force=f"{stiffness}*x")
+            system.add(spring)
+        return system
+
+    with pytest.warns(UserWarning, match="growing roots changes by -2, and by -1 at the values found there"):
+        (critical,) = mb.critical_values(twins, (-1.0, 1.5), points=2)
+    assert critical.value == pytest.approx(0.0, abs=1e-6)
+
+
 def test_branches_that_cannot_be_followed_are_told() -> None:
     near, far = (mb.root_locus(two_oscillators, np.linspace(50.0, 150.0, n)) for n in (41, 3))
     assert near.warnings == []

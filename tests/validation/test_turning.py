@@ -1,4 +1,4 @@
-"""Angles over many turns: springs, stops, controllers, measures; `scripts/endure turning` takes more random shafts."""
+"""Angles over many turns: springs, stops, controllers, measures; more by `scripts/stress endure turning`."""
 
 from __future__ import annotations
 

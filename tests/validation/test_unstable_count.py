@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mbframe as mb
-from mbframe.analysis import linearize as module
+from mbframe.analysis.linear import linearize as module
 
 
 def chain(rng: np.random.Generator, bodies: int, *, masses: float, stiffnesses: float) -> mb.System:

@@ -166,13 +166,16 @@ class Formulation:
         """Accelerations of the origin and angular accelerations, global, (n, 3) each."""
         raise NotImplementedError
 
-    def energies(self, q: Array, v: Array, properties: MassProperties, gravity: Array) -> tuple[Array, Array]:
+    def energies(
+        self, q: Array, v: Array, properties: MassProperties, gravity: Array, twists: tuple[Array, Array] | None = None
+    ) -> tuple[Array, Array]:
         """Kinetic energy, and potential energy of gravity and deformation, (n,) each.
 
-        Rows may be of several bodies; then there is a mass, a centre and an inertia for each row.
+        Rows may be of several bodies; then there is a mass, a centre and an inertia for each row. `twists` are those of
+        the rows, if they are known.
         """
         mass, local_center, inertia = properties
-        center, velocity, rotation, omega = self._mass_center(q, v, local_center)
+        center, velocity, rotation, omega = self._mass_center(q, v, local_center, twists)
         local = np.einsum("nji,nj->ni", rotation, omega)
         spin = np.sum(local * (inertia @ local[..., None])[..., 0], axis=1)
         return 0.5 * mass * np.sum(velocity**2, axis=1) + 0.5 * spin, -mass * (center @ gravity)
@@ -184,9 +187,11 @@ class Formulation:
         spin = np.einsum("nij,jk,nlk,nl->ni", rotation, inertia, rotation, omega)
         return mass * velocity, np.cross(center, mass * velocity) + spin
 
-    def _mass_center(self, q: Array, v: Array, center: Array) -> tuple[Array, Array, Array, Array]:
+    def _mass_center(
+        self, q: Array, v: Array, center: Array, twists: tuple[Array, Array] | None = None
+    ) -> tuple[Array, Array, Array, Array]:
         """Position and velocity of the centre of mass, rotation and angular velocity."""
-        (origin, rotation), (velocity, omega) = self.poses(q), self.twists(q, v)
+        (origin, rotation), (velocity, omega) = self.poses(q), self.twists(q, v) if twists is None else twists
         if not center.any():
             return origin, velocity, rotation, omega
         arm = (rotation @ center[..., None])[..., 0]

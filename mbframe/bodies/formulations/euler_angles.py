@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...errors import ModelError, Problem
+from ...kernels.layout import PLACE
 from ...markers import AXES, converted
 from ...vectors import column, cross, dot, plus, times
 from .base import RIGID_FIELDS, Array, Formulation, Pattern, Variation, beside, named
@@ -88,12 +89,12 @@ class EulerAngles(Formulation):
         return np.block([[np.eye(3, dtype=bool), coupled], [coupled, np.ones((3, 3), bool)]])
 
     def constant_jacobian(self, marker: Any) -> Array:
-        b = np.zeros((12, 6))
+        b = np.zeros((PLACE, 6))
         b[:3, :3] = np.eye(3)
         return b
 
     def jacobian_pattern(self, marker: Any) -> Pattern:
-        b = np.zeros((12, 6), bool)
+        b = np.zeros((PLACE, 6), bool)
         b[:3, :3] = np.eye(3)
         b[:3, 3:] = bool(np.any(marker.point != 0.0))
         b[3:, 3:] = True
@@ -293,7 +294,7 @@ class EulerAngles(Formulation):
 
     @staticmethod
     def place_tangent(body, v, frame, marker, rate_tangent):
-        for x in range(12):
+        for x in range(PLACE):
             for c in range(3):
                 rate_tangent[x, c] = 0.0
         axes = (column(frame, 3), column(frame, 4), column(frame, 5))

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...kernels.layout import PLACE
 from ...rotations import matrix_from_quaternion, quaternion_from_matrix, skew
 from ...vectors import times
 from .base import Array, Formulation, Pattern, Variation, beside, named
@@ -45,12 +46,12 @@ class EulerParameters(Formulation):
         return np.block([[np.eye(3, dtype=bool), coupled], [coupled.T, np.ones((4, 4), bool)]])
 
     def constant_jacobian(self, marker: Any) -> Array:
-        b = np.zeros((12, 7))
+        b = np.zeros((PLACE, 7))
         b[:3, :3] = np.eye(3)
         return b
 
     def jacobian_pattern(self, marker: Any) -> Pattern:
-        b = np.zeros((12, 7), bool)
+        b = np.zeros((PLACE, 7), bool)
         b[:3, :3] = np.eye(3)
         b[:3, 3:] = bool(np.any(marker.point != 0.0))
         b[3:, 3:] = True
@@ -210,7 +211,7 @@ class EulerParameters(Formulation):
 
     @staticmethod
     def place_tangent(body, v, frame, marker, rate_tangent):
-        for x in range(12):
+        for x in range(PLACE):
             for c in range(3):
                 rate_tangent[x, c] = 0.0
         for k in range(4):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...kernels.arrays import numbers
+from ...kernels.compiler.arrays import numbers
+from ...kernels.layout import PLACE
 from ...rotations import matrix_from_quaternion, quaternion_from_matrix, skew
 from ...vectors import column, cross, dot, plus, scaled, seen, times, triple, unit
 from .base import Array, Formulation, MassProperties, Pattern, Variation
@@ -145,13 +146,13 @@ class FloatingFrame(Formulation):
         return pattern
 
     def constant_jacobian(self, marker: Any) -> Array:
-        b = np.zeros((12, self.n_v))
+        b = np.zeros((PLACE, self.n_v))
         b[:3, :3] = np.eye(3)
         return b
 
     def jacobian_pattern(self, marker: Any) -> Pattern:
         shape = numbers(marker.node_shape, 6, self.n_modes)
-        b = np.zeros((12, self.n_v), bool)
+        b = np.zeros((PLACE, self.n_v), bool)
         b[:3, :3] = np.eye(3)
         b[:3, 3:6] = bool(np.any(marker.point != 0.0) or np.any(shape[:3] != 0.0))
         b[3:, 3:6] = True
@@ -199,9 +200,11 @@ class FloatingFrame(Formulation):
     def accelerations(self, q: Array, v: Array, v_rate: Array) -> tuple[Array, Array]:
         return self.twists(q, v_rate)
 
-    def energies(self, q: Array, v: Array, properties: MassProperties, gravity: Array) -> tuple[Array, Array]:
+    def energies(
+        self, q: Array, v: Array, properties: MassProperties, gravity: Array, twists: tuple[Array, Array] | None = None
+    ) -> tuple[Array, Array]:
         if (data := self.inertia_data) is None:
-            return super().energies(q, v, properties, gravity)
+            return super().energies(q, v, properties, gravity, twists)
         linear, angular, s, rotation = self._momenta(q, v)
         spins = data.spins + np.einsum("nk,kcl->ncl", q[:, 7:], data.spin_pairs.reshape(-1, 3, self.n_modes))
         modal = np.einsum("ncl,nc->nl", spins, v[:, 3:6]) + v[:, 6:] @ data.modal_mass
@@ -307,11 +310,7 @@ class FloatingFrame(Formulation):
         for r in range(3):
             marker.velocity[r] = v[r] + velocity[r]
             marker.bias[r] = bias[r]
-        # A unit local angular velocity turns a global vector s by a_c x s: columns 3 + c of B.
-        for c in range(3):
-            swing = cross(column(a, c), s)
-            for r in range(3):
-                jacobian[r, 3 + c] = swing[r]
+        write_swing(a, s, jacobian, 0, 1)
         for c in range(n):
             for r in range(3):
                 jacobian[r, 6 + c] = a[r, 0] * shape[0, c] + a[r, 1] * shape[1, c] + a[r, 2] * shape[2, c]
@@ -328,19 +327,9 @@ class FloatingFrame(Formulation):
             times(a, twist(c1, c2, e, (0.0, 1.0, 0.0))),
             times(a, twist(c1, c2, e, (0.0, 0.0, 1.0))),
         )
-        for r in range(3):
-            marker.angular_velocity[r] = omega[r]
+        turn_axes(a, axes, omega, alpha, marker, jacobian)
         for k in range(3):
             d = column(axes, k)
-            rate = cross(omega, d)
-            bend = plus(cross(omega, rate), 1.0, cross(alpha, d))
-            for r in range(3):
-                marker.axes_rate[r, k] = rate[r]
-                marker.axes_bias[r, k] = bend[r]
-            for c in range(3):
-                swing = cross(column(a, c), d)
-                for r in range(3):
-                    jacobian[3 + 3 * r + k, 3 + c] = swing[r]
             g0, g1, g2 = cross(t0, d), cross(t1, d), cross(t2, d)
             for r in range(3):
                 x, y, z = g0[r], g1[r], g2[r]
@@ -502,7 +491,7 @@ class FloatingFrame(Formulation):
         # x' of the point is A (w x u + u'), that of an axis A (W x e_k) with the node's angular velocity W = w + J e'.
         a, n = frame, body.n_modes
         shape = numbers(marker.node_shape, 6, n)
-        for x in range(12):
+        for x in range(PLACE):
             for c in range(6 + n):
                 rate_tangent[x, c] = 0.0
         w = (v[3], v[4], v[5])
@@ -510,10 +499,7 @@ class FloatingFrame(Formulation):
         c1, c2, c1_rate, c2_rate = coefficients(dot(e, e))
         local = plus(w, 1.0, twist(c1, c2, e, e_rate))
         velocity = (marker.velocity[0] - v[0], marker.velocity[1] - v[1], marker.velocity[2] - v[2])
-        for c in range(3):
-            swing = cross(column(a, c), velocity)
-            for r in range(3):
-                rate_tangent[r, 3 + c] = swing[r]
+        write_swing(a, velocity, rate_tangent, 0, 1)
         for c in range(n):
             swing = times(a, cross(w, (shape[0, c], shape[1, c], shape[2, c])))
             for r in range(3):
@@ -521,10 +507,7 @@ class FloatingFrame(Formulation):
         for k in range(3):
             d = turn(c1, c2, e, column(marker.frame, k))
             rate = times(a, cross(local, d))
-            for c in range(3):
-                swing = cross(column(a, c), rate)
-                for r in range(3):
-                    rate_tangent[3 + 3 * r + k, 3 + c] = swing[r]
+            write_swing(a, rate, rate_tangent, 3 + k, 3)
             for c in range(n):
                 bend = (shape[3, c], shape[4, c], shape[5, c])
                 faster = twist_change(c1, c2, c1_rate, c2_rate, e, e_rate, bend)
@@ -582,6 +565,28 @@ class FloatingFrame(Formulation):
 
 
 # --- what the kernels share; compiled with them ---------------------------------------------------------------------
+
+
+def write_swing(a, s, columns, first, step):
+    """Columns 3 + c, in rows first, first + step, ...: a unit local angular velocity turns a vector s by a_c x s."""
+    for c in range(3):
+        by = cross(column(a, c), s)
+        for r in range(3):
+            columns[first + step * r, 3 + c] = by[r]
+
+
+def turn_axes(a, axes, omega, alpha, marker, jacobian):
+    """The rates of a node's axes, their rates for constant velocities, and the columns of the frame's turn in B."""
+    for r in range(3):
+        marker.angular_velocity[r] = omega[r]
+    for k in range(3):
+        d = column(axes, k)
+        rate = cross(omega, d)
+        bend = plus(cross(omega, rate), 1.0, cross(alpha, d))
+        for r in range(3):
+            marker.axes_rate[r, k] = rate[r]
+            marker.axes_bias[r, k] = bend[r]
+        write_swing(a, d, jacobian, 3 + k, 3)
 
 
 def combined(matrix, row, values, first, n, start=0):

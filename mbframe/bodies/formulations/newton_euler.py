@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...kernels.layout import PLACE
 from ...rotations import matrix_from_quaternion, quaternion_from_matrix, skew
 from .base import Array, Formulation, Pattern, Variation, beside, named
 
@@ -43,12 +44,12 @@ class NewtonEuler(Formulation):
         return pattern
 
     def constant_jacobian(self, marker: Any) -> Array:
-        b = np.zeros((12, 6))
+        b = np.zeros((PLACE, 6))
         b[[0, 1, 2], [0, 1, 2]] = 1.0
         return b
 
     def jacobian_pattern(self, marker: Any) -> Pattern:
-        b = np.eye(12, 6, dtype=bool)
+        b = np.eye(PLACE, 6, dtype=bool)
         b[:3, 3:] = marker.point.any()
         b[3:, 3:] = True
         return b
@@ -243,7 +244,7 @@ class NewtonEuler(Formulation):
         # x' of a vector s fixed to the body is A (w x l), s = A l; along a local rotation d it changes by A (d x (w x
         # l)).
         a = frame
-        for x in range(12):
+        for x in range(PLACE):
             for c in range(6):
                 rate_tangent[x, c] = 0.0
         r0, r1, r2 = marker.velocity[0] - v[0], marker.velocity[1] - v[1], marker.velocity[2] - v[2]

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...kernels.layout import PLACE
 from ...plane import angle_of
 from .base import Array, Pattern, Variation, named
 from .planar import PlanarFormulation, padded, spins
@@ -36,10 +37,10 @@ class PlanarAngle(PlanarFormulation):
         return pattern
 
     def constant_jacobian(self, marker: Any) -> Array:
-        return np.eye(12, 3) * [1.0, 1.0, 0.0]
+        return np.eye(PLACE, 3) * [1.0, 1.0, 0.0]
 
     def jacobian_pattern(self, marker: Any) -> Pattern:
-        b = np.eye(12, 3, dtype=bool)
+        b = np.eye(PLACE, 3, dtype=bool)
         b[:2, 2] = np.any(marker.point != 0.0)
         b[2, 2] = False
         b[3:6, 2] = b[6:9, 2] = np.any(marker.frame[:2] != 0.0, axis=0)
@@ -140,7 +141,7 @@ class PlanarAngle(PlanarFormulation):
 
     @staticmethod
     def place_tangent(body, v, frame, marker, rate_tangent):
-        for x in range(12):
+        for x in range(PLACE):
             for c in range(3):
                 rate_tangent[x, c] = 0.0
         # the rate of a vector fixed to the body turns with it

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...kernels.layout import PLACE
 from ...plane import angle_of
 from .base import Array, Pattern, named
 from .planar import PlanarFormulation, padded, quarter_turn, spins
@@ -39,10 +40,10 @@ class PlanarEulerParameters(PlanarFormulation):
         return pattern
 
     def constant_jacobian(self, marker: Any) -> Array:
-        return np.eye(12, 4) * [1.0, 1.0, 0.0, 0.0]
+        return np.eye(PLACE, 4) * [1.0, 1.0, 0.0, 0.0]
 
     def jacobian_pattern(self, marker: Any) -> Pattern:
-        b = np.zeros((12, 4), bool)
+        b = np.zeros((PLACE, 4), bool)
         b[0, 0] = b[1, 1] = True
         b[:2, 2:] = np.any(marker.point != 0.0)
         b[3:6, 2:] = b[6:9, 2:] = np.any(marker.frame[:2] != 0.0, axis=0)[:, None]
@@ -161,7 +162,7 @@ class PlanarEulerParameters(PlanarFormulation):
 
     @staticmethod
     def place_tangent(body, v, frame, marker, rate_tangent):
-        for x in range(12):
+        for x in range(PLACE):
             for c in range(4):
                 rate_tangent[x, c] = 0.0
         p_rate = (v[2], v[3])

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...kernels.layout import PLACE
 from .base import Array, Pattern, named
 from .planar import PlanarFormulation, padded, quarter_turn, spins
 
@@ -42,7 +43,7 @@ class PlanarNatural(PlanarFormulation):
         return self.constant_mass(row) != 0.0
 
     def constant_jacobian(self, marker: Any) -> Array:
-        b = np.zeros((12, 6))
+        b = np.zeros((PLACE, 6))
         for r in range(2):
             b[r, r] = 1.0
             for k in range(2):
@@ -145,7 +146,7 @@ class PlanarNatural(PlanarFormulation):
 
     @staticmethod
     def place_tangent(body, v, frame, marker, rate_tangent):
-        for x in range(12):
+        for x in range(PLACE):
             for c in range(6):
                 rate_tangent[x, c] = 0.0
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...kernels.arrays import numbers
+from ...kernels.compiler.arrays import numbers
+from ...kernels.layout import PLACE
 from ...vectors import column, cross, dot, plus, seen, times, triple, unit
 from .base import Array, Pattern
-from .floating_frame import FloatingFrame, combined, turned_axis
+from .floating_frame import FloatingFrame, combined, turn_axes, turned_axis, write_swing
 from .node_rotation import coefficients, turn, twist, twist_change, untwist, untwist_change
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class StiffenedFrame(FloatingFrame):
         shape = numbers(marker.node_shape, 6 + 6 * m, m)
         curves = np.any(shape[6:].reshape(m, 6, m) != 0.0, axis=2).T
         moves = (shape[:6] != 0.0) | curves
-        b = np.zeros((12, self.n_v), bool)
+        b = np.zeros((PLACE, self.n_v), bool)
         b[:3, :3] = np.eye(3)
         b[:3, 3:6] = bool(np.any(marker.point != 0.0) or np.any(moves[:3]))
         b[3:, 3:6] = True
@@ -85,11 +86,7 @@ class StiffenedFrame(FloatingFrame):
         for r in range(3):
             marker.velocity[r] = v[r] + velocity[r]
             marker.bias[r] = bias[r]
-        # A unit local angular velocity turns a global vector s by a_c x s: columns 3 + c of B.
-        for c in range(3):
-            swing = cross(column(a, c), s)
-            for r in range(3):
-                jacobian[r, 3 + c] = swing[r]
+        write_swing(a, s, jacobian, 0, 1)
         for c in range(n):
             x, y, z = jacobian[0, 6 + c], jacobian[1, 6 + c], jacobian[2, 6 + c]
             for r in range(3):
@@ -109,19 +106,9 @@ class StiffenedFrame(FloatingFrame):
             times(a, twist(c1, c2, e, (0.0, 1.0, 0.0))),
             times(a, twist(c1, c2, e, (0.0, 0.0, 1.0))),
         )
-        for r in range(3):
-            marker.angular_velocity[r] = omega[r]
+        turn_axes(a, axes, omega, alpha, marker, jacobian)
         for k in range(3):
             d = column(axes, k)
-            rate = cross(omega, d)
-            bend = plus(cross(omega, rate), 1.0, cross(alpha, d))
-            for r in range(3):
-                marker.axes_rate[r, k] = rate[r]
-                marker.axes_bias[r, k] = bend[r]
-            for c in range(3):
-                swing = cross(column(a, c), d)
-                for r in range(3):
-                    jacobian[3 + 3 * r + k, 3 + c] = swing[r]
             g0, g1, g2 = cross(t0, d), cross(t1, d), cross(t2, d)
             for c in range(n):
                 x, y, z = jacobian[5, 6 + c], jacobian[8, 6 + c], jacobian[11, 6 + c]
@@ -133,7 +120,7 @@ class StiffenedFrame(FloatingFrame):
         # x' of the point is A (w x u + u'), that of an axis A (W x e_k) with the node's angular velocity W = w + J e'.
         a, n, eta = frame, body.n_modes, frame[0]
         shape = numbers(marker.node_shape, 6 + 6 * n, n)
-        for x in range(12):
+        for x in range(PLACE):
             for c in range(6 + n):
                 rate_tangent[x, c] = 0.0
         w = (v[3], v[4], v[5])
@@ -141,10 +128,7 @@ class StiffenedFrame(FloatingFrame):
         c1, c2, c1_rate, c2_rate = coefficients(dot(e, e))
         local = plus(w, 1.0, twist(c1, c2, e, e_rate))
         velocity = (marker.velocity[0] - v[0], marker.velocity[1] - v[1], marker.velocity[2] - v[2])
-        for c in range(3):
-            swing = cross(column(a, c), velocity)
-            for r in range(3):
-                rate_tangent[r, 3 + c] = swing[r]
+        write_swing(a, velocity, rate_tangent, 0, 1)
         for c in range(n):
             swing = cross(w, shape_now(shape, 0, c, eta, 3, n))
             swing = plus(swing, 1.0, combined(shape, 6 + 6 * c, v, 6, n))
@@ -154,10 +138,7 @@ class StiffenedFrame(FloatingFrame):
         for k in range(3):
             d = turn(c1, c2, e, column(marker.frame, k))
             rate = times(a, cross(local, d))
-            for c in range(3):
-                swing = cross(column(a, c), rate)
-                for r in range(3):
-                    rate_tangent[3 + 3 * r + k, 3 + c] = swing[r]
+            write_swing(a, rate, rate_tangent, 3 + k, 3)
             for c in range(n):
                 bend = shape_now(shape, 3, c, eta, 3, n)
                 faster = twist_change(c1, c2, c1_rate, c2_rate, e, e_rate, bend)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ...kernels.layout import PLACE
 from .base import Array, Formulation, Pattern, Variation, named
 
 if TYPE_CHECKING:
@@ -39,10 +40,10 @@ class Translation(Formulation):
         return np.eye(3, dtype=bool)
 
     def constant_jacobian(self, marker: Any) -> Array:
-        return np.eye(12, 3)
+        return np.eye(PLACE, 3)
 
     def jacobian_pattern(self, marker: Any) -> Pattern:
-        return np.eye(12, 3, dtype=bool)
+        return np.eye(PLACE, 3, dtype=bool)
 
     def coordinates(
         self, position: Array, rotation: Array, velocity: Array, angular_velocity: Array
@@ -94,7 +95,7 @@ class Translation(Formulation):
 
     @staticmethod
     def place_tangent(body, v, frame, marker, rate_tangent):
-        for x in range(12):
+        for x in range(PLACE):
             for c in range(3):
                 rate_tangent[x, c] = 0.0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...equations.equations import Equations, Strategy
-from ...kernels.dynamics import accelerate_augmented
+from ...kernels.stages.dynamics import accelerate_augmented
 from .base import Acceleration
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ...equations.equations import Equations, Strategy
 from ...equations.workspace import Record, factor_record
 from ...errors import ModelError
-from ...kernels.penalty import PENALTY, accelerate_by_penalties
+from ...kernels.stages.penalty import PENALTY, accelerate_by_penalties
 from ...parameters import parameter
 from .base import Acceleration
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...equations.equations import Equations, Strategy
 from ...equations.partition import projection_record
-from ...kernels.partition import accelerate_by_projection
+from ...kernels.stages.partition import accelerate_by_projection
 from .base import Acceleration
 
 

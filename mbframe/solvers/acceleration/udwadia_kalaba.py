@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...equations.equations import Equations, Strategy
 from ...equations.gram import gauss_record
-from ...kernels.gauss import accelerate_by_gauss
+from ...kernels.stages.gauss import accelerate_by_gauss
 from .base import Acceleration
 
 

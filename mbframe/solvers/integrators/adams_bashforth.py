@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ...equations.equations import Equations, Strategy
 from ...equations.workspace import Record
-from ...kernels.multistep import ADAMS_BASHFORTH, adams_bashforth, interpolate_adams_bashforth
+from ...kernels.integrators.multistep import ADAMS_BASHFORTH, adams_bashforth, interpolate_adams_bashforth
 from ...parameters import parameter
 from .base import Integrator
 from .tableaus import BUTCHER_6, CLASSICAL, Tableau
@@ -62,8 +62,8 @@ class AdamsBashforth(Integrator):
         data["history"], data["k"], data["y0"] = np.zeros((self.order, size)), np.zeros((stages, size)), np.zeros(size)
         data["stages"], data["a"] = stages, starter.a[:stages, :stages].copy()
         data["b"], data["c"] = starter.b.copy(), starter.c[:stages].copy()
-        data["t_start"], data["t_end"], data["dt"], data["h_max"] = self._start, self._end, self._dt, np.inf
-        data["schedule"] = self._schedule.record() if self._schedule is not None else 0
+        data["t_start"], data["dt"], data["h_max"] = self._start, self._dt, np.inf
+        data["schedule"] = self._scheduled()
         self._data = data
         return Strategy(adams_bashforth.address, data)
 

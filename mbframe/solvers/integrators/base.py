@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...equations.equations import Equations, Strategy
+from ...equations.workspace import Record
 from ...errors import ModelError
-from ...kernels.schedule import SAME
+from ...kernels.integrators.schedule import SAME
 from ...parameters import parameter
 from ..schedule import Schedule
 from ..strategy import SolverStrategy
@@ -47,6 +48,8 @@ class Integrator(SolverStrategy):
     """Whether a step solves for accelerations and multipliers itself: then no other strategy can."""
 
     _schedule: Schedule | None = None
+    _data: Record | None = None
+    """What the compiled steps of our own integrators read."""
     damps: ClassVar[bool] = False
     """Whether it damps vibrations that its steps do not resolve: then energy that a run loses is by intention."""
 
@@ -55,12 +58,25 @@ class Integrator(SolverStrategy):
         raise NotImplementedError(f"{type(self).__name__} does not define step(self, eq, t, q, v, h)")
 
     def begin(self, t: float, t_end: float, dt: float | None) -> None:
-        """The interval of a run; called once before `stage`."""
-        self._start, self._end, self._dt = t, t_end, dt
+        """The interval of a run, whose end may be infinite; called once before `stage`."""
+        self._start, self._end, self._dt, self._data = t, t_end, dt, None
+
+    def restart(self, t: float) -> None:
+        """Begin anew at another time, with the same steps."""
+        if self._data is None:
+            self.begin(t, self._end, self._dt)
+        else:
+            self._start = self._data["t_start"] = t
 
     def heed(self, schedule: Schedule | None) -> None:
-        """Where steps of a run must end, and adaptive ones be short; called once before `stage`."""
+        """Where steps of a run must end, and adaptive ones be short; called before `stage`, and for later stretches."""
         self._schedule = schedule
+        if self._data is not None:
+            self._data["schedule"] = self._scheduled()
+
+    def _scheduled(self) -> Record | int:
+        """The schedule as steps read it."""
+        return self._schedule.record() if self._schedule is not None else 0
 
     def interpolation(self, eq: Equations) -> Strategy | None:
         """The stage that evaluates the last step in between; None: cubic Hermite interpolation."""
@@ -72,12 +88,12 @@ class Integrator(SolverStrategy):
                 f"{type(self).__name__} integrates q and v only, but elements of system {eq.system.name!r} have own "
                 "states; use a built-in integrator"
             )
-        start, end, dt = self._start, self._end, self._dt
+        dt = self._dt
         assert dt is not None
         work = eq.work
 
         def step(t: float, n: int) -> None:
-            after = start + (int(work["steps"]) + 1) * dt
+            after, end = self._start + (int(work["steps"]) + 1) * dt, float(work["t_end"])
             if after > end - SAME * dt:
                 after = end
             whole = True

@@ -12,7 +12,7 @@ from ...equations.equations import Equations, Strategy
 from ...equations.failures import Begun, explained
 from ...equations.following import Following
 from ...errors import ModelError, SimulationError
-from ...kernels.compile import PythonStage
+from ...kernels.compiler.compile import PythonStage
 from ...parameters import parameter
 from ..schedule import Schedule
 from .base import MAX_STEP, Integrator
@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 RANK_LOST = 1e-9  # relative to the largest, size of what is left of a row of J that depends on others
 SMALLEST_SIZE = 1e-3  # of coordinates and velocities: smaller ones, as at rest, tell nothing about the motion
 FIRST_STEP = 1e-5  # behind a break, of the time to the next one; it shrinks as it must
+OPEN = 1.0  # s, in the place of that time where it has no end
+FAR = 1e9  # s, in which direction steps without an end go
 MOST_STILL = 50  # steps that may leave the time as it is: some do where a run begins anew
 UNCONTROLLED = 1e20  # absolute tolerance of multipliers: of index 2, they would fail every error test
 
@@ -56,6 +58,7 @@ class BDF(Integrator):
     adaptive = True
     implicit = True
     damps = True
+    _solution: _Solution | None = None
 
     def stage(self, eq: Equations) -> Strategy:
         if reactive := [f.force for f in eq.tables.forces if f.force.reactive]:
@@ -64,13 +67,22 @@ class BDF(Integrator):
                 "one such as DormandPrince()"
             )
         solver = _solver()
-        self._solution = solution = _Solution(
-            eq, solver, self.rtol, self.atol, self._end, self._dt, self.max_step, self._schedule
-        )
+        self._solution = solution = _Solution(eq, solver, self.rtol, self.atol, self._dt, self.max_step, self._schedule)
         python = PythonStage(solution.step)
         return Strategy(python.address, python=python, label=type(self).__name__)
 
+    def heed(self, schedule: Schedule | None) -> None:
+        super().heed(schedule)
+        if self._solution is not None:
+            self._solution.heed(schedule)
+
+    def restart(self, t: float) -> None:
+        super().restart(t)
+        if self._solution is not None:
+            self._solution.ida = None
+
     def interpolation(self, eq: Equations) -> Strategy:
+        assert self._solution is not None
         python = PythonStage(self._solution.interpolate)
         return Strategy(python.address, python=python, label=type(self).__name__)
 
@@ -92,13 +104,12 @@ class _Solution:
         solver: Callable[..., Any],
         rtol: float,
         atol: float | None,
-        t_end: float,
         dt: float | None,
         max_step: float | None,
         schedule: Schedule | None,
     ) -> None:
-        self.eq, self.solver, self.t_end, self.dt = eq, solver, t_end, dt
-        self.max_step, self.schedule = max_step, schedule if schedule is not None and not schedule.empty else None
+        self.eq, self.solver, self.dt, self.max_step = eq, solver, dt, max_step
+        self.heed(schedule)
         self.low, self.high = -np.inf, np.inf  # the times at which residuals may be evaluated
         self.rtol, self.atol = rtol, atol
         self.n_y = eq.n_q + eq.n_v + eq.n_own
@@ -107,6 +118,10 @@ class _Solution:
         self.begun: Begun
         self.still = 0  # steps in a row that did not change the time
         self.asked = 0.0  # when residuals were last evaluated
+
+    def heed(self, schedule: Schedule | None) -> None:
+        """What steps must not pass, from now on."""
+        self.schedule = schedule if schedule is not None and not schedule.empty else None
 
     def start(self, t: float, first_step: float | None) -> None:
         """Consistent values of all unknowns and their rates at the current state; IDA may choose the first step."""
@@ -167,7 +182,10 @@ class _Solution:
         out[n_y:] = np.concatenate([e.constraint_rate[self.rows], e.residual[self.closing]])
 
     def step(self, t: float, n: int) -> None:
-        stop = self.t_end
+        work = self.eq.work
+        stop = float(work["t_end"])
+        if work["restart"]:
+            work["restart"], self.ida = 0, None
         if self.schedule is not None:
             until, self.low, self.high, longest, behind = self.schedule.limits(t)
             if self.schedule.watched:
@@ -175,15 +193,15 @@ class _Solution:
             stop = min(stop, until, t + longest)
             if behind and self.ida is not None:  # no formula reaches back over a break
                 # For a sudden acceleration from rest IDA itself would choose a step too short to change the time.
-                self.start(t, FIRST_STEP * (stop - t))
+                self.start(t, self.shortly(stop - t))
         if self.ida is not None and len(self.rows) < self.eq.n_rows and self.outdated(t):
-            self.start(t, FIRST_STEP * (stop - t))
+            self.start(t, self.shortly(stop - t))
         if self.ida is None:
-            self.start(t, self.dt)
-        work = self.eq.work
+            self.start(t, self.dt if work["steps"] == 0 else self.shortly(stop - t))
         self.begun = t, work.y.copy()
         with self.eq.following(t, self.low, self.high) as self.following:
-            reached, *state = self.take(self.ida.step(stop, method="onestep", tstop=stop), t)
+            last = stop if stop < np.inf else None
+            reached, *state = self.take(self.ida.step(min(stop, t + FAR), method="onestep", tstop=last), t)
             self.still = 0 if reached > t else self.still + 1
             if self.still > MOST_STILL:  # IDA takes steps that do not change the time, and would do so for ever
                 raise self.failure(t, "its steps have become too short to change the time")
@@ -191,12 +209,16 @@ class _Solution:
         work["t"] = reached  # followers looked at the middle of the step
         work["steps"] = work["steps"] + 1
 
+    def shortly(self, room: float) -> float:
+        """The first step behind a jump, of the time to the next one."""
+        return FIRST_STEP * min(room, OPEN)
+
     def longest(self, t: float) -> float:
         """How long a step may be for the arguments that are watched: half of what their rates now would allow."""
         eq, schedule = self.eq, self.schedule
         assert schedule is not None
         y = eq.work.y.copy()
-        now, rates = schedule.rates(eq, y, t, self.t_end)
+        now, rates = schedule.rates(eq, y, t)
         eq.set_state(*eq.split(y))
         return 0.5 * schedule.longest(now, rates)
 

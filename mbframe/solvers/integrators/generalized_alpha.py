@@ -7,7 +7,7 @@ import numpy as np
 from ...equations.equations import Equations, Strategy
 from ...equations.implicit import NewtonMatrix
 from ...equations.workspace import Record
-from ...kernels.generalized_alpha import GENERALIZED_ALPHA, generalized_alpha
+from ...kernels.integrators.generalized_alpha import GENERALIZED_ALPHA, generalized_alpha
 from ...parameters import parameter
 from .base import Integrator
 
@@ -50,8 +50,8 @@ class GeneralizedAlpha(Integrator):
         data["newton"], data["alpha_m"], data["alpha_f"] = matrix.record, alpha_m, alpha_f
         data["gamma"], data["beta"] = gamma, 0.25 * (gamma + 0.5) ** 2
         data["velocity_level"] = self.velocity_level
-        data["t_start"], data["t_end"], data["dt"], data["h_max"] = self._start, self._end, self._dt, np.inf
-        data["schedule"] = self._schedule.record() if self._schedule is not None else 0
+        data["t_start"], data["dt"], data["h_max"] = self._start, self._dt, np.inf
+        data["schedule"] = self._scheduled()
         sizes = {
             **dict.fromkeys(("a", "v_rate", "v_rate_before", "d"), eq.n_v),
             **dict.fromkeys(("right", "second", "permuted"), matrix.n),
@@ -63,4 +63,5 @@ class GeneralizedAlpha(Integrator):
         }
         for field, size in sizes.items():
             data[field] = np.zeros(size)
+        self._data = data
         return Strategy(generalized_alpha.address, data, matrix.python, type(self).__name__)

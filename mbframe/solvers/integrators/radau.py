@@ -10,7 +10,7 @@ from ...equations.equations import Equations, Strategy
 from ...equations.implicit import NewtonMatrix
 from ...equations.workspace import Record
 from ...errors import Problem
-from ...kernels.radau import RADAU, interpolate_radau, radau
+from ...kernels.integrators.radau import RADAU, interpolate_radau, radau
 from ...parameters import parameter
 from .base import MAX_STEP, Integrator
 
@@ -70,9 +70,9 @@ class RadauIIA(Integrator):
         data["error_rtol"] = rtol ** ((ERROR_ORDER + 1) / self.order)
         data["error_atol"] = data["error_rtol"] * atol / rtol
         data["exponent"] = -1.0 / (ERROR_ORDER + 1)
-        data["t_start"], data["t_end"] = self._start, self._end
+        data["t_start"] = self._start
         data["h_next"], data["h_max"] = self._dt or 0.0, self.max_step or np.inf
-        data["schedule"] = self._schedule.record() if self._schedule is not None else 0
+        data["schedule"] = self._scheduled()
         n_y, n = eq.n_q + eq.n_v + eq.n_z, matrix.n
         sizes = {
             **dict.fromkeys(("y0", "rates0"), n_y),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...equations.equations import Equations, Strategy
 from ...equations.workspace import Record
 from ...errors import Problem
-from ...kernels.integrators import RUNGE_KUTTA, interpolate_runge_kutta, runge_kutta
+from ...kernels.integrators.runge_kutta import RUNGE_KUTTA, interpolate_runge_kutta, runge_kutta
 from ...parameters import parameter
 from .base import MAX_STEP, Integrator
 from .tableaus import CLASSICAL, DORMAND_PRINCE, Tableau
@@ -39,8 +39,8 @@ class RungeKutta(Integrator):
         data["error"], data["dense"] = t.error.copy(), t.dense.copy()
         size = eq.n_q + eq.n_v + eq.n_z
         data["k"], data["y0"] = np.zeros((total, size)), np.zeros(size)
-        data["t_start"], data["t_end"], data["h_max"] = self._start, self._end, np.inf
-        data["schedule"] = self._schedule.record() if self._schedule is not None else 0
+        data["t_start"], data["h_max"] = self._start, np.inf
+        data["schedule"] = self._scheduled()
         data["adaptive"] = self.adaptive
         if self.adaptive:
             data["rtol"], data["atol"] = self.tolerances()

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ...equations.equations import Equations, Strategy
 from ...equations.workspace import Record
-from ...kernels.compile import Stage
-from ...kernels.dynamics import CORRECTION, correct, no_correction
+from ...kernels.compiler.compile import Stage
+from ...kernels.stages.dynamics import CORRECTION, correct, no_correction
 from ..strategy import SolverStrategy
 
 Array = NDArray[np.float64]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...equations.equations import Equations, Strategy
-from ...kernels.dynamics import no_correction
+from ...kernels.stages.dynamics import no_correction
 from ...parameters import parameter
 from .base import Stabilization
 

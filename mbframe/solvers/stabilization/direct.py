@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...equations.equations import Equations, Strategy
 from ...equations.workspace import Record, factor_record
-from ...kernels.dynamics import WEIGHTED, change_least, factor_weighted
+from ...kernels.stages.dynamics import WEIGHTED, change_least, factor_weighted
 from ...parameters import parameter
 from .base import Stabilization, correction
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...equations.equations import Equations, Strategy
 from ...equations.workspace import Record, factor_record
-from ...kernels.penalty import PENALIZED, change_by_penalties, factor_penalized
+from ...kernels.stages.penalty import PENALIZED, change_by_penalties, factor_penalized
 from ...parameters import parameter
 from .base import Stabilization, correction
 

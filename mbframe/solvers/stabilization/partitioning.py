@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...equations.equations import Equations, Strategy
 from ...equations.partition import partition_record
 from ...equations.workspace import Record
-from ...kernels.partition import (
+from ...kernels.stages.partition import (
     INDEPENDENT,
     POSITIONS_AND_VELOCITIES,
     accelerate_independent,

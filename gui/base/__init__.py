@@ -1,0 +1,1 @@
+"""Basics that every room needs: places, settings, units, names and words."""

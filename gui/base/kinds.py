@@ -1,0 +1,30 @@
+"""Kinds of elements: in which group of the tree they stand, and which icon they have."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+GROUPS: Final = ("Bodies", "Joints", "Drivers", "Forces", "Measures", "Inputs")
+_GROUP_OF: Final = {
+    "system": "",
+    "ground": "",
+    "body": "Bodies",
+    "joint": "Joints",
+    "constraint": "Joints",
+    "driver": "Drivers",
+    "force": "Forces",
+    "spring": "Forces",
+    "measure": "Measures",
+    "input": "Inputs",
+}
+
+
+def group_of(element: Any) -> str:
+    """The group of an element; empty for the system and the ground."""
+    return _GROUP_OF.get(element.symbol, "Forces")
+
+
+def icon_name(element: Any) -> str:
+    """The icon of an element, by the symbol that its class declares."""
+    symbol = "measure" if element.symbol == "input" else element.symbol
+    return symbol if symbol in _GROUP_OF else "force"

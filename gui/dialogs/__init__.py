@@ -1,0 +1,1 @@
+"""Dialogs and windows of their own: export, help, shortcuts, methods."""

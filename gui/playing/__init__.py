@@ -1,0 +1,1 @@
+"""Motions that are shown: the clock, its timeline, and what else moves the bodies."""

@@ -1,0 +1,1 @@
+"""The solver process, and what it is asked to do."""

@@ -1,1 +1,0 @@
-"""The stability tab: roots, modes that move, and how both change with a parameter."""

@@ -1,0 +1,1 @@
+"""Widgets of general use, with their look."""

@@ -1,0 +1,1 @@
+"""The main window: menus, docks, files and the status bar around the view and the panels."""

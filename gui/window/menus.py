@@ -1,0 +1,243 @@
+"""The actions of the main window, menu by menu: what they are called, what they do, and their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from ..base.units import SYSTEMS
+from ..panels import declared
+from ..view.menu import PRESETS
+from ..widgets.actions import Entry
+from .model_menu import model_menu
+
+if TYPE_CHECKING:
+    from .window import MainWindow
+
+THEMES: Final = {"system": "&As the desktop", "light": "&Light", "dark": "&Dark"}
+UNITS: Final = {"SI": "SI: m and rad", "m/deg": "m and degrees", "mm/deg": "mm and degrees"}
+ARROWS: Final = {
+    "velocity": ("&Velocities", ("V",), "Arrows for the velocities of bodies"),
+    "force": ("&Forces", (), "Arrows for the forces of springs, dampers and loads"),
+    "reaction": ("&Reactions", (), "Arrows for the forces that joints exert"),
+}
+
+model = partial(Entry, model_only=True)
+"""An action that needs a model."""
+
+
+def entries(window: MainWindow) -> list[Entry]:
+    """All actions in the order of the menus."""
+    return [
+        *file_menu(window),
+        *edit_menu(window),
+        *model_menu(window),
+        *view_menu(window),
+        *run_menu(window),
+        *analysis_menu(window),
+        *help_menu(window),
+    ]
+
+
+def file_menu(window: MainWindow) -> Iterator[Entry]:
+    files, menu = window.files, "&File"
+    yield Entry(
+        "gallery", menu, "S&tart page", window.show_gallery, ("Ctrl+Shift+H",), "gallery", "Examples and recent files"
+    )
+    yield Entry(
+        "new_spatial", f"{menu}/&New", "In &space", lambda: files.new(3), ("Ctrl+N",), "new", "New model in space"
+    )
+    yield Entry(
+        "new_planar",
+        f"{menu}/&New",
+        "In the &plane",
+        lambda: files.new(2),
+        ("Ctrl+Shift+N",),
+        "new",
+        "New model in the plane",
+    )
+    yield Entry(
+        "open", menu, "&Open…", files.open_with_dialog, ("Ctrl+O",), "open", "Open a project, a model or a result"
+    )
+    yield model("save", menu, "&Save", files.save, ("Ctrl+S",), "save", "Save the model or the project", separated=True)
+    yield model("save_as", menu, "Save &as…", files.save_as, ("Ctrl+Shift+S",), "", "Save under another name")
+    yield model(
+        "save_project",
+        menu,
+        "Save as pro&ject…",
+        partial(files.save_as, project=True),
+        (),
+        "",
+        "Save model, runs, view and plots in one file",
+    )
+    yield model(
+        "export",
+        menu,
+        "&Export…",
+        window.show_export,
+        ("Ctrl+E",),
+        "export",
+        "Write a video, pictures, a 3D file or a table",
+        separated=True,
+    )
+    yield model("picture", menu, "Save &picture…", window.save_picture, (), "camera", "Save what the view shows")
+    yield Entry("quit", menu, "&Quit", window.close, ("Ctrl+Q",), "", "Close the window", separated=True)
+
+
+def edit_menu(window: MainWindow) -> Iterator[Entry]:
+    menu = "&Edit"
+    yield model("undo", menu, "&Undo", window.undo, ("Ctrl+Z",), "undo", "Undo")
+    yield model("redo", menu, "&Redo", window.redo, ("Ctrl+Shift+Z", "Ctrl+Y"), "redo", "Redo")
+    yield model(
+        "duplicate",
+        menu,
+        "&Duplicate",
+        window.duplicate_selected,
+        ("Ctrl+D",),
+        "duplicate",
+        "Add a copy of what is selected",
+        separated=True,
+    )
+    yield model(
+        "delete",
+        menu,
+        "De&lete",
+        window.delete_selected,
+        ("Del",),
+        "delete",
+        "Delete what is selected and what depends on it",
+    )
+    yield model(
+        "deselect",
+        menu,
+        "Select &nothing",
+        window.modelling.escape,
+        ("Esc",),
+        "",
+        "End what was begun, or select nothing",
+    )
+
+
+def view_menu(window: MainWindow) -> Iterator[Entry]:
+    view, menu = window.view, "&View"
+    yield model("fit", menu, "&Fit all", view.camera.fit, ("F",), "fit", "Bring everything into view")
+    for number, name in enumerate(PRESETS, 1):
+        text, tip = ("&Oblique", "Look from the side and above") if name == "iso" else (name.capitalize(), "")
+        yield model(
+            f"view_{name}",
+            f"{menu}/&Direction",
+            text,
+            partial(view.camera.look, name),
+            (str(number),),
+            "",
+            tip or f"Look at the {name}",
+        )
+    yield model(
+        "labels",
+        menu,
+        "&Names",
+        view.set_labels,
+        ("N",),
+        "labels",
+        "Write the names of bodies and joints",
+        checkable=True,
+        separated=True,
+    )
+    yield model(
+        "trail",
+        menu,
+        "&Path of the selected body",
+        window.toggle_trail,
+        ("T",),
+        "trail",
+        "Draw the path of the selected body",
+        checkable=True,
+    )
+    yield model(
+        "follow",
+        menu,
+        "F&ollow the selected body",
+        window.toggle_follow,
+        ("G",),
+        "follow",
+        "Let the camera move along with the selected body",
+        checkable=True,
+    )
+    for kind, (text, keys, tip) in ARROWS.items():
+        yield model(
+            f"arrows_{kind}",
+            f"{menu}/&Arrows",
+            text,
+            partial(view.set_arrows, kind),
+            keys,
+            kind,
+            tip,
+            checkable=True,
+        )
+    yield model(
+        "parallel",
+        menu,
+        "Ort&hographic",
+        view.set_parallel,
+        ("O",),
+        "",
+        "Draw without perspective",
+        checkable=True,
+    )
+    yield model("shadows", menu, "&Shadows", view.set_shadows, (), "", "Shadows on the floor", checkable=True)
+    for name, text in THEMES.items():
+        tip = f"Colours: {text.replace('&', '').lower()}"
+        call = partial(window.choose_theme, name)
+        yield Entry(f"theme_{name}", f"{menu}/&Theme", text, call, (), "", tip, checkable=True)
+    for name in SYSTEMS:
+        text = UNITS.get(name, name)
+        call = partial(window.choose_units, name)
+        yield Entry(f"units_{name}", f"{menu}/&Units", text, call, (), "", f"Numbers in {text}", checkable=True)
+    yield Entry(
+        "reset_layout",
+        menu,
+        "Reset la&yout",
+        window.reset_layout,
+        (),
+        "",
+        "Put all panels back to their places",
+        separated=True,
+    )
+
+
+def run_menu(window: MainWindow) -> Iterator[Entry]:
+    player, menu = window.player, "&Run"
+    yield model("run", menu, "&Run", window.run, ("F5", "Ctrl+R"), "run", "Compute the motion")
+    yield model("cancel", menu, "&Cancel", window.runner.cancel, ("Shift+F5",), "stop", "Stop; what there is is kept")
+    yield model(
+        "method",
+        menu,
+        "&Method…",
+        window.choose_method,
+        ("Ctrl+M",),
+        "method",
+        "Choose coordinates, solver, stabilization and integrator",
+    )
+    yield model(
+        "play", menu, "&Play or pause", player.toggle, ("Space",), "play", "Play or pause the motion", separated=True
+    )
+    yield model("step_forward", menu, "Step &on", partial(player.step, 1), (".",), "step_forward", "On by one instant")
+    yield model("step_back", menu, "Step &back", partial(player.step, -1), (",",), "step_back", "Back by one instant")
+    yield model("rewind", menu, "To the be&ginning", player.rewind, ("Home",), "rewind", "To the beginning of the run")
+    yield model("loop", menu, "&Loop", window.set_loop, ("L",), "loop", "Begin again at the end", checkable=True)
+
+
+def analysis_menu(window: MainWindow) -> Iterator[Entry]:
+    menu = "&Analysis"
+    for name, panel in declared().items():
+        if panel.entry:
+            keys = (panel.key,) if panel.key else ()
+            yield model(name, menu, panel.entry, partial(window.show_tab, name), keys, panel.icon, panel.tip)
+
+
+def help_menu(window: MainWindow) -> Iterator[Entry]:
+    menu = "&Help"
+    yield Entry("help", menu, "&Help", window.show_help, ("F1",), "help", "How to use the application")
+    yield Entry("shortcuts", menu, "&Shortcuts", window.show_shortcuts, ("Ctrl+/",), "keyboard", "All keys")
+    yield Entry("about", menu, "&About mbframe", window.show_about, (), "info", "Version and licence", separated=True)

@@ -1,0 +1,71 @@
+"""The menu that builds models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from ..modelling.bodies import PRESETS
+from ..modelling.catalogue import kinds
+from ..widgets.actions import Entry
+
+if TYPE_CHECKING:
+    from .window import MainWindow
+
+model = partial(Entry, model_only=True)
+
+GROUPS: Final = {"Joints": "joint", "Forces": "force", "Drivers": "driver", "Measures": "measure"}
+KEYS: Final = {"link": ("K",), "RevoluteJoint": ("J",), "SpringDamper": ("S",)}
+
+
+def model_menu(window: MainWindow) -> Iterator[Entry]:
+    """Actions that build and change a model."""
+    modelling, menu = window.modelling, "&Model"
+    add = f"{menu}/&Add"
+    for preset in PRESETS:
+        name, keys = f"add_{preset.name}", KEYS.get(preset.name, ())
+        call = partial(modelling.add_body, preset)
+        yield model(name, f"{add}/&Body", preset.label, call, keys, "body", f"Add a body: {_lower(preset.tip)}")
+    for group, icon in GROUPS.items():
+        for kind in kinds():
+            if kind.group == group:
+                keys = KEYS.get(kind.name, ())
+                name, call = f"add_{kind.name}", partial(modelling.add, kind)
+                yield model(name, f"{add}/&{group[:-1]}", kind.label, call, keys, icon, kind.tip)
+    yield model(
+        "pull",
+        menu,
+        "&Pull",
+        modelling.set_pull,
+        ("P",),
+        "pull",
+        "Drag bodies with the mouse: the mechanism follows (or hold Alt)",
+        checkable=True,
+    )
+    yield model(
+        "assemble", menu, "A&ssemble", modelling.assemble, ("A",), "assemble", "Close the joints with the least motion"
+    )
+    yield model(
+        "rename", menu, "&Rename", window.rename_selected, ("F2",), "rename", "Rename what is selected", separated=True
+    )
+    yield model("colour", menu, "&Colour…", modelling.choose_color, (), "", "Paint the selected body")
+    yield model("hide", menu, "&Hide", modelling.hide, ("H",), "eye_off", "Do not draw what is selected")
+    yield model("isolate", menu, "&Isolate", modelling.isolate, ("I",), "", "Draw only what is selected")
+    yield model(
+        "transparent",
+        menu,
+        "&Transparent",
+        modelling.set_transparent,
+        ("X",),
+        "",
+        "See through what is selected",
+        checkable=True,
+    )
+    yield model(
+        "show_all", menu, "Show &all", modelling.show_all, ("Shift+H",), "eye", "Draw everything again, and solid"
+    )
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]

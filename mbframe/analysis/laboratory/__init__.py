@@ -1,0 +1,1 @@
+"""The laboratory: one model computed by many methods, compared."""

@@ -1,0 +1,1 @@
+"""Analyses over values of a parameter: sweeps, root loci, critical values, maps of stability."""

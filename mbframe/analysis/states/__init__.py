@@ -1,0 +1,1 @@
+"""Single states: assembled, evaluated, pulled by the mouse."""

@@ -1,0 +1,1 @@
+"""States that stay what they are: equilibria and steady motions."""

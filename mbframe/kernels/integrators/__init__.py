@@ -1,0 +1,1 @@
+"""Stages that take steps, and the march that calls them."""

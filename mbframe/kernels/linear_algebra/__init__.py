@@ -1,0 +1,1 @@
+"""Factorizations: the sparse system matrix, blocks of bodies, small dense matrices."""

@@ -1,0 +1,1 @@
+"""The interpreter of expressions and tables, and how compiled methods call it."""

@@ -1,0 +1,1 @@
+"""Stages of the equations of motion: loops over elements, accelerations, corrections."""

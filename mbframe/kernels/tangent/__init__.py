@@ -1,0 +1,1 @@
+"""Stages of the tangent: exact derivatives of the equations of motion."""
