@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import sys
+from typing import Any
 
 
 def spare_sources() -> None:
@@ -10,9 +11,8 @@ def spare_sources() -> None:
 
     It looks there for its own name, to know where its switchable features (`__feature__`) would count; nobody switches
     any here. That was a fifth of what is imported for the first picture, and the text of all sources stayed in memory:
-    40 MB.
+    40 MB. Should it look in another way one day, things only take longer.
     """
-    with suppress(ImportError, AttributeError):  # if it should look in another way one day, it only takes longer
-        from shibokensupport import feature
-
-        feature._mod_uses_pyside = lambda module: False
+    feature: Any = sys.modules.get("shibokensupport.feature")
+    if feature is not None:
+        feature._mod_uses_pyside = lambda module: False  # noqa: SLF001 (there is no switch for it)

@@ -578,7 +578,7 @@ _BROKEN: Final = object()
 
 @remembered
 def _taken(cls: type[Any], dimension: int) -> dict[str, str]:
-    """How the values of an element's keys are taken, if nothing is wrong with them; users' classes say it one by one."""
+    """How the values of an element's keys are taken, if nothing is wrong with them; of users' classes nothing."""
     if not is_public(cls):
         return {}
     ways = dict.fromkeys(_TAKEN_AS_GIVEN, "as given") | dict.fromkeys(_NUMERIC, "numbers") | {"reference": "reference"}
