@@ -199,7 +199,8 @@ def test_it_becomes_what_it_is_when_its_class_is_given(file: Path) -> None:
     again = read(file)
     assert [one["name"] for one in again["elements"]] == [one["name"] for one in before["elements"]]
     assert again["elements"][1] == before["elements"][1]
-    assert again["elements"][2] == before["elements"][2] | again["elements"][2]
+    kept = {key: value for key, value in before["elements"][2].items() if key != "inertia"}  # the constructor makes it
+    assert again["elements"][2] == kept
     assert again["elements"][3:] == before["elements"][3:]
     assert mb.simulate(system, 0.01, dt=0.005, formulation=mb.NewtonEuler()).t[-1] == 0.01
 
