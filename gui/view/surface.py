@@ -58,6 +58,7 @@ class Surface(QObject):
         """Seconds that a picture takes; 0 as long as none was drawn."""
         self._widget: Any = None
         self._overlay: Overlay | None = None
+        self._outdated = True
         self._soon = single_shot(self, self.draw_if_changed)
         self._best = BestPicture(self._begin_best, self._show_best, self)
 
@@ -122,7 +123,7 @@ class Surface(QObject):
         """The picture has to be drawn again."""
         if self.canvas is None:
             return
-        self.image = None
+        self.image, self._outdated = None, True
         self.canvas.plotter.render_window.SetSwapBuffers(True)
         if not self._soon.isActive():
             self._soon.start()
@@ -130,7 +131,8 @@ class Surface(QObject):
 
     def draw_if_changed(self) -> None:
         """Have the widget drawn in the next turn of the event loop."""
-        if self.canvas is not None and self.scene is not None and self._overlay is not None:
+        if self._outdated and self.canvas is not None and self.scene is not None and self._overlay is not None:
+            self._outdated = False
             self.resize()
             self.scene.prepare_picture()
             self._widget.update()
