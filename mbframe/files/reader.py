@@ -267,7 +267,7 @@ class Reader:
             self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}} with type and name")
             return None, None
         cls = self._class(data.get("type"), path, "an element", *ADDED)
-        if cls is not None and not is_public(cls):
+        if cls is not None:
             try:
                 fields(cls, self.dimension)
             except TypeError as error:
@@ -351,8 +351,6 @@ class Reader:
 
         Converting each value before, to name its place if it is wrong, takes several times as long.
         """
-        if not is_public(entry.cls):
-            return None
         problems, notices = len(self.problems), len(self.notices)
         taken = _taken(entry.cls, self.dimension)
         values: dict[str, Any] = {}
@@ -580,7 +578,9 @@ _BROKEN: Final = object()
 
 @remembered
 def _taken(cls: type[Any], dimension: int) -> dict[str, str]:
-    """How the values of an element's keys are taken, if nothing is wrong with them."""
+    """How the values of an element's keys are taken, if nothing is wrong with them; of users' classes nothing."""
+    if not is_public(cls):
+        return {}
     ways = dict.fromkeys(_TAKEN_AS_GIVEN, "as given") | dict.fromkeys(_NUMERIC, "numbers") | {"reference": "reference"}
     return dict.fromkeys(_HEAD, "head") | {key: ways.get(p.kind, "more") for key, p in fields(cls, dimension).items()}
 
