@@ -93,10 +93,11 @@ class TableStage:
     table: int
     count: int
     rows: np.ndarray
+    elements: list[Any]  # a row each
 
     @classmethod
-    def of(cls, stage: Any, rows: np.ndarray) -> TableStage:
-        return cls(stage.address, rows.ctypes.data, len(rows), rows)
+    def of(cls, stage: Any, rows: np.ndarray, elements: list[Any]) -> TableStage:
+        return cls(stage.address, rows.ctypes.data, len(rows), rows, elements)
 
 
 class TangentAssembly:
@@ -142,7 +143,9 @@ class TangentAssembly:
             self.record["velocity_hessian"] = np.zeros((numbers, numbers))
         self.record["velocity_stiffness"] = self.velocity_stiffness
         self.fillers: list[Callable[[float], None]] = []
-        self.stages: list[TableStage] = []
+        self.bodies: list[TableStage] = []
+        self.constraints: list[TableStage] = []
+        self.forces: list[TableStage] = []
         self.last: list[TableStage] = []
         for table in tables.body_tables:
             for row, numbered in zip(table.rows, table.elements, strict=True):
@@ -150,8 +153,8 @@ class TangentAssembly:
                 row.tangent_block = self.blocks[k, k]
             kind = table.type
             stages = bindings.body_tangent_stages(kind, is_ours(kind), table.rows.dtype)
-            self._add(stages[0], table.rows)
-            self.last.append(TableStage.of(stages[1], table.rows))
+            self.bodies.append(TableStage.of(stages[0], table.rows, table.elements))
+            self.last.append(TableStage.of(stages[1], table.rows, table.elements))
         for table in tables.constraint_tables:
             if table.type.nonholonomic:
                 self._velocity_constraints(table, owner)
@@ -166,8 +169,10 @@ class TangentAssembly:
             self.blocks[a, b] = self.size
             self.size += bodies[a].formulation.n_v * bodies[b].formulation.n_v
 
-    def _add(self, stage: Any, rows: np.ndarray) -> None:
-        self.stages.append(TableStage.of(stage, rows))
+    @property
+    def stages(self) -> list[TableStage]:
+        """What fills the blocks, in order, before what the bodies add last."""
+        return [*self.bodies, *self.constraints, *self.forces]
 
     def _locate(self, rows: np.recarray, owner: list[int]) -> None:
         """Where the four blocks of each link are; blocks of the ground have no entries and may be anywhere."""
@@ -181,21 +186,25 @@ class TangentAssembly:
         if is_ours(kind) and has_derivatives(kind):
             self._locate(table.rows, owner)
             stage = bindings.constraint_tangent_stage(kind, is_ours(kind), table.rows.dtype, equations)
-            self._add(stage, table.rows)
+            self.constraints.append(TableStage.of(stage, table.rows, table.elements))
             if issubclass(kind, AxisConstraint):
-                self._add(bindings.bend_tangent_stage(kind, table.rows.dtype, equations), table.rows)
+                stage = bindings.bend_tangent_stage(kind, table.rows.dtype, equations)
+                self.constraints.append(TableStage.of(stage, table.rows, table.elements))
             return
         rows = self._filled_rows(table, owner, residual_function, configuration, PLACES)
-        self._add(bindings.constraint_rows_stage(rows.dtype, equations), rows)
+        stage = bindings.constraint_rows_stage(rows.dtype, equations)
+        self.constraints.append(TableStage.of(stage, rows, table.elements))
 
     def _velocity_constraints(self, table: Table, owner: list[int]) -> None:
         kind, equations = table.type, table.type.equations
         if is_ours(kind) and has_derivatives(kind):
             self._locate(table.rows, owner)
-            self._add(bindings.velocity_tangent_stage(kind, table.rows.dtype, equations), table.rows)
+            stage = bindings.velocity_tangent_stage(kind, table.rows.dtype, equations)
+            self.constraints.append(TableStage.of(stage, table.rows, table.elements))
             return
         rows = self._filled_rows(table, owner, rate_function, motion_by_axes, velocity_tangent.NUMBERS)
-        self._add(bindings.velocity_rows_stage(rows.dtype, equations), rows)
+        stage = bindings.velocity_rows_stage(rows.dtype, equations)
+        self.constraints.append(TableStage.of(stage, rows, table.elements))
 
     def _filled_rows(
         self,
@@ -231,7 +240,7 @@ class TangentAssembly:
         if ours and uncompiled_function([f.force for f in table.elements]) is None:
             self._locate(table.rows, owner)
             stage = bindings.force_tangent_stage(kind, True, table.rows.dtype, kind.states, may_count(kind))
-            self._add(stage, table.rows)
+            self.forces.append(TableStage.of(stage, table.rows, table.elements))
             return
         rows = np.zeros(len(table.rows), kernels.FORCE_ROW).view(np.recarray)
         rows.i, rows.j = table.rows.i, table.rows.j
@@ -249,7 +258,7 @@ class TangentAssembly:
                 row.force[:], row.torque[:] = value[:3], value[3:]
 
         self.fillers.append(fill)
-        self._add(kernels.force_rows, rows)
+        self.forces.append(TableStage.of(kernels.force_rows, rows, table.elements))
 
     def take(self, t: float, v_rate: ArrayLike, multipliers: ArrayLike) -> None:
         """Fill the blocks at the state of the last evaluation."""
