@@ -287,6 +287,17 @@ def _entries(system: System, result: Any) -> Iterator[Entry]:
         yield Entry(name, "work", "J", partial(_work, result, name))
     for measure in system.measures:
         yield Entry(measure.name, "", measure.unit, asked("measure", measure.name))
+    yield from _of_signals(system, result)
+    for group, kinds in SCALARS.items():
+        for kind, unit in kinds.items():
+            if kept or kind != "balance":
+                yield Entry(group, kind, unit, partial(_whole, result, group, kind))
+    for kind, unit in MOMENTUM.items():
+        yield Entry("momentum", kind, unit, partial(_whole, result, "momentum", kind), components_of(kind, dimension))
+
+
+def _of_signals(system: System, result: Any) -> Iterator[Entry]:
+    """Inputs, and the outputs and states of controllers."""
     for one in system.inputs:
         yield Entry(one.name, "", one.unit, partial(_input, result, one.name))
     for controller in system.controllers:
@@ -294,13 +305,11 @@ def _entries(system: System, result: Any) -> Iterator[Entry]:
             yield Entry(controller.name, name, unit, partial(_given, result, f"{controller.name}.{name}"))
         if controller.states:
             numbers = tuple(map(str, range(controller.states)))
-            yield Entry(controller.name, "state", "", asked("element_states", controller.name), numbers)
-    for group, kinds in SCALARS.items():
-        for kind, unit in kinds.items():
-            if kept or kind != "balance":
-                yield Entry(group, kind, unit, partial(_whole, result, group, kind))
-    for kind, unit in MOMENTUM.items():
-        yield Entry("momentum", kind, unit, partial(_whole, result, "momentum", kind), components_of(kind, dimension))
+            yield Entry(controller.name, "state", "", partial(_own_states, result, controller.name), numbers)
+
+
+def _own_states(result: Result, element: str) -> Array:
+    return result.element_states(element)
 
 
 def _of_joints(system: System, result: Any) -> Iterator[Entry]:
