@@ -62,7 +62,16 @@ def call(typingctx, address, t, work, data, n):
 # What has no part in compiled code: changing it keeps the cache. A name missing here only costs compilation.
 NEVER_COMPILED = {
     *("analysis", "cli", "disk", "examples", "files", "plots", "render", "solvers"),
-    *("errors.py", "limits.py", "packed.py", "quantities.py", "results.py", "state.py", "stored_states.py"),
+    *(
+        "applications.py",
+        "errors.py",
+        "limits.py",
+        "packed.py",
+        "quantities.py",
+        "results.py",
+        "state.py",
+        "stored_states.py",
+    ),
     *("expression_trees.py", "features.py", "poles.py"),
 }
 
