@@ -685,6 +685,7 @@ class PIDActuator(_PIDActuator):
         proportional: float = 0.0,
         integral: float = 0.0,
         derivative: float = 0.0,
+        limit: float | None = None,
     ) -> None: ...
 
 class Penalty(_Penalty):
