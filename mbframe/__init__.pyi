@@ -9,6 +9,9 @@ from scipy.spatial.transform import Rotation
 from . import examples as examples
 from . import flexible as flexible
 from . import render as render
+from .analysis.branches.branch import Bifurcation as Bifurcation
+from .analysis.branches.branch import Branch as Branch
+from .analysis.branches.continuation import continuation as continuation
 from .analysis.laboratory.compare import compare as compare
 from .analysis.laboratory.comparison import Comparison as Comparison
 from .analysis.linear.linear_equations import TurningFrame as TurningFrame
@@ -40,6 +43,9 @@ from .analysis.parameters.stability_map import stability_map as stability_map
 from .analysis.parameters.sweep import Failure as Failure
 from .analysis.parameters.sweep import sweep as sweep
 from .analysis.parameters.vary import vary as vary
+from .analysis.rotors.campbell import Campbell as Campbell
+from .analysis.rotors.campbell import CriticalSpeed as CriticalSpeed
+from .analysis.rotors.campbell import campbell as campbell
 from .analysis.states.assemble import Assembly as Assembly
 from .analysis.states.assemble import assemble as assemble
 from .analysis.states.describing import describe as describe
@@ -1121,9 +1127,12 @@ __all__ = [
     "AugmentedLagrangian",
     "BasicConstraint",
     "Baumgarte",
+    "Bifurcation",
     "Body",
     "Box",
+    "Branch",
     "Bushing",
+    "Campbell",
     "Coincident",
     "CoincidentInPlane",
     "Comparison",
@@ -1131,6 +1140,7 @@ __all__ = [
     "ConstantVelocityJoint",
     "Contact",
     "CoordinatePartitioning",
+    "CriticalSpeed",
     "CriticalValue",
     "Cylinder",
     "CylindricalJoint",
@@ -1247,7 +1257,9 @@ __all__ = [
     "UrdfNotice",
     "__version__",
     "assemble",
+    "campbell",
     "compare",
+    "continuation",
     "critical_values",
     "degrees_of_freedom",
     "describe",
