@@ -37,6 +37,7 @@ _PLACES = {
     "analysis.statics.steady": ["SteadyMotion", "steady"],
     "analysis.parameters.sweep": ["Failure", "sweep"],
     "analysis.parameters.vary": ["vary"],
+    "applications": ["show"],
     "bodies": [
         *("Body", "FlexibleBody", "Ground", "PlanarBody", "PointMass", "RigidBody"),
         *("PlanarAngle", "PlanarEulerParameters", "PlanarNatural"),
@@ -63,6 +64,7 @@ _PLACES = {
         "TurnWithAxis",
     ],
     "equations": ["Equations"],
+    "controllers": ["Controller", "LinearController", "StateFeedback"],
     "errors": ["AnalysisError", "MbframeError", "ModelError", "SimulationError"],
     "files.model": ["load", "load_settings", "save"],
     "files.python_writer": ["to_python"],
