@@ -43,7 +43,7 @@ def _stand_in(*originals: Callable) -> Callable[[Callable], Callable]:
 def _complex(*given: Any) -> bool:
     """Whether one of some types is that of complex numbers, of an array of them, or of a sequence with one."""
     found: list[Any] = [getattr(one, "dtype", one) for one in given]
-    parts = [part for one in found for part in (one.types if isinstance(one, types.BaseTuple) else (one,))]
+    parts = [part for one in found for part in getattr(one, "types", (one,))]
     return any(isinstance(getattr(part, "dtype", part), types.Complex) for part in parts)
 
 
