@@ -7,6 +7,7 @@ from argparse import Namespace
 from importlib.metadata import entry_points
 from typing import Any, Final
 
+from .models import add_classes_option
 from .outcome import OK, NotAvailableError, add_output_options, tell
 
 ENTRY_POINTS: Final = "mbframe.applications"
@@ -19,6 +20,7 @@ def add_commands(commands: Any) -> None:
         "gui", help="open the desktop application", description="Open the desktop application, with models if given."
     )
     parser.add_argument("files", metavar="FILE", nargs="*", help="models or results to open")
+    add_classes_option(parser)
     parser.add_argument("--install-desktop-entry", action="store_true", help="only put it into the desktop's menu")
     parser.set_defaults(command=gui)
     parser = commands.add_parser(
@@ -38,6 +40,7 @@ def gui(options: Namespace) -> int:
     if not found:
         raise NotAvailableError("the desktop application is not installed here; it comes with the extra mbframe[gui]")
     arguments = ["--install-desktop-entry"] if options.install_desktop_entry else options.files
+    arguments = [*arguments, *(word for source in options.classes for word in ("--classes", source))]
     return int(next(iter(found)).load()(arguments) or OK)
 
 
