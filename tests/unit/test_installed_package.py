@@ -76,7 +76,8 @@ class OffsetHinge(mb.Joint):
     """A hinge from three conditions."""
 
     def constraints(self):
-        return [mb.Coincident(self.i, self.j), mb.Perpendicular(self.i.z, self.j.x), mb.Perpendicular(self.i.z, self.j.y)]
+        across = [mb.Perpendicular(self.i.z, axis) for axis in (self.j.x, self.j.y)]
+        return [mb.Coincident(self.i, self.j), *across]
 
 
 class Ball(mb.Joint):
@@ -270,6 +271,7 @@ assert mb.load_result("run.h5").quantity("bob.position.z").values[0] == -1.0
     assert first == second
 
 
+@pytest.mark.full
 def test_commands_know_its_classes_and_methods(python: Any, tmp_path: Path) -> None:
     python("""
         import mbframe as mb
@@ -295,6 +297,7 @@ def test_commands_know_its_classes_and_methods(python: Any, tmp_path: Path) -> N
     assert [row["failure"] for row in table] == ["", ""]
 
 
+@pytest.mark.full
 def test_sweeps_on_processes_and_its_formulation(python: Any) -> None:
     told = python("""
         import numpy as np
