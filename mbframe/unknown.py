@@ -78,9 +78,8 @@ class Unknown(Element):
 
     def mentions(self, name: str, is_signal: bool) -> bool:
         """Whether it may mean the element of that name, beside being attached to it; a signal is named within texts."""
-        return mentions(
-            {key: value for key, value in self.parameters.items() if key not in self.sides}, name, is_signal
-        )
+        others = {key: value for key, value in self.parameters.items() if key not in self.sides}
+        return mentions(others, name, is_signal)
 
     def rename_joined(self, old: str, new: str) -> None:
         """Follow the new name of an element that it is attached to."""
@@ -101,7 +100,7 @@ def joined(parameters: Mapping[str, Any], sides: Iterable[str] = SIDES) -> list[
 
 
 def mentions(parameters: Mapping[str, Any], name: str, is_signal: bool) -> bool:
-    """Whether a text of parameters is the name of an element, or of a quantity of it; a signal is named within texts."""
+    """Whether a text of parameters names an element, or a quantity of it; a signal is named within texts."""
     texts = list(_texts(parameters))
     if is_signal and any(name in _WORD.findall(text) for text in texts):
         return True
