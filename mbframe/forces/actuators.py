@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..connections import NEEDED_AXIS
 from ..errors import ModelError
 from ..functions import evaluate, jumps, slope
-from ..measures import angle, angle_rate, displacement, displacement_rate
+from ..kernels.layout import MOTION_J, MOTIONS
+from ..measures import angle, angle_rate, angle_row, displacement, displacement_rate, displacement_row
 from ..parameters import derived, parameter
 from ..proposals import Scale, rounded
 from .base import AtPoint, ForceElement
@@ -80,6 +81,16 @@ class PIDActuator(AtPoint, ForceElement):
             angle_gradient(i, j, u, -self.proportional, -self.derivative, g)
         else:
             displacement_gradient(i, j, u, -self.proportional, -self.derivative, g)
+
+    def state_gradient(self, t, i, j, z, g):
+        _, _, d = driven(self, i, j)
+        first = 3 if self.turns else 0
+        for r in range(3):
+            g[first + r, MOTIONS] = self.integral * d[r]
+        if self.turns:
+            angle_row(i, j, -1.0, MOTION_J, g[6])
+        else:
+            displacement_row(i, j, -1.0, MOTION_J, g[6])
 
     @classmethod
     def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
