@@ -14,6 +14,8 @@ _PLACES = {
     "analysis.states.assemble": ["Assembly", "assemble"],
     "analysis.laboratory.compare": ["compare"],
     "analysis.laboratory.comparison": ["Comparison"],
+    "analysis.branches.branch": ["Bifurcation", "Branch"],
+    "analysis.branches.continuation": ["continuation"],
     "analysis.motions.floquet": ["FloquetMode", "PeriodicMotion"],
     "analysis.motions.periodic": ["periodic"],
     "analysis.motions.transition": ["Flow", "transition"],

@@ -9,6 +9,9 @@ from scipy.spatial.transform import Rotation
 from . import examples as examples
 from . import flexible as flexible
 from . import render as render
+from .analysis.branches.branch import Bifurcation as Bifurcation
+from .analysis.branches.branch import Branch as Branch
+from .analysis.branches.continuation import continuation as continuation
 from .analysis.laboratory.compare import compare as compare
 from .analysis.laboratory.comparison import Comparison as Comparison
 from .analysis.linear.linear_equations import TurningFrame as TurningFrame
@@ -1121,8 +1124,10 @@ __all__ = [
     "AugmentedLagrangian",
     "BasicConstraint",
     "Baumgarte",
+    "Bifurcation",
     "Body",
     "Box",
+    "Branch",
     "Bushing",
     "Coincident",
     "CoincidentInPlane",
@@ -1248,6 +1253,7 @@ __all__ = [
     "__version__",
     "assemble",
     "compare",
+    "continuation",
     "critical_values",
     "degrees_of_freedom",
     "describe",

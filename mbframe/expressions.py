@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple, NoReturn
 
 import numpy as np
@@ -171,6 +171,7 @@ def compiled(text: str, variables: tuple[str, ...]) -> Program:
     return Compiler(text, variables).compile()
 
 
+@lru_cache(maxsize=128)  # models have the same few expressions, such as "0", again and again
 def compiled_with_signals(text: str, variables: tuple[str, ...]) -> tuple[Program, tuple[str, ...]]:
     """The program of an expression that may name signals, and these: variables behind the others."""
     compiler = Compiler(text, variables, [])

@@ -123,14 +123,18 @@ class Function:
         variables: Sequence[str],
         derivatives: tuple[_Scalar, _Scalar] | None = None,
         interpolation: str = "",
+        program: Program | None = None,
     ) -> None:
+        """Take a definition; `program` is the one that it stands for, if that is known already."""
         self.kind = kind
         self._data = data
         self.variables = checked_variables(variables)
         self._derivatives = derivatives
         self._breakpoints = ()
         self.interpolation = interpolation
-        self.program = None if kind == "callable" else _PROGRAMS[interpolation or kind](data, self.variables)
+        if program is None and kind != "callable":
+            program = _PROGRAMS[interpolation or kind](data, self.variables)
+        self.program = program
         if self.program is not None and ops.VARIABLE not in self.program.code[::2]:
             # A constant is checked here and not first in the middle of a simulation.
             self._at((0.0,) * len(self.variables), -1, 0)
@@ -149,12 +153,10 @@ class Function:
         are known, in a system; `bound` gives the function for some.
         """
         self = cls.__new__(cls)
-        checked = checked_variables(variables)
-        program, signals = compiled_with_signals(text, checked)
-        if not signals:
-            return cls(text, variables)
-        self.kind, self._data, self.variables, self.signals = "expression", text, checked, signals
-        self._derivatives, self._breakpoints, self.interpolation, self.program = None, (), "", program
+        program, signals = compiled_with_signals(text, checked_variables(variables))
+        self._set("expression", text, variables, program=program)
+        if signals:
+            self.signals = signals
         return self
 
     def bound(self, values: Mapping[str, float]) -> Function:

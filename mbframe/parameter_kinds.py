@@ -166,7 +166,7 @@ def _rotation(p: Parameter, value: Any) -> NDArray[np.float64]:
     matrix = value.as_matrix() if callable(getattr(value, "as_matrix", None)) else value
     array = _array(p, matrix, "build it with scipy.spatial.transform.Rotation")
     if array.shape == (4,):
-        norm = float(np.linalg.norm(array))
+        norm = math.hypot(*array.tolist())
         if abs(norm - 1.0) > UNIT_TOLERANCE:
             raise p.refuse(Words(f"{shortened(value)} of norm {norm:.9g}"), "divide the quaternion by its norm")
         return frozen(matrix_from_quaternion(array))

@@ -417,7 +417,7 @@ class Element:
         """
         known = name.startswith("_") or name in self.__dict__ or hasattr(type(self), name)
         if not known and is_ours(type(self)):
-            near = difflib.get_close_matches(name, self.parameters(), n=1, cutoff=0.8)
+            near = difflib.get_close_matches(name, type(self).parameters(), n=1, cutoff=0.8)
             if near:
                 raise ModelError([self.problem(name, f"there is no such parameter; did you mean {near[0]!r}?")])
         super().__setattr__(name, value)
@@ -428,7 +428,7 @@ class Element:
 
     def values(self) -> dict[str, Any]:
         """The current values of all parameters."""
-        return {name: getattr(self, name) for name in self.parameters()}
+        return {name: getattr(self, name) for name in type(self).parameters()}
 
     def check(self) -> Iterator[Problem]:
         """Yield the problems that concern several parameters at once. Override it; `problem` makes them."""
@@ -509,7 +509,7 @@ class Element:
 
     def __repr__(self) -> str:
         parts = [repr(self._name)]
-        for name, p in self.parameters().items():
+        for name, p in type(self).parameters().items():
             default = p.of(self.dimension_with({})).default
             value = self.__dict__.get(name, default)
             if not _same(value, default):

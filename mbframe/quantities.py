@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from .abilities import working
 from .errors import ModelError, Problem
 from .joints.coordinates import RATES, UNITS, coordinates_of
+from .unknown import refuse_unknown_classes
 
 if TYPE_CHECKING:
     from .results import Result
@@ -134,6 +135,7 @@ def catalogue(result: Result) -> Catalogue:
     stored = result.states.stored_units()
     try:
         result.states.tables  # noqa: B018 (refuses a model that does not fit)
+        refuse_unknown_classes(result.described)
         entries = list(_entries(result.described, result))
     except ModelError:
         if not stored:

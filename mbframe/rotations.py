@@ -17,7 +17,8 @@ def matrix_from_quaternion(p: ArrayLike) -> Array:
     """Rotation matrix (..., 3, 3) of quaternions (..., 4), which need not be normalized."""
     given = np.asarray(p, float)
     unit = given / np.sqrt(np.sum(given * given, axis=-1, keepdims=True))
-    p0, p1, p2, p3 = unit[..., 0], unit[..., 1], unit[..., 2], unit[..., 3]
+    # Of a single one Python's own numbers: files have thousands of them.
+    p0, p1, p2, p3 = unit.tolist() if unit.ndim == 1 else (unit[..., k] for k in range(4))
     a = np.empty((*given.shape[:-1], 3, 3))
     a[..., 0, 0], a[..., 1, 1] = 1 - 2 * (p2 * p2 + p3 * p3), 1 - 2 * (p1 * p1 + p3 * p3)
     a[..., 2, 2] = 1 - 2 * (p1 * p1 + p2 * p2)

@@ -25,9 +25,10 @@ from .measures import Measure
 from .parameters import Element, parameter
 from .plane import lifted, rotation_by
 from .signals import Input, Signal, named_by, prefixed, refuse_unknown
+from .unknown import Unknown
 
 E = TypeVar("E", bound=Element)
-_ADDED: Final = (Body, Joint, BasicConstraint, ForceElement, Measure, Signal)
+_ADDED: Final = (Body, Joint, BasicConstraint, ForceElement, Measure, Signal, Unknown)
 
 
 @cache
@@ -184,8 +185,23 @@ class System(Displayed, Element):
                 f"found {new!r}, but {', '.join(map(str, users))} would name what is not there; change these first"
             )
             raise ModelError([element.problem("name", message)])
+        attached = self._follow_unknown(element, old, new)
         element._name = new
+        for other in attached:
+            other.rename_joined(old, new)
         self._elements = {e.name: e for e in self._elements.values()}
+
+    def _follow_unknown(self, element: Element, old: str, new: str) -> list[Unknown]:
+        """What of an unknown class is attached to an element with a new name; what may mean it otherwise refuses."""
+        signal = isinstance(element, Signal | Unknown)
+        meaning = [e for e in self.unknown if e is not element and e.mentions(old, signal)]
+        if meaning:
+            message = (
+                f"found {new!r}, but {', '.join(map(str, meaning))}, of an unknown class, may mean {old!r}; "
+                "give its class first, or keep the name"
+            )
+            raise ModelError([element.problem("name", message)])
+        return [e for e in self.unknown if old in e.joined]
 
     def _refuse_signals(self, element: Element, field: str, old: Any) -> None:
         """Refuse an assignment by which an element would name a signal that is not there, and undo it."""
@@ -216,9 +232,13 @@ class System(Displayed, Element):
         del self._elements[found.name]
 
     def _users(self, element: Element) -> list[Element]:
+        signal = isinstance(element, Signal | Unknown)
+        named = [e for e in self.unknown if element.name in e.joined or e.mentions(element.name, signal)]
+        others = [e for e in named if e is not element]
         if isinstance(element, Signal):
-            return self._naming(element)
-        return [c for c in self if isinstance(c, Connection) and any(v is element for v in c.values().values())]
+            return [*self._naming(element), *others]
+        attached = [c for c in self if isinstance(c, Connection) and any(v is element for v in c.values().values())]
+        return [*attached, *others]
 
     def dependents(self, element: Element) -> list[Element]:
         """The elements that cannot be without this one: what refers to it, and what refers to that, nearest first."""
@@ -284,6 +304,11 @@ class System(Displayed, Element):
         return [e for e in self if isinstance(e, Input)]
 
     @property
+    def unknown(self) -> list[Unknown]:
+        """The elements of a file whose classes are not known: kept and saved as they are, but not computed."""
+        return [e for e in self if isinstance(e, Unknown)]
+
+    @property
     def signals(self) -> dict[str, str]:
         """The names by which expressions call what comes from outside, with units."""
         return {name: unit for e in self if isinstance(e, Signal) for name, unit in e.signals.items()}
@@ -323,6 +348,9 @@ class System(Displayed, Element):
         if assembly.dimension != self.dimension:
             message = f"found a system of dimension {assembly.dimension}; allowed is one of dimension {self.dimension}"
             raise ModelError([self.problem("include", message)])
+        if assembly.unknown:
+            message = f"has {', '.join(map(str, assembly.unknown))}, of unknown classes, which cannot be moved"
+            raise ModelError([assembly.problem("", f"{message}; give the classes when it is loaded")])
         if not isinstance(prefix, str):
             raise ModelError([self.problem("include, prefix", f"found {prefix!r}; allowed is a text; give one")])
         origin = np.zeros(self.dimension) if position is None else position
@@ -341,7 +369,7 @@ class System(Displayed, Element):
             twin.update(
                 **{
                     key: copies[value.name] if p.kind == "reference" else p.moved(value, turn, shift)
-                    for key, p in element.parameters().items()
+                    for key, p in type(element).parameters().items()
                     if (value := getattr(twin, key)) is not None
                 }
             )

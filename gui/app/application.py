@@ -83,8 +83,10 @@ def make_qt_application() -> QApplication:
     from PySide6.QtCore import Qt
     from PySide6.QtWidgets import QApplication
 
+    from ..base.imports import spare_sources
     from ..base.settings import APPLICATION, ORGANIZATION
 
+    spare_sources()
     existing = QApplication.instance()
     if isinstance(existing, QApplication):
         return existing

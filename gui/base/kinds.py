@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-GROUPS: Final = ("Bodies", "Joints", "Drivers", "Forces", "Measures", "Inputs")
+GROUPS: Final = ("Bodies", "Joints", "Drivers", "Forces", "Measures", "Inputs", "Unknown")
 _GROUP_OF: Final = {
     "system": "",
     "ground": "",
@@ -16,6 +16,7 @@ _GROUP_OF: Final = {
     "spring": "Forces",
     "measure": "Measures",
     "input": "Inputs",
+    "unknown": "Unknown",
 }
 
 
@@ -26,5 +27,5 @@ def group_of(element: Any) -> str:
 
 def icon_name(element: Any) -> str:
     """The icon of an element, by the symbol that its class declares."""
-    symbol = "measure" if element.symbol == "input" else element.symbol
-    return symbol if symbol in _GROUP_OF else "force"
+    other = {"input": "measure", "unknown": "warning"}.get(element.symbol)
+    return other or (element.symbol if element.symbol in _GROUP_OF else "force")

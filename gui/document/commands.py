@@ -26,7 +26,7 @@ class Assignment:
 
 def assigned(element: mb.Element, values: dict[str, Any]) -> Assignment:
     """Assign the values; refused ones are a `ModelError` and leave the element as it was."""
-    old = {name: getattr(element, name) for name in values if name in element.parameters()}
+    old = {name: getattr(element, name) for name in values if name in type(element).parameters()}
     element.update(**values)
     return Assignment(element, old, {name: getattr(element, name) for name in values})
 

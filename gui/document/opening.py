@@ -58,7 +58,7 @@ def _model(path: Path) -> Opened:
     content = model_files.read(path)
     notices: list[str] = []
     system = model_files.system_from(content, (), path.absolute().parent, notices)
-    settings = RunSettings.from_stored(model_files.settings_from(content))
+    settings = RunSettings.from_stored(model_files.settings_from(content, keep_unknown=True))
     return Opened(system, path, settings, notes=[(notice, "warning") for notice in notices])
 
 
@@ -88,7 +88,9 @@ def _project(path: Path, folder: Path, progress: Progress) -> Opened:
     try:
         notices: list[str] = []
         system = model_files.system_from(found.model, (), path.absolute().parent, notices)
-        opened = Opened(system, path, RunSettings.from_stored(model_files.settings_from(found.model)))
+        opened = Opened(
+            system, path, RunSettings.from_stored(model_files.settings_from(found.model, keep_unknown=True))
+        )
         opened.notes += [(notice, "warning") for notice in notices]
         opened.looks = found.looks
         for number, stored in enumerate(found.runs):

@@ -9,8 +9,9 @@ from typing import Any
 from ..errors import ModelError, Problem
 from ..files.reader import STRATEGY_SETTINGS
 from ..system import System
-from .models import add_method_options, add_model_argument, model
-from .outcome import OK, NotAvailableError, add_output_options, tell
+from ..unknown import Unknown
+from .models import add_method_options, add_model_argument, model, unknown_in
+from .outcome import OK, WRONG, NotAvailableError, add_output_options, tell
 
 
 def add_commands(commands: Any) -> None:
@@ -58,12 +59,14 @@ def check(options: Namespace) -> int:
     system, settings = model(options)
     formulation = settings.get("formulation")
     counts = contents(system)
+    if system.unknown:
+        return _unknown(options, system, counts, settings)
     if not system.bodies:
         raise ModelError([Problem(str(system), "", "has no bodies; add one before it can move")])
     eq = Equations(system, formulation)
     y, moved = assembled(eq, eq.described())
     freedom = degrees_of_freedom(system, eq.state(0.0, y), formulation=formulation)
-    warnings = [*eq.notices, *moved]
+    warnings = [*eq.notices, *moved, *unknown_in(system, settings)]
     if freedom.redundant:
         warnings.append("reactions of the joints in a dependency are not unique; the motion is")
     data = {
@@ -79,9 +82,23 @@ def check(options: Namespace) -> int:
     return OK
 
 
+def _unknown(options: Namespace, system: System, counts: dict[str, int], settings: dict[str, Any]) -> int:
+    """Say which elements are of unknown classes; nothing else can be said of such a model."""
+    unknown = [
+        {"name": e.name, "type": e.type, "joined": e.joined, "parameters": e.parameters, "reason": e.reason}
+        for e in system.unknown
+    ]
+    listed = ", ".join(f"{number} {cls}" for cls, number in counts.items())
+    lines = [f"{system.name}: {listed}", *unknown_in(system, settings)]
+    data = {"model": system.name, "elements": counts, "unknown": unknown}
+    tell(options, data, "\n".join(lines).replace("\n", "\n  "))
+    return WRONG
+
+
 def contents(system: System) -> dict[str, int]:
     """How many elements of each class there are."""
-    return dict(Counter(type(element).__name__ for element in system if element is not system.ground))
+    names = [e.type if isinstance(e, Unknown) else type(e).__name__ for e in system if e is not system.ground]
+    return dict(Counter(names))
 
 
 def eig(options: Namespace) -> int:

@@ -19,6 +19,7 @@ from ..files.robots import import_urdf
 from ..plug_ins import import_classes, import_offered
 from ..registry import built_in, name_of, registered, strategy_base
 from ..system import System
+from ..unknown import UnknownFormulation, UnknownShape, UnknownStrategy
 
 EXAMPLE_DURATION: Final = 5.0
 """Simulated time of an example if nothing is said, s."""
@@ -87,7 +88,7 @@ def model(options: Namespace) -> tuple[System, dict[str, Any]]:
         document = read(name)
         folder = Path(name).expanduser().absolute().parent
         with redirect_stdout(sys.stderr):  # installed packages that have its classes are imported
-            system, settings = system_from(document, (), folder, notices), settings_from(document)
+            system, settings = system_from(document, (), folder, notices), settings_from(document, keep_unknown=True)
         for notice in notices:
             print(f"mesh: {shown(notice)}", file=sys.stderr)
     else:
@@ -99,6 +100,23 @@ def model(options: Namespace) -> tuple[System, dict[str, Any]]:
     chosen = {key: value for key, value in given.items() if value is not None}
     chosen |= {key: strategy(key, text) for key, text in chosen.items() if key in STRATEGY_SETTINGS}
     return system, settings | chosen
+
+
+def unknown_in(system: System, settings: dict[str, Any]) -> list[str]:
+    """Sentences about what is of unknown classes, one for each class."""
+    named: dict[str, list[str]] = {}
+    for element in system.unknown:
+        named.setdefault(element.reason, []).append(str(element))
+    for body in system.bodies:
+        if isinstance(formulation := getattr(body, "formulation", None), UnknownFormulation):
+            named.setdefault(formulation.reason, []).append(f"formulation of {body}")
+        for shape in body.shapes:
+            if isinstance(shape, UnknownShape):
+                named.setdefault(f"{shape.type} is not drawn", []).append(f"shape of {body}")
+    for key, value in settings.items():
+        if isinstance(value, UnknownStrategy | UnknownFormulation):
+            named.setdefault(value.reason, []).append(key)
+    return [f"unknown: {', '.join(found)}: {why}" for why, found in named.items()]
 
 
 def strategy(setting: str, text: str) -> Any:

@@ -13,7 +13,7 @@ from ..errors import ModelError, Problem
 from ..files.model import save
 from ..files.python_writer import to_python
 from ..system import System
-from .models import add_classes_option, import_given, model
+from .models import add_classes_option, import_given, model, unknown_in
 from .outcome import OK, add_output_options, check_packages, tell
 from .run import RESULT_SUFFIXES, TABLE_SUFFIXES
 
@@ -60,8 +60,10 @@ def export(options: Namespace) -> int:
             raise _wrong("SOURCE", f"found {options.model!r}, a model, which has no motion; {remedy}")
         system, settings = model(options)
         write_model(system, settings, options.target)
-    else:
-        _export_result(options, suffix)
+        unknown = unknown_in(system, settings)
+        tell(options, {"written": options.target, "unknown": unknown}, f"written to {options.target}", *unknown)
+        return OK
+    _export_result(options, suffix)
     tell(options, {"written": options.target}, f"written to {options.target}")
     return OK
 

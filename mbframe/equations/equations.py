@@ -22,6 +22,7 @@ from ..kernels.linear_algebra import bodywise, factorization
 from ..kernels.stages import dynamics
 from ..state import Motion, State
 from ..system import System
+from ..unknown import refuse_unknown_classes
 from .bodywise import bodywise_record
 from .failures import Begun, failure
 from .following import Following
@@ -103,6 +104,7 @@ class Equations:
     """
 
     def __init__(self, system: System, formulation: Formulation | None = None, works: bool = False) -> None:
+        refuse_unknown_classes(system)
         if not system.bodies:
             raise ModelError(
                 f"System {system.name!r}: there is no body to move; add one with system.add(mb.RigidBody(...))"

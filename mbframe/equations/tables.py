@@ -41,6 +41,7 @@ from ..registry import is_ours
 from ..signals import named_by, with_signals
 from ..state import Motion
 from ..system import System
+from ..unknown import UnknownFormulation
 from .axes import axis_fields, bending, random_markers
 from .followers import COUNTED, Follower, Work, described_angle
 from .structure import Block
@@ -206,6 +207,8 @@ class Tables:
         n_q = n_v = 0
         for body in system.bodies:
             chosen = body.formulation_for(formulation) or NewtonEuler()
+            if isinstance(chosen, UnknownFormulation):
+                raise ModelError([body.problem("formulation", f"cannot be computed: {chosen.reason}")])
             self.bodies.append(NumberedBody(body, chosen, n_q, n_v))
             n_q, n_v = n_q + chosen.n_q, n_v + chosen.n_v
         self.n_q, self.n_v = n_q, n_v

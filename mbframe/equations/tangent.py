@@ -97,10 +97,11 @@ class TableStage:
     table: int
     count: int
     rows: np.ndarray
+    elements: list[Any]  # a row each
 
     @classmethod
-    def of(cls, stage: Any, rows: np.ndarray) -> TableStage:
-        return cls(stage.address, rows.ctypes.data, len(rows), rows)
+    def of(cls, stage: Any, rows: np.ndarray, elements: list[Any]) -> TableStage:
+        return cls(stage.address, rows.ctypes.data, len(rows), rows, elements)
 
 
 class TangentAssembly:
@@ -151,7 +152,9 @@ class TangentAssembly:
             self.record["velocity_hessian"] = np.zeros((numbers, numbers))
         self.record["velocity_stiffness"] = self.velocity_stiffness
         self.fillers: list[Callable[[float], None]] = []
-        self.stages: list[TableStage] = []
+        self.bodies: list[TableStage] = []
+        self.constraints: list[TableStage] = []
+        self.forces: list[TableStage] = []
         self.last: list[TableStage] = []
         for table in tables.body_tables:
             for row, numbered in zip(table.rows, table.elements, strict=True):
@@ -159,8 +162,8 @@ class TangentAssembly:
                 row.tangent_block = self.blocks[k, k]
             kind = table.type
             stages = bindings.body_tangent_stages(kind, is_ours(kind), table.rows.dtype)
-            self._add(stages[0], table.rows)
-            self.last.append(TableStage.of(stages[1], table.rows))
+            self.bodies.append(TableStage.of(stages[0], table.rows, table.elements))
+            self.last.append(TableStage.of(stages[1], table.rows, table.elements))
         for table in tables.constraint_tables:
             if table.type.nonholonomic:
                 self._velocity_constraints(table, owner)
@@ -203,8 +206,10 @@ class TangentAssembly:
                 block(states, velocities)
         return own, at[owner[numbered.i]], at[owner[numbered.j]]
 
-    def _add(self, stage: Any, rows: np.ndarray) -> None:
-        self.stages.append(TableStage.of(stage, rows))
+    @property
+    def stages(self) -> list[TableStage]:
+        """What fills the blocks, in order, before what the bodies add last."""
+        return [*self.bodies, *self.constraints, *self.forces]
 
     def _locate(self, rows: np.recarray, owner: list[int]) -> None:
         """Where the four blocks of each link are; blocks of the ground have no entries and may be anywhere."""
@@ -218,21 +223,25 @@ class TangentAssembly:
         if is_ours(kind) and has_derivatives(kind):
             self._locate(table.rows, owner)
             stage = bindings.constraint_tangent_stage(kind, is_ours(kind), table.rows.dtype, equations)
-            self._add(stage, table.rows)
+            self.constraints.append(TableStage.of(stage, table.rows, table.elements))
             if issubclass(kind, AxisConstraint):
-                self._add(bindings.bend_tangent_stage(kind, table.rows.dtype, equations), table.rows)
+                stage = bindings.bend_tangent_stage(kind, table.rows.dtype, equations)
+                self.constraints.append(TableStage.of(stage, table.rows, table.elements))
             return
         rows = self._filled_rows(table, owner, residual_function, configuration, PLACES)
-        self._add(bindings.constraint_rows_stage(rows.dtype, equations), rows)
+        stage = bindings.constraint_rows_stage(rows.dtype, equations)
+        self.constraints.append(TableStage.of(stage, rows, table.elements))
 
     def _velocity_constraints(self, table: Table, owner: list[int]) -> None:
         kind, equations = table.type, table.type.equations
         if is_ours(kind) and has_derivatives(kind):
             self._locate(table.rows, owner)
-            self._add(bindings.velocity_tangent_stage(kind, table.rows.dtype, equations), table.rows)
+            stage = bindings.velocity_tangent_stage(kind, table.rows.dtype, equations)
+            self.constraints.append(TableStage.of(stage, table.rows, table.elements))
             return
         rows = self._filled_rows(table, owner, rate_function, motion_by_axes, velocity_tangent.NUMBERS)
-        self._add(bindings.velocity_rows_stage(rows.dtype, equations), rows)
+        stage = bindings.velocity_rows_stage(rows.dtype, equations)
+        self.constraints.append(TableStage.of(stage, rows, table.elements))
 
     def _filled_rows(
         self,
@@ -268,7 +277,8 @@ class TangentAssembly:
         ours = ours and (not states or given_with(kind, "state_rate", "state_gradient"))
         if ours and uncompiled_function([f.force for f in table.elements]) is None:
             self._locate(table.rows, owner)
-            self._add(bindings.force_tangent_stage(kind, table.rows.dtype, states, may_count(kind)), table.rows)
+            stage = bindings.force_tangent_stage(kind, table.rows.dtype, states, may_count(kind))
+            self.forces.append(TableStage.of(stage, table.rows, table.elements))
             return
         rows = np.zeros(len(table.rows), np.dtype(kernels.force_fields(states), align=True)).view(np.recarray)
         for name in ("i", "j", "own", "own_i", "own_j"):
@@ -293,7 +303,8 @@ class TangentAssembly:
                     row.own_gradient[:] = np.hstack([gradient[:, states:], gradient[:, :states]])
 
         self.fillers.append(fill)
-        self._add(bindings.force_rows_stage(rows.dtype, states), rows)
+        stage = bindings.force_rows_stage(rows.dtype, states)
+        self.forces.append(TableStage.of(stage, rows, table.elements))
 
     def take(self, t: float, v_rate: ArrayLike, multipliers: ArrayLike) -> None:
         """Fill the blocks at the state of the last evaluation."""
@@ -326,6 +337,11 @@ class TangentAssembly:
         return kernels.take.address, None
 
     def matrix(self, values: Array, dense: bool) -> Any:
+        """A pool of blocks as a matrix for changes of v."""
+        v = slice(self.eq.n_v)
+        return self.whole(values, dense)[v, v] if self.owns else self.whole(values, dense)
+
+    def whole(self, values: Array, dense: bool) -> Any:
         """A pool of blocks as a matrix for changes of v and of own states."""
         shape = (self.eq.n_v + self.eq.n_own,) * 2
         if dense:
@@ -382,7 +398,7 @@ def tangent(
     evaluation = eq.evaluate(t, q, v, dense=dense)
     assembly = eq.tangent_assembly
     assembly.take(t, v_rate, multipliers)
-    stiffness, damping = assembly.matrix(assembly.stiffness, dense), assembly.matrix(assembly.damping, dense)
+    stiffness, damping = assembly.whole(assembly.stiffness, dense), assembly.whole(assembly.damping, dense)
     v = slice(eq.n_v)
     return Tangent(
         stiffness[v, v],

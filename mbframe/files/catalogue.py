@@ -69,9 +69,11 @@ class Catalogue:
         a notebook, may have been moved to a module: what follows the module in its name counts.
         """
         known = self.classes(*bases)
+        if name in known:
+            return known[name]
         module, _, rest = name.partition(".")
-        if name in known or not rest:
-            return known.get(name)
+        if not rest:
+            return None
         if module in MAIN:
             return next((cls for cls in known.values() if cls.__qualname__ == rest and not is_public(cls)), None)
         if module not in self._asked:

@@ -12,7 +12,7 @@ arguments of their classes, and parameters that have their default are left out.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,13 +30,14 @@ from ..plane import lowered
 from ..registry import file_of, is_public, module_of, name_of
 from ..signals import named_by
 from ..system import System
+from ..unknown import Unknown, UnknownFormulation, UnknownShape, UnknownStrategy
 from .catalogue import Catalogue, fields, has_own_constructor, takes_formulation
 from .constructors import remade
 from .json_text import dumps, most_bytes, one_line, parse, problems_of
 from .meshes import MeshNotice, gather_meshes, place_meshes
 from .order import by_dependency
 from .reader import FORMAT, SETTINGS, STRATEGY_SETTINGS, VERSION, Reader
-from .values import encoded, encoded_strategy, is_default
+from .values import compacted, encoded, encoded_strategy, is_default
 
 GROUND: Final = Ground("ground")
 HDF5: Final = b"\x89HDF\r\n\x1a\n"  # how such a file begins
@@ -145,19 +146,29 @@ def document(system: System, settings: Mapping[str, Any] | None = None) -> dict[
     if ground:
         content["ground"] = ground
     elements = [element for element in system if element is not system.ground]
-    references = {
-        element.name: [*(other.name for other in _references(element)), *_named(element)] for element in elements
-    }
+    references = {element.name: _before(element) for element in elements}
     order = by_dependency(references)[0]
     content["elements"] = [_element(system[name], system.dimension, problems) for name in order]
     if settings is not None:
         content["simulation"] = _settings(settings, problems)
-    if own := used_classes(system, settings):
-        content["classes"] = {name_of(cls): _origin(cls) for cls in own}
+    if own := _origins(system, settings):
+        content["classes"] = own
     problems += problems_of(content)
     if problems:
         raise ModelError(problems)
     return content
+
+
+def _origins(system: System, settings: Mapping[str, Any] | None) -> dict[str, dict[str, str]]:
+    """Where users' classes are defined, and where those that are not known were, as the file of the system said."""
+    found: dict[str, dict[str, str]] = {}
+    for part in _parts(system, settings):
+        if isinstance(part, Unknown | UnknownFormulation | UnknownStrategy | UnknownShape):
+            if part.origin:
+                found.setdefault(part.type, dict(part.origin))
+        elif not is_public(type(part)):
+            found.setdefault(name_of(type(part)), _origin(type(part)))
+    return found
 
 
 def _origin(cls: type[Any]) -> dict[str, str]:
@@ -194,6 +205,8 @@ def _parameters(
 
 
 def _element(element: Element, dimension: int, problems: list[Problem]) -> dict[str, Any]:
+    if isinstance(element, Unknown):
+        return _unknown(element, problems)
     cls: Any = type(element)
     before = len(problems)
     parameters = _parameters(element, dimension, problems)
@@ -215,10 +228,25 @@ def _element(element: Element, dimension: int, problems: list[Problem]) -> dict[
     return stored
 
 
+def _unknown(element: Unknown, problems: list[Problem]) -> dict[str, Any]:
+    """As it was read."""
+    if element.version != VERSION:
+        older = f"is of a file of version {element.version}, whose defaults it may have"
+        problems.append(element.problem("", f"cannot be stored: {older}; {element.reason}"))
+    return {"type": element.type, "name": element.name, **compacted(element.parameters)}
+
+
 def _marker(marker: Marker) -> dict[str, Any]:
     stored = {"body": marker.body.name, "at": lowered(marker.at, marker.body.dimension).tolist()}
     # Bytes, because a negative zero is another number.
     return stored if marker.axes.tobytes() == np.eye(3).tobytes() else stored | {"axes": marker.axes.tolist()}
+
+
+def _before(element: Element) -> list[str]:
+    """The elements that stand before one in a file: those that it refers to, and those whose values it names."""
+    if isinstance(element, Unknown):
+        return element.joined
+    return [*(other.name for other in _references(element)), *_named(element)]
 
 
 def _named(element: Element) -> list[str]:
@@ -227,7 +255,7 @@ def _named(element: Element) -> list[str]:
 
 
 def _references(element: Element) -> list[Element]:
-    found = [getattr(element, name) for name, p in element.parameters().items() if p.kind == "reference"]
+    found = [getattr(element, name) for name, p in type(element).parameters().items() if p.kind == "reference"]
     return [other for other in found if other is not None]
 
 
@@ -266,17 +294,33 @@ def system_from(
     return system
 
 
-def settings_from(document: Any, classes: Iterable[type[Any]] = ()) -> dict[str, Any]:
-    """The arguments of `simulate` in a document; empty if there are none."""
-    return Reader(Catalogue(classes)).settings(document)
+def settings_from(document: Any, classes: Iterable[type[Any]] = (), *, keep_unknown: bool = False) -> dict[str, Any]:
+    """The arguments of `simulate` in a document; empty if there are none.
+
+    A strategy of an unknown class is refused, or kept as an `UnknownStrategy` by whom does not compute.
+    """
+    settings = Reader(Catalogue(classes)).settings(document)
+    unknown = [(key, value) for key, value in settings.items() if isinstance(value, UnknownStrategy)]
+    if unknown and not keep_unknown:
+        raise ModelError([Problem("simulation", key, value.reason) for key, value in unknown])
+    return settings
 
 
 def used_classes(system: System, settings: Mapping[str, Any] | None = None) -> list[type[Any]]:
     """The classes of a system's elements, formulations and shapes, and of strategies, that are not built in."""
-    found: dict[type[Any], None] = {}
-    for element in system:
-        made = element if element is not system.ground else None  # the ground comes with its system
-        parts = [made, *getattr(element, "shapes", ()), getattr(element, "formulation", None)]
-        found |= {type(part): None for part in parts if part is not None}
-    found |= {type(settings[key]): None for key in STRATEGY_SETTINGS if settings and settings.get(key) is not None}
+    kept = (Unknown, UnknownFormulation, UnknownStrategy, UnknownShape)
+    found = dict.fromkeys(type(part) for part in _parts(system, settings) if not isinstance(part, kept))
     return [cls for cls in found if not is_public(cls)]
+
+
+def _parts(system: System, settings: Mapping[str, Any] | None) -> Iterator[Any]:
+    """All objects that a file names the classes of."""
+    for element in system:
+        if element is not system.ground:  # which comes with its system
+            yield element
+        yield from getattr(element, "shapes", ())
+        if (formulation := getattr(element, "formulation", None)) is not None:
+            yield formulation
+    for key in STRATEGY_SETTINGS:
+        if settings and settings.get(key) is not None:
+            yield settings[key]

@@ -20,6 +20,7 @@ from ..parameters import Parameter
 from ..registry import module_of, name_of
 from ..shapes import Shape
 from ..system import System
+from ..unknown import UNKNOWN, UnknownFormulation, UnknownShape
 from .catalogue import ADDED, Catalogue, arguments, fields
 from .model import document, used_classes
 from .values import FUNCTION_KINDS, SEVERAL_FUNCTIONS
@@ -40,8 +41,29 @@ def to_python(system: System, *, simulation: Mapping[str, Any] | None = None) ->
         Arguments of `simulate`, to be written as a call at the end.
     """
     check_kinds("to_python", system=(system, System))
+    _refuse_unknown(system, simulation)
     content, classes = document(system, simulation), used_classes(system, simulation)
     return _Writer(Catalogue(classes), classes).script(content)
+
+
+def _refuse_unknown(system: System, simulation: Mapping[str, Any] | None) -> None:
+    """What is of an unknown class has no call: which of its parameters are arguments is not known."""
+    found: list[tuple[str, str, Any]] = [(one.name, "", one) for one in system.unknown]
+    found += [
+        (body.name, "formulation", one)
+        for body in system.bodies
+        if isinstance(one := getattr(body, "formulation", None), UnknownFormulation)
+    ]
+    found += [("simulation", key, one) for key, one in (simulation or {}).items() if isinstance(one, UNKNOWN)]
+    problems = [Problem(name, field, f"cannot be written as Python: {one.reason}") for name, field, one in found]
+    problems += [
+        Problem(body.name, "shapes", f"cannot be written as Python: {shape.type} is not known; give its class")
+        for body in (system.ground, *system.bodies)
+        for shape in body.shapes
+        if isinstance(shape, UnknownShape)
+    ]
+    if problems:
+        raise ModelError(problems)
 
 
 def element_to_python(system: System, name: str) -> str:

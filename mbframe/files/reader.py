@@ -26,6 +26,7 @@ from ..parameters import REQUIRED, Element, Parameter
 from ..registry import is_public, strategy_base
 from ..shapes import OUTSIDE, Mesh, Shape
 from ..system import System
+from ..unknown import Unknown, UnknownFormulation, UnknownShape, UnknownStrategy, joined, words
 from .catalogue import (
     ADDED,
     Catalogue,
@@ -69,6 +70,7 @@ _TOP: Final = ("format", "version", "name", "ground", "elements", "simulation", 
 _MODULE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _FILE: Final = re.compile(r"[^\W\d]\w*\.py")
 _NUMBERS: Final = {float, int}
+_NAMELESS: Final = "?"
 _HEAD: Final = frozenset({"type", "name"})
 _TAKEN_AS_GIVEN: Final = frozenset({"number", "integer", "flag", "choice", "angle", "text"})
 _NUMERIC: Final = ("vector", "numbers", "point", "axis", "free vector", "matrix", "rotation", "inertia")
@@ -92,9 +94,7 @@ class Entry:
 
     def references(self) -> list[str]:
         """Names of the elements that it refers to."""
-        given = [self.data.get(key) for key in reference_keys(self.cls)]
-        found = [value.get("body") if isinstance(value, dict) else value for value in given]
-        return [name for name in found if isinstance(name, str)]
+        return joined(self.data) if self.cls is Unknown else joined(self.data, reference_keys(self.cls))
 
 
 class Reader:
@@ -110,7 +110,7 @@ class Reader:
         self.problems: list[Problem] = []
         self._modes: dict[bytes, Any] = {}  # by what describes them
         self._origins: Mapping[str, Any] = {}  # of users' classes, by their names
-        self._missing: set[str] = set()  # users' classes that are not known
+        self._held: dict[str, Unknown] = {}  # by name
 
     # --- what is asked for -------------------------------------------------------------------------------------------
 
@@ -246,7 +246,7 @@ class Reader:
             if cls is not None and name is not None:
                 entries[name] = Entry(path, cls, name, data)
             elif cls is not None:
-                nameless.append(Entry(path, cls, "?", data))
+                nameless.append(Entry(path, cls, _NAMELESS, data))
         order, circular = by_dependency({name: entry.references() for name, entry in entries.items()})
         for name in circular:
             self.refuse(entries[name].path, "refers to itself, directly or through others", str(entries[name]))
@@ -266,8 +266,10 @@ class Reader:
         if not isinstance(data, dict):
             self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}} with type and name")
             return None, None
-        cls = self._class(data.get("type"), path, "an element", *ADDED)
-        if cls is not None and not is_public(cls):
+        cls: Any = Unknown
+        if not self.is_unknown(data.get("type")):
+            cls = self._class(data.get("type"), path, "an element", *ADDED)
+        if cls is not None and cls is not Unknown:
             try:
                 fields(cls, self.dimension)
             except TypeError as error:
@@ -290,28 +292,65 @@ class Reader:
             self.refuse(
                 place, f"found {_brief(name)}; allowed is the name of {what}'s class, such as {next(iter(known))!r}"
             )
-        elif "." in name:
-            self._missing_class(name, place)
         else:
             meant = self.nearest(name, known)
             listed = f"the {len(known)} names of the schema" if meant and len(known) > FEW else ", ".join(known)
             self.refuse(place, f"found {_brief(name)}; {meant}allowed are {listed}, and your own in classes=[...]")
         return None
 
-    def _missing_class(self, name: str, place: str) -> None:
-        """Say once of each class of a user which is missing, where it came from, and how it is given."""
-        if name in self._missing:
-            return
-        self._missing.add(name)
+    def is_unknown(self, name: Any) -> bool:
+        """Whether a class is one of a user that nobody here knows: what the file says of its objects is kept."""
+        return isinstance(name, str) and "." in name and self.catalogue.find(name, Element, Shape, Formulation) is None
+
+    def _reason(self, name: str) -> str:
+        """Why a class of a user is not known: where it came from, and how it is given."""
         if faults := self.catalogue.faults(name):
-            self.refuse(place, f"found {_brief(name)}; {'; '.join(map(str, faults))}")
-            return
+            return f"{_brief(name)} is not known: {'; '.join(map(str, faults))}"
         origin = self._origins.get(name, {})
         module, file = origin.get("module", ""), origin.get("file", "")
         module, file = (module if _MODULE.fullmatch(module) else ""), (file if _FILE.fullmatch(file) else "")
         came = f" from the {f'file {file}' if file else f'module {module}'}" if module else ""
         ways = f"--classes {file or module or 'FILE_OR_MODULE'}, classes=[...] or mb.register"
-        self.refuse(place, f"found {_brief(name)}, a class of a user{came}; hand it over if you trust it: {ways}")
+        in_window = "in the window Model → Use my classes…"
+        return f"{_brief(name)} is a class of a user{came}; hand it over if you trust it: {ways}, {in_window}"
+
+    def _unknown(self, entry: Entry) -> Unknown | None:
+        """An element that is kept as it is: of an unknown class, or attached to such a one."""
+        if entry.cls is Unknown:
+            kind = str(entry.data["type"])
+            reason, sides, data = self._reason(kind), {}, entry.data
+            origin = self._origins.get(kind, {})
+        else:
+            functions = {key: entry.data[key] for key in _function_keys(entry.cls) if key in entry.data}
+            needed = dict.fromkeys((*entry.references(), *sorted(words(functions) if self._held else ())))
+            holder = next((self._held[name] for name in needed if name in self._held), None)
+            if holder is None:
+                return None
+            kind, origin = str(entry.data["type"]), {}
+            reason, sides = holder.reason, {"sides": reference_keys(entry.cls)}
+            data = completed(entry.cls, entry.data, self.version, self.dimension)
+        kept = {key: value for key, value in data.items() if key not in ("type", "name")}
+        self._place_meshes(entry.name, kept)
+        version = self.version if entry.cls is Unknown else VERSION
+        held = Unknown(entry.name, kind, kept, reason, origin=origin, version=version, **sides)
+        self._held[entry.name] = held
+        return held
+
+    def _place_meshes(self, name: str, data: dict[str, Any]) -> None:
+        """Paths of meshes, as elements that are known have them."""
+        for key, value in data.items() if self.folder is not None else ():
+            shapes = value if isinstance(value, list) else [value]
+            if any(isinstance(shape, dict) and isinstance(shape.get("path"), str) for shape in shapes):
+                found = [self._placed(name, f"{key}", shape) for shape in shapes]
+                data[key] = found if isinstance(value, list) else found[0]
+
+    def _placed(self, label: str, field: str, shape: Any) -> Any:
+        if not (isinstance(shape, dict) and isinstance(shape.get("path"), str)) or self.folder is None:
+            return shape
+        path = located(shape["path"], self.folder)
+        if path.startswith(OUTSIDE):
+            self.notices.append(f"{label} {field}: {outside(path, self.folder)}")
+        return {**shape, "path": path}
 
     def _name(self, data: Mapping[str, Any], path: str, label: str) -> str | None:
         name = data.get("name")
@@ -322,6 +361,10 @@ class Reader:
         return None
 
     def _element(self, entry: Entry, built: Mapping[str, Element | None]) -> Element | None:
+        if entry.name is not _NAMELESS and (held := self._unknown(entry)) is not None:
+            return held
+        if entry.cls is Unknown:
+            return None
         data = completed(entry.cls, entry.data, self.version, self.dimension)
         known = fields(entry.cls, self.dimension)
         element = self._made_at_once(entry, known, data, built)
@@ -351,8 +394,6 @@ class Reader:
 
         Converting each value before, to name its place if it is wrong, takes several times as long.
         """
-        if not is_public(entry.cls):
-            return None
         problems, notices = len(self.problems), len(self.notices)
         taken = _taken(entry.cls, self.dimension)
         values: dict[str, Any] = {}
@@ -494,8 +535,10 @@ class Reader:
         if not isinstance(data, dict):
             self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}} that describes a shape", label)
             return _BROKEN
-        before = len(self.problems)
-        cls = self._class(data.get("type"), path, "a shape", Shape)
+        before, kind = len(self.problems), data.get("type")
+        if self.is_unknown(kind):
+            return UnknownShape.of(self._placed(label, path, data), self._origins.get(str(kind), {}))
+        cls = self._class(kind, path, "a shape", Shape)
         if cls is None:
             return _BROKEN
         known = shape_fields(cls)
@@ -554,8 +597,14 @@ class Reader:
             message = f"found {_brief(data)}; allowed is a name, or an object {{...}} with type and parameters"
             self.refuse(path, message, label)
             return None
-        before = len(self.problems)
-        cls = self._class(data.get("type"), path, f"a {base.__name__.lower()}", base)
+        before, kind = len(self.problems), data.get("type")
+        if self.is_unknown(kind):
+            stored, reason = (data if len(data) > 1 else kind), self._reason(str(kind))
+            origin = self._origins.get(str(kind), {})
+            if base is Formulation:
+                return UnknownFormulation(stored, reason, self.dimension, origin)
+            return UnknownStrategy(stored, reason, origin)
+        cls = self._class(kind, path, f"a {base.__name__.lower()}", base)
         if cls is None:
             return None
         if issubclass(cls, Element):
@@ -580,9 +629,17 @@ _BROKEN: Final = object()
 
 @remembered
 def _taken(cls: type[Any], dimension: int) -> dict[str, str]:
-    """How the values of an element's keys are taken, if nothing is wrong with them."""
+    """How the values of an element's keys are taken, if nothing is wrong with them; of users' classes nothing."""
+    if not is_public(cls):
+        return {}
     ways = dict.fromkeys(_TAKEN_AS_GIVEN, "as given") | dict.fromkeys(_NUMERIC, "numbers") | {"reference": "reference"}
     return dict.fromkeys(_HEAD, "head") | {key: ways.get(p.kind, "more") for key, p in fields(cls, dimension).items()}
+
+
+@remembered
+def _function_keys(cls: type[Any]) -> list[str]:
+    """The parameters of an element that are functions, which may name others, by their names in files."""
+    return [key for key, p in fields(cls).items() if "function" in p.kind]
 
 
 def _place(problem: Problem) -> int:

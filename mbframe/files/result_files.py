@@ -46,6 +46,7 @@ from ..results import EventRecord, Info, Result
 from ..state import Motion, State
 from ..stored_states import PARTS, Columns, NamedColumns, Snapshot, States, columns_of, is_work
 from ..system import System
+from ..unknown import UnknownStrategy, refuse_unknown_classes
 from .hdf5 import Closed, NewFile, Superblock
 from .hdf5_checks import check_content, check_reading
 from .json_text import parse, parsed_bytes
@@ -608,7 +609,7 @@ class ResultFile(NamedColumns):
     @cached_property
     def settings(self) -> dict[str, Any]:
         """The arguments of `simulate`."""
-        return settings_from(self.model, self._classes)
+        return settings_from(self.model, self._classes, keep_unknown=True)
 
     @property
     def _has_works(self) -> bool:
@@ -617,8 +618,12 @@ class ResultFile(NamedColumns):
 
     @cached_property
     def tables(self) -> Tables:
-        tables = Tables(self.snapshot.described, self.settings.get("formulation"), self._has_works)
+        described = self.snapshot.described
+        tables = Tables(described, self.settings.get("formulation"), self._has_works and not described.unknown)
         expected, known = columns_of(tables), len(self.columns["z"])
+        if described.unknown and {**expected, "z": []} == {**self.columns, "z": []}:
+            return tables  # motions follow from q and v, whatever the forces are whose classes are not known
+        refuse_unknown_classes(described)
         if self._version < WITH_FOLLOWERS and known >= tables.n_z - tables.n_followers:
             expected["z"] = expected["z"][:known]
         if expected != self.columns:
@@ -634,6 +639,8 @@ class ResultFile(NamedColumns):
         equations = Equations(self.snapshot.described, self.settings.get("formulation"), self._has_works)
         for role, setting in (("accelerate", "acceleration"), ("correct", "stabilization")):
             if (strategy := self.settings.get(setting)) is not None:
+                if isinstance(strategy, UnknownStrategy):
+                    raise refused(self.path, strategy.reason)
                 equations.bind(role, strategy.bound(equations))
         return equations
 

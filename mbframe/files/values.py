@@ -18,6 +18,7 @@ from ..packed import PACKED_FROM, compact, packed
 from ..parameters import REQUIRED, Element, Parameter
 from ..registry import name_of
 from ..shapes import Shape
+from ..unknown import UnknownFormulation, UnknownShape, UnknownStrategy
 from .catalogue import settings_of
 from .json_text import one_line, text_fault
 
@@ -110,6 +111,8 @@ def _reference(p: Parameter, value: Element) -> str:
 
 
 def _shape(p: Parameter | None, shape: Shape) -> dict[str, Any]:
+    if isinstance(shape, UnknownShape):
+        return shape.stored
     stored: dict[str, Any] = {"type": name_of(type(shape))}
     for field in dataclasses.fields(shape):
         value = _plain(None, getattr(shape, field.name))
@@ -131,16 +134,16 @@ _modes_written: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 def _modes(p: Parameter, value: Any) -> Any:
     if value not in _modes_written:
-        _modes_written[value] = _compacted(value.tree())
+        _modes_written[value] = compacted(value.tree())
     return _modes_written[value]
 
 
-def _compacted(tree: Any) -> Any:
+def compacted(tree: Any) -> Any:
     """The tree in plain values, with its long arrays packed."""
     if isinstance(tree, Mapping):
-        return {key: _compacted(value) for key, value in tree.items()}
+        return {key: compacted(value) for key, value in tree.items()}
     if isinstance(tree, list):
-        return [_compacted(value) for value in tree]
+        return [compacted(value) for value in tree]
     return compact(tree) if isinstance(tree, np.ndarray | np.generic) else tree
 
 
@@ -158,6 +161,8 @@ _ENCODERS: Final[dict[str, Callable[[Any, Any], Any]]] = {
 
 def encoded_strategy(strategy: Any) -> Any:
     """A formulation or strategy: its name, or an object of its type and the parameters that are not the default."""
+    if isinstance(strategy, UnknownFormulation | UnknownStrategy):
+        return strategy.stored
     name, stored = name_of(type(strategy)), {}
     if isinstance(strategy, Formulation):
         for key, argument in settings_of(type(strategy)).items():

@@ -261,6 +261,9 @@ class Component:
         Farther away than `tolerance` (None: 1e-6 of the component's extent) is a `ModelError` with the distance.
         """
         where = checked_point("Component", "node_at", point)
+        asked = (*where.tolist(), tolerance)
+        if (known := self._places.get(asked)) is not None:
+            return known
         allowed = 1e-6 * self.extent if tolerance is None else float(tolerance)
         distances = np.linalg.norm(self.positions - where, axis=1)
         candidates = np.flatnonzero(distances <= max(allowed, distances.min()))
@@ -273,7 +276,13 @@ class Component:
                 f"{self.positions[number].tolist()}, is {distances[number]:.6g} m away and {allowed:.3g} m are "
                 "allowed; attach there, put a node or an interface point at the place, or allow a larger tolerance",
             )
+        self._places[asked] = number
         return number
+
+    @cached_property
+    def _places(self) -> dict[tuple[float | None, ...], int]:
+        """What `node_at` has found: markers ask for their nodes again and again."""
+        return {}
 
     @cached_property
     def extent(self) -> float:

@@ -30,10 +30,11 @@ class RenderError(MbframeError):
 
 
 @contextmanager
-def unneeded(name: str) -> Iterator[None]:
+def unneeded(name: str, *called: str) -> Iterator[None]:
     """In the block a module that others import in vain is not loaded: what they get loads it when they use it.
 
-    PyVista's plotting imports pyplot for its charts and the colours of their curves, which was half of its own import.
+    `called` are those of its names that they import from it and call later. PyVista imports pyplot and a canvas of
+    Matplotlib for charts and the colours of their curves, and pooch for downloads: more than half of its own import.
     """
     if name in sys.modules:
         yield
@@ -45,9 +46,15 @@ def unneeded(name: str) -> Iterator[None]:
             del sys.modules[name]
 
     def of_the_module(attribute: str) -> Any:
+        if attribute == "__path__":  # which `from name import ...` asks for: it is no package
+            raise AttributeError(attribute)
         step_aside()
         return getattr(import_module(name), attribute)
 
+    def later(attribute: str) -> Any:
+        return lambda *given, **named: of_the_module(attribute)(*given, **named)
+
+    stand_in.__dict__.update({attribute: later(attribute) for attribute in called})
     stand_in.__getattr__ = of_the_module  # type: ignore[method-assign]
     sys.modules[name] = stand_in
     try:
@@ -60,7 +67,12 @@ def unneeded(name: str) -> Iterator[None]:
 def pyvista() -> ModuleType:
     """The module PyVista; a `RenderError` says how to get it."""
     try:
-        with held_back(), unneeded("matplotlib.pyplot"):
+        with (
+            held_back(),
+            unneeded("pooch"),
+            unneeded("matplotlib.pyplot"),
+            unneeded("matplotlib.backends.backend_agg", "FigureCanvasAgg"),
+        ):
             import pyvista as module
             import pyvista.plotting  # which PyVista would import later, without waiting for a thread that has begun to
     except ImportError as error:

@@ -6,9 +6,9 @@ import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -32,16 +32,30 @@ SMALLEST, LARGEST = 16, 8192  # pixels
 PREVIEWED = 120  # frames are looked at for a preview: that is enough to place the camera
 MOST_PLACES = 2000  # of a camera that goes along, in a page
 SUFFIXES = (".mp4", ".gif", ".png", ".glb", ".html")
+SHORTEST, LONGEST = 0.6, 4.0  # s that a cycle of a mode takes
+MOST_OF_A_CYCLE = 10_000  # frames
 LARGEST_GIF_RATE = 50.0  # a GIF counts hundredths of a second, and viewers slow down what is shown for one of them
 
 
+class Playable(Protocol):
+    """What moves in cycles, such as a mode of a linearization."""
+
+    @property
+    def period(self) -> float:
+        """Duration of a cycle, s."""
+
+    def cycle(self, frames: int, amplitude: float) -> Result:
+        """One cycle in so many steps."""
+
+
 def export(
-    result: Result,
+    result: Result | Playable,
     path: FilePath,
     *,
     fps: float = 30.0,
     size: tuple[int, int] = (1280, 720),
-    speed: float = 1.0,
+    speed: float | None = None,
+    amplitude: float = 1.0,
     camera: Camera = "iso",
     follow: Any = WHAT_MOVES,
     start: float | None = None,
@@ -53,7 +67,7 @@ def export(
     smooth: bool = True,
     progress: bool | Callable[[float], None] = False,
 ) -> list[Path]:
-    """Write the motion of a result to a file, in the format of its suffix.
+    """Write the motion of a result or of a mode to a file, in the format of its suffix.
 
     There are floor((end - start) / speed · fps) + 1 frames. A file appears complete or not at all, also when the export
     is interrupted.
@@ -61,7 +75,7 @@ def export(
     Parameters
     ----------
     result
-        What to show.
+        What to show: a result, or a mode of a linearization, of which one cycle is shown that can be repeated.
     path
         `.mp4` (H.264), `.gif`, `.png` (frames `name_0000.png` …), `.glb` (glTF 2.0: bodies with their motion as key
         frames, one per frame) or `.html` (one page that plays the motion in a browser, without network access).
@@ -70,7 +84,10 @@ def export(
     size
         Width and height of a picture in pixels; without effect on `.glb` and `.html`.
     speed
-        Seconds of the result per second of playing time: 0.1 is slow motion.
+        Seconds of the result per second of playing time: 0.1 is slow motion. By default 1, and for a mode a power of
+        two with which a cycle takes 0.6 to 4 s; it is adapted so that a cycle is a whole number of frames.
+    amplitude
+        Of a mode: relative to one at which it is seen well.
     camera
         A view ("iso", "front", "back", "right", "left", "top", "bottom"); or two vectors, the direction towards the
         camera and one that is up: from there the motion is seen as large as it can be. Or three vectors: the camera's
@@ -104,7 +121,11 @@ def export(
     """
     target = Path(path).expanduser()
     _check(result, target, size, theme)
-    frames = Frames.of(result, fps, speed, start, end)
+    if not isinstance(result, Result):
+        result, speed = _cycle(result, fps, speed, amplitude)
+        if end is None and target.suffix.lower() in (".gif", ".png"):
+            end = float(result.t[-2])  # its first picture follows again
+    frames = Frames.of(result, fps, 1.0 if speed is None else speed, start, end)
     shown = str(result.system.name) if title is None else title
     film = Film(frames, shown, show_time, (size[0], size[1]), camera, theme, smooth, _followed(result, follow))
     suffix = target.suffix.lower()
@@ -121,6 +142,26 @@ def export(
     with replacing(target) as temporary:
         (write_mp4 if suffix == ".mp4" else write_gif)(film, states, temporary)
     return [target]
+
+
+def suitable_speed(period: float) -> float:
+    """Real time, or a power of two that brings a cycle into the range that is pleasant to watch."""
+    speed = 1.0
+    while period / speed > LONGEST:
+        speed *= 2.0
+    while period / speed < SHORTEST:
+        speed /= 2.0
+    return speed
+
+
+def _cycle(mode: Playable, fps: float, speed: float | None, amplitude: float) -> tuple[Result, float]:
+    """A cycle in as many steps as it has frames, and the speed with which these are equal."""
+    wanted = suitable_speed(mode.period) if speed is None else speed
+    if not all(isinstance(x, Real) and np.isfinite(x) and 0.0 < x < np.inf for x in (fps, wanted)):
+        message = f"found {fps!r} and {wanted!r}; allowed are positive numbers; give such as 30 and 1.0"
+        raise ModelError([Problem("export", "fps, speed", message)])
+    frames = float(np.clip(np.round(mode.period / wanted * fps), 2, MOST_OF_A_CYCLE))
+    return mode.cycle(int(frames), amplitude), mode.period * fps / frames
 
 
 def preview(
@@ -239,8 +280,8 @@ def _reported(frames: Frames, progress: bool | Callable[[float], None]) -> Itera
 def _check(result: Any, target: Path, size: Any, theme: Any) -> None:
     """Refuse what cannot be meant, all at once."""
     problems = []
-    if not isinstance(result, Result):
-        message = f"found {result!r}; allowed is a result, such as that of simulate(...); pass one"
+    if not isinstance(result, Result) and not hasattr(result, "cycle"):
+        message = f"found {result!r}; allowed is a result, such as that of simulate(...), or a mode; pass one"
         problems.append(Problem("export", "result", message))
     suffix = target.suffix.lower()
     if suffix not in SUFFIXES:

@@ -53,8 +53,8 @@ def draw(one: Exhibit) -> None:
     system, state = one.system(), track.state(t)
     motion = track.sampled(MOMENTS)
     for theme in ("light", "dark"):
-        options = {"theme": theme, "size": (2 * SIZE[0], 2 * SIZE[1]), "axes": False, "follow": one.follow or None}
-        with mb.render.Scene(system, motion=motion, **options) as scene:
+        size, follow = (2 * SIZE[0], 2 * SIZE[1]), one.follow or None
+        with mb.render.Scene(system, motion=motion, theme=theme, size=size, axes=False, follow=follow) as scene:
             scene.view(one.view)
             scene.show(state)
             if one.trail and one.picture_at > 0.0:

@@ -46,7 +46,7 @@ def stub() -> str:
     """The text of the stub, not yet in order."""
     told = {cls.__name__: cls for base in (*ADDED, *STRATEGIES) for cls in built_in(getattr(mb, base)).values()}
     lines = [HEAD]
-    for place, names in mb._PLACES.items():
+    for place, names in vars(mb)["_PLACES"].items():
         for name in names:
             lines.append(f"from .{place} import {name} as {f'_{name}' if name in told else name}")
     lines.append(UNIONS)

@@ -73,7 +73,8 @@ class Session:
         self.app = Application([])
         self.visible = self.usable = float("nan")
         self.app.open()
-        self.window: Any = self.app.window
+        window: Any = self.app.window
+        self.window = window
         self.complete = False
         self.window.panels_ready.connect(lambda: setattr(self, "complete", True))
         self.robot: Any = None
@@ -181,6 +182,7 @@ def _export_gap(session: Session, beat: Heartbeat) -> list[float]:
 
     session.open("four_bar")
     run, robot = session.app.document.runs.current, session.robot
+    assert run is not None
     robot.pause(1.0)
     target = session.app.solver.temporary_file(".mp4")
     beat.start()

@@ -12,7 +12,7 @@ import contextlib
 import io
 import time
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from peers import Run
@@ -40,7 +40,7 @@ def beam_rod(elements: int, stiffening: bool) -> mb.System:
 def solid_block() -> mb.System:
     """A block of 33 x 7 x 7 hexahedra that swings on a hinge."""
     counts = np.array([33, 7, 7])
-    grid = np.indices(counts + 1).reshape(3, -1).T
+    grid = np.indices(tuple(counts + 1)).reshape(3, -1).T
     numbers = np.arange(len(grid)).reshape(counts + 1)
     corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)])
     cells = np.array([numbers[tuple((np.array(cell) + corners).T)] for cell in np.ndindex(*counts)])
@@ -99,7 +99,7 @@ def _exudyn_model() -> tuple[Any, int]:
     from scipy import sparse
 
     ours = solid_rod()
-    rod, crank, piston = (ours[name] for name in ("rod", "crank", "piston"))
+    rod, crank, piston = (cast(Any, ours[name]) for name in ("rod", "crank", "piston"))
     part, modes = rod.modes.component, rod.modes
     fem = FEMinterface()
     fem.nodes = {"Position": np.array(part.nodes)}

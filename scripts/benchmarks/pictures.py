@@ -33,7 +33,12 @@ def frame_times(frames: int, repeats: int) -> dict[str, float]:
     for smooth in (False, True):
         with mb.render.Scene(system, size=HD, smooth=smooth) as scene:
             name = f"frame of {HD[0]} x {HD[1]}, {'smooth' if smooth else 'plain'}"
-            found[name] = per_call(lambda scene=scene: (scene.show(state), scene.image()), frames, repeats)
+
+            def frame(scene: mb.render.Scene = scene) -> None:
+                scene.show(state)
+                scene.image()
+
+            found[name] = per_call(frame, frames, repeats)
     many = chain(BODIES)
     with mb.render.Scene(many, size=(64, 64)) as scene:
         moved = described(many)

@@ -121,10 +121,10 @@ def exudyn_planar(name: str, values: dict[str, Any], t_end: float, dt: float) ->
         numbered[bar.name] = body
     for hinge in [*model.tree, *model.closures]:
         markers = []
-        for bar in (hinge.first, hinge.second):
+        for held in (hinge.first, hinge.second):
             local, body = hinge.at, ground
-            if bar is not None:
-                local, body = (bar.rotation.T[:2, :2] @ (hinge.at - bar.position)), numbered[bar.name]
+            if held is not None:
+                local, body = (held.rotation.T[:2, :2] @ (hinge.at - held.position)), numbered[held.name]
             markers.append(system.AddMarker(MarkerBodyRigid(bodyNumber=body, localPosition=[*local, 0.0])))
         system.AddObject(ObjectJointRevolute2D(markerNumbers=markers))
     return exudyn_planar_run(system, numbered[model.bars[-1].name], t_end, dt, dense=len(model.bars) < 10)

@@ -19,8 +19,9 @@ def arm(links: int = 7) -> mb.System:
     system = mb.System("arm")
     before = system.ground
     for k in range(links):
-        inertia = {"mass": 1.0, "inertia": (0.01, 0.02, 0.02)}
-        link = system.add(mb.RigidBody(f"link {k}", position=(0.5 * k + 0.25, 0, 0), **inertia))
+        link = system.add(
+            mb.RigidBody(f"link {k}", position=(0.5 * k + 0.25, 0, 0), mass=1.0, inertia=(0.01, 0.02, 0.02))
+        )
         axis = (0, 1, 0) if k % 2 else (0, 0, 1)
         system.add(mb.RevoluteJoint(f"hinge {k}", before, link, at=(0.5 * k, 0, 0), axis=axis))
         before = link

@@ -18,6 +18,7 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def use_application(path: str, ready: Any) -> None:
         if not document.system.bodies:
             document.open_system(mb.examples.n_four_bar(n=3), changed=True)
         body = rng.choice(list(document.system.bodies))
-        deeds = [lambda: document.set(body, mass=rng.uniform(0.5, 2.0))] * 6
+        deeds: list[Callable[[], object]] = [lambda: document.set(body, mass=rng.uniform(0.5, 2.0))] * 6
         deeds += [document.undo, document.redo, lambda: document.duplicate(body)]
         deeds += [lambda: document.rename(body, document.free_name("bar")), lambda: document.remove(body)]
         (deeds if len(document.system.bodies) > 3 else deeds[:-1])[rng.randrange(len(deeds) - 1)]()

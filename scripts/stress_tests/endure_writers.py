@@ -148,7 +148,8 @@ def write_recovery(path: Path, variant: int) -> None:
     from gui.document.sessions import Session
 
     qt()
-    document, messages = Document(), []
+    document = Document()
+    messages: list[str] = []
     autosave = Autosave(document, path.parent.parent, delay_ms=10**6)
     document.session = autosave.session = Session(path.parent, path.stem)
     autosave.failed.connect(messages.append)

@@ -143,7 +143,7 @@ class Specimens:
 
     wholes: list[tuple[str, bytes]]
     make: Callable[[random.Random], tuple[str, bytes]]
-    read: Callable[[Path], None]
+    read: Callable[[Path], object]
 
 
 def models(folder: Path) -> Specimens:
@@ -308,7 +308,7 @@ def components(folder: Path) -> Specimens:
     """Parts of flexible bodies, their matrices and nodes, and meshes of solids."""
     import meshio
 
-    material = {"young": 2e11, "shear": 8e10, "density": 7800.0}
+    material: dict[str, Any] = {"young": 2e11, "shear": 8e10, "density": 7800.0}
     part = mb.flexible.beam(length=1.0, elements=2, area=1e-4, second_moments=(1e-9, 1e-9), torsion=2e-9, **material)
     part.save(folder / "whole.npz")
     mb.flexible.free_modes(part, 2).save(folder / "modes.npz")
@@ -510,7 +510,7 @@ def installed(filename: str) -> bool:
     return filename.startswith((sys.base_prefix, sys.prefix, "<frozen")) or "site-packages" in Path(filename).parts
 
 
-def ending(read: Callable[[Path], None], path: Path) -> str:
+def ending(read: Callable[[Path], object], path: Path) -> str:
     """How reading a file ended."""
     try:
         read(path)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, QTimer
 
-from mbframe.analysis.linear.mode_motion import ModeMotion
+from mbframe.analysis.linear.mode_motion import FOLDS, UNHURRIED, ModeMotion, cycle_duration
 from mbframe.analysis.linear.root_words import GROWS, IGNORABLE, Row
+from mbframe.render.export import suitable_speed
 
 from ...document.document import Document
 from ...playing.animation import Animation
@@ -17,9 +18,6 @@ from .preload import Background
 PAINTED = 100  # ms after roots were found until they are seen: preparing a motion beside it would make that slower
 LARGE = 20  # bodies from which on a motion is prepared beside the window
 STEPS = 48  # pictures of a cycle that are computed; then they are shown again
-SHORTEST, LONGEST = 0.6, 4.0  # s that a cycle may last when a mode is first shown
-UNHURRIED = 2.5  # s for a mode without a frequency
-FOLDS = 2.0  # time constants that a growing or decaying motion is shown for
 
 
 class ModePlayer(Animation):
@@ -46,23 +44,11 @@ class ModePlayer(Animation):
     @property
     def period(self) -> float:
         """Duration of a cycle of the mode in its own time, s; one that suits the eye for a mode without a frequency."""
-        if self.row is None:
-            return UNHURRIED
-        root = self.row.root
-        if root.imag:
-            return 2.0 * np.pi / abs(root.imag)
-        if root.real and self.row.behaviour != IGNORABLE:
-            return 2.0 * FOLDS / abs(root.real)
-        return UNHURRIED
+        return UNHURRIED if self.row is None else cycle_duration(self.row.mode)
 
     def suitable_speed(self) -> float:
         """Real time, or a power of two that brings a cycle into the range that is pleasant to watch."""
-        speed = 1.0
-        while self.period / speed > LONGEST:
-            speed *= 2.0
-        while self.period / speed < SHORTEST:
-            speed /= 2.0
-        return speed
+        return suitable_speed(self.period)
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 

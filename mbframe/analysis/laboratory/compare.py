@@ -24,6 +24,7 @@ from ...solvers.interrupts import interrupts_passed_on
 from ...solvers.simulate import simulate
 from ...solvers.stabilization import DirectCorrection, Stabilization
 from ...system import System
+from ...unknown import refuse_unknown_classes
 from ..parameters.executors import Executor, chosen, reported, results
 from .comparison import Comparison, History, Outcome, Samples
 from .methods import Method, product_of, selection
@@ -95,6 +96,7 @@ def compare(
     }
     sizes = [factor * dt for factor in REFINEMENTS] if steps is None and _is_step(dt) else steps
     _check(system, t_end, dt, choices, sizes, repeats, time_limit)
+    refuse_unknown_classes(system)
     assert sizes is not None
     if any(given is not None for given in choices.values()):
         methods = product_of(formulations, accelerations, stabilizations, integrators, sizes)

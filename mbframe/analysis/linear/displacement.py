@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 from ...rotations import matrix_from_vector
 from ...state import Motion, State
 from ...system import System
-from .linear_equations import LinearEquations, on_bodies
+from ..states.assemble import turned
+from .linear_equations import LinearEquations, collected, on_bodies
 
 Array = NDArray[np.float64]
 
@@ -45,3 +47,15 @@ def changed(state: State, e: LinearEquations, own: Array, system: System) -> dic
         found[name] = np.array(found.get(name, force.initial_states()), float)
         found[name][acting] += own[first:last]
     return found
+
+
+def differences(places: Mapping[str, slice], state: State, other: State) -> tuple[Array, Array]:
+    """xi and xi' of all bodies that lead from another state to this one: what `displaced` takes."""
+    motions, rates = {}, {}
+    for name, m in state.motions.items():
+        o = other.motions[name]
+        phi = turned(o.rotation, m.rotation)
+        spin = m.angular_velocity - o.angular_velocity - np.cross(phi, o.angular_velocity)
+        motions[name] = m.position - o.position, phi, m.modal_coordinates - o.modal_coordinates
+        rates[name] = m.velocity - o.velocity, spin, m.modal_velocities - o.modal_velocities
+    return collected(places, motions), collected(places, rates)

@@ -15,12 +15,14 @@ from ...bodies.formulations import Formulation
 from ...equations.equations import Equations
 from ...equations.reuse import borrowed
 from ...errors import AnalysisError, ModelError, Problem, check_kinds
+from ...results import Result
 from ...solvers.starting import refuse_misaligned_joints
 from ...state import State
 from ...system import System
 from ..states.assemble import consistent
 from ..states.range_warnings import warn_of_bent, warn_of_flexible, warn_of_kinks, warn_of_shapes
 from .displacement import displaced
+from .energies import ElementMatrices, ModeEnergy, element_matrices, joint_rows, mode_energy
 from .inputs import input_signals
 from .linear_equations import (
     LinearEquations,
@@ -103,12 +105,42 @@ class Mode:
         """-1/Re, s: the time in which the motion decays to 1/e of it; negative for growth, inf if there is neither."""
         return -1.0 / self.eigenvalue.real if self.eigenvalue.real else np.inf
 
+    @cached_property
+    def energy(self) -> ModeEnergy:
+        """Shares of the elements in the kinetic and potential energy of the mode and in its dissipation, by name."""
+        return mode_energy(self.linearization, self, self.linearization.element_matrices)
+
+    @cached_property
+    def joints(self) -> dict[str, complex]:
+        """Changes of all joint coordinates in the mode, such as "hinge.angle" (rad) and "slider.displacement" (m)."""
+        names, rows = self.linearization.joint_rows
+        return dict(zip(names, (rows @ self.linearization.motion_of(self)).tolist(), strict=True))
+
     def state(self, amplitude: float = 0.1, phase: float = 0.0, *, assembled: bool = True) -> State:
         """The reference state displaced along the mode by Re(amplitude exp(i phase) shape), with its velocities.
 
         `assembled` closes the joints, which a displacement of finite size leaves open by the square of it.
         """
         return self.linearization.displaced(self, amplitude * np.exp(1j * phase), assembled)
+
+    @property
+    def period(self) -> float:
+        """Duration of a cycle, s; without a frequency four time constants, or 2.5 s if there are none."""
+        from .mode_motion import cycle_duration
+
+        return cycle_duration(self)
+
+    def cycle(self, frames: int = 60, amplitude: float = 1.0) -> Result:
+        """One cycle as a result with so many equal steps, the joints closed, as `mb.render.export` shows it.
+
+        The size is held: growth and decay are not shown. `amplitude` is relative to one at which the mode is seen well.
+        """
+        from .mode_motion import cycle
+
+        if frames != int(frames) or frames < 2 or not np.isfinite(amplitude):
+            message = f"found {frames!r} and {amplitude!r}; allowed are at least 2 steps and a finite amplitude"
+            raise ModelError([Problem("Mode.cycle", "frames, amplitude", message)])
+        return cycle(self, int(frames), amplitude)
 
 
 @dataclass(frozen=True)
@@ -481,6 +513,33 @@ class Linearization:
         except ImportError:
             raise AnalysisError("python-control is not installed: pip install control") from None
         return control.ss(self.A, self.B, self.C, self.D, inputs=self.inputs, outputs=self.outputs)
+
+    # --- modes in parts ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def element_matrices(self) -> list[ElementMatrices]:
+        """What each element adds to `stiffness` and `damping`, which they sum to; see `Mode.energy`."""
+        return element_matrices(self)
+
+    @cached_property
+    def joint_rows(self) -> tuple[list[str], Array]:
+        """Names of all joint coordinates, and a row for each: how it changes with the small motions of all bodies."""
+        return joint_rows(self)
+
+    def mac(self, other: Linearization) -> Array:
+        """How much each mode (row) looks like each of another linearization (column): modal assurance criterion.
+
+        |a* M b|^2 / (a* M a  b* M b) of their shapes with the mean M of both mass matrices, from 0 to 1. The other one
+        has the same bodies, perhaps at another state or with other parameters.
+        """
+        check_kinds("Linearization.mac", other=(other, Linearization))
+        if other.places != self.places:
+            message = "found other bodies; allowed is a linearization of a system with the same bodies in their order"
+            raise ModelError([Problem("Linearization.mac", "other", message)])
+        mass = 0.5 * (self.mass + other.mass)
+        a, b = (np.array([root.shape for root in lin.roots]).reshape(-1, mass.shape[0]).T for lin in (self, other))
+        own = [np.real(np.sum(x.conj() * (mass @ x), axis=0)) for x in (a, b)]
+        return np.asarray(np.abs(a.conj().T @ mass @ b) ** 2 / np.outer(*own), float)
 
     # --- modes as states ---------------------------------------------------------------------------------------------
 

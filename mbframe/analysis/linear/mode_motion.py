@@ -13,6 +13,7 @@ from ...bodies.base import Body
 from ...bodies.formulations import NewtonEuler, PlanarAngle
 
 if TYPE_CHECKING:
+    from ...results import Result
     from ...state import State
     from .linearize import Linearization, Mode
 
@@ -22,6 +23,29 @@ ROUNDS = 6  # halvings of an amplitude that the mechanism cannot reach
 DAMPING = 1e-12
 WIDE = 0.35  # rad: the largest turn that is shown to begin with
 FAR = 0.15  # of the model's size: the largest displacement
+UNHURRIED = 2.5  # s that a cycle lasts of a mode without a frequency
+FOLDS = 2.0  # time constants that a growing or decaying motion is shown for
+
+
+def cycle_duration(mode: Mode) -> float:
+    """Duration of a cycle of a mode in its own time, s; one that suits the eye where it has no frequency."""
+    root = mode.eigenvalue
+    if root.imag:
+        return float(2.0 * np.pi / abs(root.imag))
+    if root.real and not mode.ignorable:
+        return float(2.0 * FOLDS / abs(root.real))
+    return UNHURRIED
+
+
+def cycle(mode: Mode, frames: int, amplitude: float) -> Result:
+    """One cycle of a mode as a result, in so many equal steps."""
+    from ...results import Info, Result
+
+    motion = ModeMotion(mode.linearization)
+    size = amplitude * motion.amplitude(mode)
+    states = [motion.state(mode, size, 2.0 * np.pi * (k % frames) / frames) for k in range(frames + 1)]
+    t = mode.linearization.state.t + np.linspace(0.0, cycle_duration(mode), frames + 1)
+    return Result(motion.eq, t, np.array([motion.eq.coordinates(state) for state in states]), Info())
 
 
 class ModeMotion:

@@ -7,7 +7,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from ...bodies.formulations import Formulation
 from ...equations.equations import Equations
@@ -21,6 +20,7 @@ from ...solvers.simulate import simulate
 from ...solvers.starting import extent
 from ...state import State
 from ...system import System
+from ..linear.displacement import differences
 from ..linear.linear_equations import OperatingPoint, collected
 from ..states.assemble import consistent
 from .floquet import PeriodicMotion, floquet
@@ -272,15 +272,8 @@ class Search:
 
     def _difference(self, state: State, other: State) -> Array:
         """What leads from another state to this one."""
-        motions, rates = {}, {}
-        for name, m in state.motions.items():
-            o = other.motions[name]
-            phi = Rotation.from_matrix(m.rotation @ o.rotation.T).as_rotvec()
-            spin = m.angular_velocity - o.angular_velocity - np.cross(phi, o.angular_velocity)
-            motions[name] = m.position - o.position, phi, m.modal_coordinates - o.modal_coordinates
-            rates[name] = m.velocity - o.velocity, spin, m.modal_velocities - o.modal_velocities
         own = np.concatenate([np.zeros(0), *(state.element_states[n] - other.element_states[n] for n in self._having)])
-        return self._weighed(collected(self.places, motions), collected(self.places, rates), own)
+        return self._weighed(*differences(self.places, state, other), own)
 
     @property
     def _having(self) -> list[str]:

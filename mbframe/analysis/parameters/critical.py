@@ -100,9 +100,13 @@ def critical_values(
         raise ModelError([Problem("critical_values", "interval", message)])
     values = np.linspace(low, high, points)
     first = sweep(build, values.tolist(), Spectrum.whole, executor, progress)
-    search = _Search(build, tolerance * max(abs(low), abs(high)))
+
+    def spectrum(value: float) -> Spectrum:
+        return _checked(sweep(build, [value], Spectrum.whole)[0])
+
+    search = Crossings(spectrum, tolerance * max(abs(low), abs(high)))
     for value, point in zip(values.tolist(), first, strict=True):
-        search.known[value] = search.checked(point)
+        search.known[value] = _checked(point)
     found = []
     for a, b in pairwise(values.tolist()):
         within = search.between(a, b)
@@ -112,11 +116,21 @@ def critical_values(
     return sorted(found, key=lambda critical: critical.value)
 
 
-class _Search:
-    """Looks for crossings between values whose spectra are known."""
+def _checked(point: Spectrum | Failure) -> Spectrum:
+    if isinstance(point, Failure):
+        message = f"critical_values: there are no roots {point}; choose an interval in which there are"
+        raise AnalysisError(message) from point.error
+    return point
 
-    def __init__(self, build: Callable[[float], Any], tolerance: float) -> None:
-        self.build, self.tolerance = build, tolerance
+
+class Crossings:
+    """Looks for crossings between values whose spectra are known.
+
+    `spectrum` gives that of a value; with `doubting` further values are looked at where a root may have come and gone.
+    """
+
+    def __init__(self, spectrum: Callable[[float], Spectrum], tolerance: float, doubting: bool = True) -> None:
+        self.spectrum, self.tolerance, self.doubting = spectrum, tolerance, doubting
         self.known: dict[float, Spectrum] = {}
         self.doubtful: list[tuple[float, float]] = []
         """Parts of intervals, as short as any that are looked at, in which a root may still pass and come back."""
@@ -124,14 +138,8 @@ class _Search:
     def at(self, value: float) -> Spectrum:
         """The spectrum at a value."""
         if value not in self.known:
-            self.known[value] = self.checked(sweep(self.build, [value], Spectrum.whole)[0])
+            self.known[value] = self.spectrum(value)
         return self.known[value]
-
-    def checked(self, point: Spectrum | Failure) -> Spectrum:
-        if isinstance(point, Failure):
-            message = f"critical_values: there are no roots {point}; choose an interval in which there are"
-            raise AnalysisError(message) from point.error
-        return point
 
     def between(self, a: float, b: float, depth: int = 0) -> list[CriticalValue]:
         """The crossings between two values.
@@ -157,7 +165,9 @@ class _Search:
                 middle = 0.5 * (a + b)
                 return self.between(a, middle, depth + 1) + self.between(middle, b, depth + 1)
             found = list(self._counted(a, b))
-        doubtful = (depth < LOOKS and self._may_have_crossed(first, last)) or self._bends_across(a, b)
+        doubtful = self.doubting and (
+            (depth < LOOKS and self._may_have_crossed(first, last)) or self._bends_across(a, b)
+        )
         if not found and depth < SUBDIVISIONS and doubtful:
             middle = 0.5 * (a + b)
             return self.between(a, middle, depth + 1) + self.between(middle, b, depth + 1)

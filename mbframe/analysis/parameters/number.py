@@ -19,9 +19,11 @@ def numeric_parameter(system: System, element: Element | str, parameter: str) ->
     check_kinds("numeric parameter", system=(system, System))
     name = element if isinstance(element, str) else element.name
     owner: Element = system if name == system.name and name not in system else system[name]
-    declared = owner.parameters().get(parameter)
+    declared = type(owner).parameters().get(parameter)
     if declared is None or declared.kind not in KINDS or getattr(owner, parameter) is None:
-        allowed = [key for key, p in owner.parameters().items() if p.kind in KINDS and getattr(owner, key) is not None]
+        allowed = [
+            key for key, p in type(owner).parameters().items() if p.kind in KINDS and getattr(owner, key) is not None
+        ]
         message = f"found {parameter!r}; allowed are the numbers and vectors that it has: {', '.join(allowed)}"
         raise ModelError([owner.problem(parameter, message)])
     return owner, declared

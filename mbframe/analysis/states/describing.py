@@ -6,7 +6,7 @@ which body it lies (`parameter(on="i" | "j" | "both")`), and so goes along when 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,7 @@ def description(system: System, state: State, velocities: bool | None = None) ->
             values |= _twist(body, motion)
         if values:
             changes.append((body, values))
+    _refuse_unknown(system, carriers)
     for element in system:
         if isinstance(element, Connection) and (values := _redescribed(element, carriers)):
             changes.append((element, values))
@@ -92,6 +93,7 @@ def attached(system: System, before: Mapping[Body, Pose]) -> Changes:
     now = {body: (body.motion.position, body.motion.rotation) for body in before}
     moved_bodies = [body for body in before if not all(map(np.array_equal, before[body], now[body]))]
     steps = {body.name: _step(before[body], now[body]) for body in moved_bodies}
+    _refuse_unknown(system, steps)
     changes: Changes = []
     for element in system if steps else ():
         if not isinstance(element, Connection):
@@ -108,10 +110,18 @@ def attached(system: System, before: Mapping[Body, Pose]) -> Changes:
     return changes
 
 
+def _refuse_unknown(system: System, moved: Collection[str]) -> None:
+    """Refuse to move bodies to which something of an unknown class is attached: nobody knows what goes along."""
+    for element in system.unknown:
+        if held := [name for name in element.joined if name in moved]:
+            message = f"is attached to {held[0]!r} and would not go along, because its class is not known"
+            raise ModelError([element.problem("", f"{message}; {element.reason}")])
+
+
 def _placed(element: Connection) -> dict[str, Parameter]:
     """The parameters of a connection that lie on its bodies, as they are in its dimension."""
     dimension = element.body_j.dimension
-    return {name: rule.of(dimension) for name, rule in element.parameters().items() if rule.is_placed}
+    return {name: rule.of(dimension) for name, rule in type(element).parameters().items() if rule.is_placed}
 
 
 def _body_name(element: Connection, side: str) -> str:

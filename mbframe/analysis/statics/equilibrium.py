@@ -410,17 +410,27 @@ class Search:
             place = self._place(place.q, place.z, deformed=True)
         hessian, size = self._hessian(place)
         n = len(hessian)
-        values: Array = np.linalg.eigvalsh(0.5 * (hessian + hessian.T)).astype(float)
         state = self.eq.state(self.t, np.concatenate([place.q, self.rest, place.z]))
-        couples = self._matrix(place)[:n, n:]
-        if np.abs(hessian - hessian.T).max(initial=0.0) > UNSYMMETRIC * size or np.any(couples):
-            kind = "without potential"
-        elif np.any(values < -ZERO * size):
-            kind = "maximum" if np.all(values < -ZERO * size) else "saddle"
-        else:
-            kind = "minimum" if np.all(values > ZERO * size) else "indifferent"
         reference = max(self.reference, self._size_of_loads(place))
         residual = place.unbalanced / reference if reference > 0.0 else 0.0
-        return Equilibrium(
-            state.t, state.motions, state.element_states, state.dimension, values, kind, residual, self.steps
-        )
+        return classified(state, hessian, size, bool(np.any(self._matrix(place)[:n, n:])), residual, self.steps)
+
+
+def classified(
+    state: State, hessian: Array, size: float, coupled: bool, residual: float, iterations: int
+) -> Equilibrium:
+    """The equilibrium in a state, and of what kind it is.
+
+    `hessian` is the stiffness of the free motions relative to their mass, `size` how large stiffnesses are at all;
+    `coupled` says whether loads depend on own states.
+    """
+    values: Array = np.linalg.eigvalsh(0.5 * (hessian + hessian.T)).astype(float)
+    if np.abs(hessian - hessian.T).max(initial=0.0) > UNSYMMETRIC * size or coupled:
+        kind = "without potential"
+    elif np.any(values < -ZERO * size):
+        kind = "maximum" if np.all(values < -ZERO * size) else "saddle"
+    else:
+        kind = "minimum" if np.all(values > ZERO * size) else "indifferent"
+    return Equilibrium(
+        state.t, state.motions, state.element_states, state.dimension, values, kind, residual, iterations
+    )
