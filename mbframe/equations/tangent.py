@@ -399,10 +399,10 @@ def tangent(
     assembly = eq.tangent_assembly
     assembly.take(t, v_rate, multipliers)
     stiffness, damping = assembly.whole(assembly.stiffness, dense), assembly.whole(assembly.damping, dense)
-    v = slice(eq.n_v)
+    velocities = slice(eq.n_v)
     return Tangent(
-        stiffness[v, v],
-        damping[v, v],
+        stiffness[velocities, velocities],
+        damping[velocities, velocities],
         evaluation.mass,
         evaluation.jacobian,
         assembly.velocity_stiffness.copy(),
