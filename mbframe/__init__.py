@@ -36,6 +36,7 @@ _PLACES = {
     "analysis.statics.steady": ["SteadyMotion", "steady"],
     "analysis.parameters.sweep": ["Failure", "sweep"],
     "analysis.parameters.vary": ["vary"],
+    "applications": ["show"],
     "bodies": [
         *("Body", "FlexibleBody", "Ground", "PlanarBody", "PointMass", "RigidBody"),
         *("PlanarAngle", "PlanarEulerParameters", "PlanarNatural"),

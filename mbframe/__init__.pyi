@@ -52,6 +52,7 @@ from .analysis.statics.equilibrium import Equilibrium as Equilibrium
 from .analysis.statics.equilibrium import equilibrium as equilibrium
 from .analysis.statics.steady import SteadyMotion as SteadyMotion
 from .analysis.statics.steady import steady as steady
+from .applications import show as show
 from .bodies import Body as Body
 from .bodies import EulerAngles as EulerAngles
 from .bodies import EulerParameters as EulerParameters
@@ -1278,6 +1279,7 @@ __all__ = [
     "root_locus",
     "save",
     "sensitivity",
+    "show",
     "simulate",
     "stability_map",
     "steady",

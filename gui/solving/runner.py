@@ -121,6 +121,10 @@ class Runner(QObject):
     def _tell_success(self, run: Run, outcome: Any) -> None:
         for warning in run.warnings:
             self.document.messages.post(f"{run.name}: {warning}", "warning")
+        if run.track is not None and run.track.leaps:
+            every = f"stores a state every {run.settings.interval():g} s, and bodies come and go meanwhile"
+            remedy = "It is played in leaps; choose an earlier end, or store more states in Method…"
+            self.document.messages.post(f"{run.name} {every}. {remedy}.", "warning")
         speed = f"{run.settings.t_end:g} s of motion in {duration(outcome.wall_time)}, {outcome.steps} steps"
         self.document.messages.post(f"{run.name}: {speed}.")
 
