@@ -63,6 +63,7 @@ _PLACES = {
         "TurnWithAxis",
     ],
     "equations": ["Equations"],
+    "controllers": ["Controller", "LinearController", "StateFeedback"],
     "errors": ["AnalysisError", "MbframeError", "ModelError", "SimulationError"],
     "files.model": ["load", "load_settings", "save"],
     "files.python_writer": ["to_python"],

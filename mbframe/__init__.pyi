@@ -1,6 +1,6 @@
 """The public names of mbframe, written by scripts/assets stubs from what the classes declare."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
 from numpy.typing import NDArray
@@ -85,6 +85,9 @@ from .constraints import Perpendicular as _Perpendicular
 from .constraints import PointInPlane as _PointInPlane
 from .constraints import PointOnAxis as _PointOnAxis
 from .constraints import TurnWithAxis as _TurnWithAxis
+from .controllers import Controller as Controller
+from .controllers import LinearController as _LinearController
+from .controllers import StateFeedback as _StateFeedback
 from .equations import Equations as Equations
 from .errors import AnalysisError as AnalysisError
 from .errors import MbframeError as MbframeError
@@ -597,6 +600,20 @@ class KnifeEdge(_KnifeEdge):
         normal: _Vector = ...,
     ) -> None: ...
 
+class LinearController(_LinearController):
+    def __init__(
+        self,
+        name: str,
+        *,
+        system: Any,
+        measures: Sequence[Any] = ...,
+        sample_time: float | None = None,
+        limit: float | _Vector | None = None,
+        rate_limit: float | _Vector | None = None,
+        outputs: Mapping[str, str] = ...,
+        start: _Vector | None = None,
+    ) -> None: ...
+
 class MassOrthogonalProjection(_MassOrthogonalProjection):
     def __init__(self, *, penalty: float = 10000000.0, tolerance: float = 1e-12) -> None: ...
 
@@ -1017,6 +1034,19 @@ class SpringDamper(_SpringDamper):
         damping_force: _Law | None = None,
     ) -> None: ...
 
+class StateFeedback(_StateFeedback):
+    def __init__(
+        self,
+        name: str,
+        *,
+        gain: _Vector,
+        measures: Sequence[Any] = ...,
+        sample_time: float | None = None,
+        limit: float | _Vector | None = None,
+        rate_limit: float | _Vector | None = None,
+        outputs: Mapping[str, str] = ...,
+    ) -> None: ...
+
 class Tire(_Tire):
     def __init__(
         self,
@@ -1136,6 +1166,7 @@ __all__ = [
     "Cone",
     "ConstantVelocityJoint",
     "Contact",
+    "Controller",
     "CoordinatePartitioning",
     "CriticalValue",
     "Cylinder",
@@ -1179,6 +1210,7 @@ __all__ = [
     "JointEquations",
     "KeyedSleeveJoint",
     "KnifeEdge",
+    "LinearController",
     "Linearization",
     "Marker",
     "MassOrthogonalProjection",
@@ -1240,6 +1272,7 @@ __all__ = [
     "StabilityMap",
     "Stabilization",
     "State",
+    "StateFeedback",
     "SteadyMotion",
     "System",
     "Tire",

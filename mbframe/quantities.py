@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from .abilities import working
 from .errors import ModelError, Problem
 from .joints.coordinates import RATES, UNITS, coordinates_of
+from .over_time import signals_of
 from .stresses import largest_stresses
 from .unknown import refuse_unknown_classes
 
@@ -286,14 +287,29 @@ def _entries(system: System, result: Any) -> Iterator[Entry]:
         yield Entry(name, "work", "J", partial(_work, result, name))
     for measure in system.measures:
         yield Entry(measure.name, "", measure.unit, asked("measure", measure.name))
-    for one in system.inputs:
-        yield Entry(one.name, "", one.unit, partial(_input, result, one.name))
+    yield from _of_signals(system, result)
     for group, kinds in SCALARS.items():
         for kind, unit in kinds.items():
             if kept or kind != "balance":
                 yield Entry(group, kind, unit, partial(_whole, result, group, kind))
     for kind, unit in MOMENTUM.items():
         yield Entry("momentum", kind, unit, partial(_whole, result, "momentum", kind), components_of(kind, dimension))
+
+
+def _of_signals(system: System, result: Any) -> Iterator[Entry]:
+    """Inputs, and the outputs and states of controllers."""
+    for one in system.inputs:
+        yield Entry(one.name, "", one.unit, partial(_input, result, one.name))
+    for controller in system.controllers:
+        for name, unit in controller.outputs.items():
+            yield Entry(controller.name, name, unit, partial(_given, result, f"{controller.name}.{name}"))
+        if controller.states:
+            numbers = tuple(map(str, range(controller.states)))
+            yield Entry(controller.name, "state", "", partial(_own_states, result, controller.name), numbers)
+
+
+def _own_states(result: Result, element: str) -> Array:
+    return result.element_states(element)
 
 
 def _of_joints(system: System, result: Any) -> Iterator[Entry]:
@@ -331,6 +347,13 @@ def _work(result: Result, element: str) -> Array:
 def _input(result: Result, name: str) -> Array:
     place = result.states.tables.inputs[name]
     return result.states.part("z", slice(place, place + 1))[:, 0]
+
+
+def _given(result: Result, signal: str) -> Array:
+    held = result.states.tables.held
+    if signal in held:
+        return result.states.part("z", slice(held[signal], held[signal] + 1))[:, 0]
+    return signals_of(result)[signal]
 
 
 def _whole(result: Result, group: str, kind: str) -> Array:

@@ -444,6 +444,9 @@ class Result(Displayed):
     def element_states(self, element: Any) -> Array:
         """Own states of an element, (n, number of states)."""
         known = self._element(element)
+        for c in self.states.tables.controllers:
+            if c.name == known.name:
+                return self.states.part("z", c.states).copy()
         for f in self.states.tables.forces:
             if f.name == known.name:
                 return self.states.part("z", f.states).copy()

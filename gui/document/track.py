@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mbframe as mb
-from mbframe.between import polynomial, turning
+from mbframe.between import polynomial, too_rare, turning
 from mbframe.rotations import matrix_from_quaternion, quaternions_from_matrices
 from mbframe.state import Motion, State
 
@@ -19,15 +19,6 @@ Array = NDArray[np.float64]
 
 AT_ONCE: Final = 20
 """Bodies whose motion is worked out in one piece."""
-MOST_TURN: Final = 2.0 * np.pi
-"""Angle between two stored instants, rad, up to which the turning of a body follows from them."""
-MOST_MISSED: Final = 0.25
-"""Share of its way that a body may miss by going on with the mean of both velocities. At a sine of phase u per interval
-it is u^2 / 12, and the cubic is off by u^4 / 384 of the amplitude: 2 % here."""
-SEEN: Final = 1e-3
-"""Share of the region in which bodies move: shorter ways are not looked at."""
-LOOKS: Final = 500
-"""Intervals that are looked at to say whether states are stored too rarely."""
 
 
 @dataclass(frozen=True)
@@ -49,23 +40,6 @@ class Stretch:
     def __len__(self) -> int:
         return len(self.position)
 
-    @cached_property
-    def size(self) -> float:
-        """Of the region in which the bodies move, m."""
-        return float(np.ptp(self.position, axis=(0, 1)).max(initial=0.0)) if self.position.size else 0.0
-
-    def tells(self, i: Any, j: Any, h: Any) -> NDArray[np.bool_]:
-        """Whether the motion between rows i and j, h seconds apart, follows from them.
-
-        It does not where a body turned too far, or came and went: it is not where its velocities lead.
-        """
-        x, v, w, h = self.position, self.velocity, self.omega, np.asarray(h, float)[..., None]
-        way = h * np.maximum(_length(v[i]), _length(v[j]))
-        missed = _length(x[j] - x[i] - 0.5 * h[..., None] * (v[i] + v[j]))
-        lost = (way > SEEN * self.size) & (missed > MOST_MISSED * way)
-        turned = h * np.maximum(_length(w[i]), _length(w[j])) > MOST_TURN
-        return ~np.any(lost | turned, axis=-1)
-
     @classmethod
     def of(cls, result: mb.Result, names: list[str], first: int = 0) -> Stretch:
         """That of a result."""
@@ -73,10 +47,6 @@ class Stretch:
         empty = [np.zeros((n, 0, width)) for width in (3, 4, 3, 3)]
         position, p, velocity, omega = _motion(result, names) if names else empty
         return cls(first, position, p, velocity, omega, *_others(result))
-
-
-def _length(vectors: Array) -> Array:
-    return np.sqrt(np.sum(vectors * vectors, axis=-1))
 
 
 def _others(result: mb.Result) -> tuple[dict[str, tuple[Array, Array]], dict[str, Array]]:
@@ -165,12 +135,9 @@ class Track:
 
     @cached_property
     def leaps(self) -> bool:
-        """Whether states are stored too rarely: half of them and more do not tell the motion until the next one."""
+        """Whether states are stored too rarely to tell the motion between them."""
         known = self.stretch(0)
-        if len(known) < 2:
-            return False
-        i = np.unique(np.linspace(0, len(known) - 2, LOOKS).astype(int))
-        return bool(2 * np.count_nonzero(known.tells(i, i + 1, self.t[i + 1] - self.t[i])) < len(i))
+        return too_rare(self.t[: len(known)], known.position, known.velocity, known.omega)
 
     def nearest(self, t: float) -> State:
         """The stored state nearest to an instant."""

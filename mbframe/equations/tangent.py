@@ -23,6 +23,7 @@ from ..kernels.tangent import tangent as kernels
 from ..kernels.tangent import velocity_tangent
 from ..kernels.workspace import MOST_EQUATIONS
 from ..registry import is_ours
+from .control_tangent import ControlTangent
 from .followers import may_count
 from .tables import NumberedConstraint, NumberedForce, Table
 from .user import (
@@ -336,10 +337,15 @@ class TangentAssembly:
             self.record[name] = np.array([getattr(stage, numbers) for stage in stages], np.int64)
         return kernels.take.address, None
 
+    @cached_property
+    def control(self) -> ControlTangent:
+        """What controllers add."""
+        return ControlTangent(self.eq, self.record.array("rate_tangents"))
+
     def matrix(self, values: Array, dense: bool) -> Any:
         """A pool of blocks as a matrix for changes of v."""
         v = slice(self.eq.n_v)
-        return self.whole(values, dense)[v, v] if self.owns else self.whole(values, dense)
+        return self.whole(values, dense)[v, v] if self.eq.n_own else self.whole(values, dense)
 
     def whole(self, values: Array, dense: bool) -> Any:
         """A pool of blocks as a matrix for changes of v and of own states."""
@@ -399,6 +405,13 @@ def tangent(
     assembly = eq.tangent_assembly
     assembly.take(t, v_rate, multipliers)
     stiffness, damping = assembly.whole(assembly.stiffness, dense), assembly.whole(assembly.damping, dense)
+    if eq.tables.acting:
+        more = assembly.control.matrices(t)
+        if not dense:
+            import scipy.sparse as sparse
+
+            more = sparse.csr_array(more[0]), sparse.csr_array(more[1])
+        stiffness, damping = stiffness + more[0], damping + more[1]
     velocities = slice(eq.n_v)
     return Tangent(
         stiffness[velocities, velocities],

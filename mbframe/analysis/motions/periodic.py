@@ -23,6 +23,7 @@ from ...system import System
 from ..linear.displacement import differences
 from ..linear.linear_equations import OperatingPoint, collected
 from ..states.assemble import consistent
+from ..states.controllers import refuse_sampled
 from .floquet import PeriodicMotion, floquet
 from .shifts import Displacement, later, own_rates, shifts, small_motions, unnoticed
 from .transition import Course, perturbed_state
@@ -183,6 +184,7 @@ class Search:
         self.system, self.formulation, self.integrator = system, formulation, integrator
         self.free, self.driven = period is None, driven
         self.eq = Equations(system, formulation)
+        refuse_sampled(self.eq)
         self.candidates = shifts(self.eq)
         first = guess.state(0) if isinstance(guess, Result) else guess
         start = consistent(system, first.checked(system.bodies))
@@ -278,7 +280,7 @@ class Search:
     @property
     def _having(self) -> list[str]:
         """Names of the elements with own states."""
-        return [f.force.name for f in self.eq.tables.forces if f.force.states]
+        return [one.element.name for one in self.eq.tables.stateful]
 
     def _generators(self, state: State) -> Array:
         """What a unit of each free combination of shifts does to a state."""
@@ -288,12 +290,12 @@ class Search:
 
     @property
     def _n_own(self) -> int:
-        return sum(f.force.states for f in self.eq.tables.forces)
+        return sum(one.element.states for one in self.eq.tables.stateful)
 
     def _later(self, state: State) -> Array:
         """What a unit of time does to a state."""
         point = OperatingPoint.at(self.eq, state)
-        own = np.concatenate([np.zeros(0), *(point.z_rate[f.states] for f in self.eq.tables.forces if f.force.states)])
+        own = np.concatenate([np.zeros(0), *(point.z_rate[one.states] for one in self.eq.tables.stateful)])
         return self._weighed(*later(point, self.places), own)
 
     def _changes(self, bases: Bases, carry: bool = False) -> Array:
