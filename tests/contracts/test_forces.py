@@ -105,6 +105,19 @@ def test_state_gradient_is_the_derivative_by_and_of_own_states(cls: Any, seed: i
             assert_close(found[6:, :36], exact[6:, force.states :], EXACT)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("quantity", "integral"), [("angle", 5.0), ("displacement", 5.0), ("displacement", -50.0)])
+def test_state_gradient_of_an_actuator_at_its_limit(quantity: str, integral: float, seed: int) -> None:
+    force = mb.PIDActuator.example(*two_bodies()[1:])
+    force.update(limit=0.2, quantity=quantity, integral=integral)
+    i, j = acting(force, seed, noise=0.1)
+    z, found = np.array([0.7]), np.zeros((7, 37))
+    force.state_gradient(TIME, i, j, z, found)
+    exact = exact_derivative(own_state_function(force, TIME), [z, *motion(i), *motion(j)])
+    assert_close(found[:, 36:], exact[:, :1], EXACT)
+    assert_close(found[6:, :36], exact[6:, 1:], EXACT)
+
+
 def away(seed: int) -> np.recarray:
     """Markers far from each other, where no contact is."""
     rng = np.random.default_rng(seed)
