@@ -6,9 +6,9 @@ that change: the largest of the ranges of the kinetic energy of a body, of the p
 element, and of the kinetic energy of what a body moves differently from the start, since it may exchange energy within
 itself. Energy that is only there, of a heavy body at rest or of a wheel that spins, hides nothing.
 
-Runs of sensible accuracy stay below S/50, 1 % in the amplitude of a vibration, and more is told, but for what was asked
-for: by a loose tolerance, whose errors add up over a thousand steps, or by an integrator that damps. Beyond S/10, 5 % in
-the amplitude, a run is wrong, whatever explains it: reduced, tolerance or damping give another motion. Not told is what is
+Runs of sensible accuracy stay below S/50, 1 % in the amplitude of a vibration. More is told, unless it was asked for by
+a loose tolerance, whose errors add up over a thousand steps, or by an integrator that damps. Beyond S/10, 5 % in the
+amplitude, a run is wrong, whatever explains it: reduced, tolerance or damping give another motion. Not told is what is
 
 - below 5e-3 of the kinetic energy of spins: the error of a steady spin, of which nothing changes but by that, in
   coordinates that turn with the body; a steady velocity has none;
@@ -186,7 +186,9 @@ def remarks(
     where = f"; most of the work was that of {eq.system[name]} then" if name else ""
     what = "appeared" if balance[worst] > 0.0 else "disappeared"
     wrong_by = misstated(eq, t, y) or _jumping(eq, y[0], t, float(t[first]))
-    wrong_by = wrong_by or f"{_judged(integrator, float(balance[worst]), account.at_play[group, -1])}: {_remedy(integrator, held)}"
+    if not wrong_by:
+        said = _judged(integrator, float(balance[worst]), float(account.at_play[group, -1]))
+        wrong_by = f"{said}: {_remedy(integrator, held)}"
     return [
         f"the energy{account.bodies(group)} does not balance from t = {t[first]:.6g} s on: by t = {t[worst]:.6g} s "
         f"{abs(balance[worst]):.3g} J have {what} that no element gave or took, where the energies of the motion are "
