@@ -18,7 +18,7 @@ import mbframe as mb
 from mbframe.errors import ModelError, Problem
 from mbframe.files import model as model_files
 from mbframe.files.json_text import parse
-from mbframe.plug_ins import import_classes
+from mbframe.plug_ins import Source
 from mbframe.registry import MAIN, is_ours
 
 from ..base.display import hindrance
@@ -113,13 +113,17 @@ class Editing:
     def __init__(self, folder: str) -> None:
         self._folder = Path(folder)
 
-    def open(self, document: Document) -> None:
-        """Import the classes of the program that calls, and show what was given; it has no file."""
+    def open(self, document: Document) -> tuple[Source, ...]:
+        """Import the classes of the program that calls, and show what was given; it has no file.
+
+        Returns the files of the classes, for processes that compute.
+        """
         from ..document import opening
 
         model, sources = pickle.loads((self._folder / GIVEN).read_bytes())
-        for source in sources:
-            import_classes(source)
+        found = tuple(Source.of(source) for source in sources)
+        for source in found:
+            source.load()
         run = self._folder / RUN
         if run.is_file():
             opened = opening.read(run, document.run_folder)
@@ -127,6 +131,7 @@ class Editing:
             document.take(opened)
         else:
             document.open_system(model.system())
+        return found
 
     def give_back(self, document: Document) -> None:
         """Write what became of it; a `ModelError` says why it cannot travel."""
