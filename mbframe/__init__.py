@@ -31,6 +31,7 @@ _PLACES = {
     "analysis.linear.perturbation": ["PerturbedMotion", "perturb_and_simulate"],
     "analysis.states.pull": ["Puller"],
     "analysis.parameters.root_locus": ["RootLocus", "root_locus"],
+    "analysis.rotors.campbell": ["Campbell", "CriticalSpeed", "campbell"],
     "analysis.parameters.sensitivity": ["Sensitivity", "sensitivity"],
     "analysis.parameters.stability_map": ["StabilityMap", "stability_map"],
     "analysis.statics.steady": ["SteadyMotion", "steady"],

@@ -43,6 +43,9 @@ from .analysis.parameters.stability_map import stability_map as stability_map
 from .analysis.parameters.sweep import Failure as Failure
 from .analysis.parameters.sweep import sweep as sweep
 from .analysis.parameters.vary import vary as vary
+from .analysis.rotors.campbell import Campbell as Campbell
+from .analysis.rotors.campbell import CriticalSpeed as CriticalSpeed
+from .analysis.rotors.campbell import campbell as campbell
 from .analysis.states.assemble import Assembly as Assembly
 from .analysis.states.assemble import assemble as assemble
 from .analysis.states.describing import describe as describe
@@ -685,6 +688,7 @@ class PIDActuator(_PIDActuator):
         proportional: float = 0.0,
         integral: float = 0.0,
         derivative: float = 0.0,
+        limit: float | None = None,
     ) -> None: ...
 
 class Penalty(_Penalty):
@@ -1160,6 +1164,7 @@ __all__ = [
     "Box",
     "Branch",
     "Bushing",
+    "Campbell",
     "Coincident",
     "CoincidentInPlane",
     "Comparison",
@@ -1168,6 +1173,7 @@ __all__ = [
     "Contact",
     "Controller",
     "CoordinatePartitioning",
+    "CriticalSpeed",
     "CriticalValue",
     "Cylinder",
     "CylindricalJoint",
@@ -1286,6 +1292,7 @@ __all__ = [
     "UrdfNotice",
     "__version__",
     "assemble",
+    "campbell",
     "compare",
     "continuation",
     "critical_values",

@@ -99,7 +99,7 @@ def joined(parameters: Mapping[str, Any], sides: Iterable[str] = SIDES) -> list[
     """The elements that an element is attached to, by its parameters as a file has them."""
     given = [parameters.get(side) for side in sides]
     found = [value.get("body") if isinstance(value, dict) else value for value in given]
-    return [name for name in dict.fromkeys(found) if isinstance(name, str)]
+    return list(dict.fromkeys(name for name in found if isinstance(name, str)))
 
 
 def words(parameters: Mapping[str, Any]) -> set[str]:
