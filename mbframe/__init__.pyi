@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from . import examples as examples
 from . import flexible as flexible
+from . import formulations as formulations
 from . import render as render
 from .analysis.branches.branch import Bifurcation as Bifurcation
 from .analysis.branches.branch import Branch as Branch
@@ -1303,6 +1304,7 @@ __all__ = [
     "evaluate",
     "examples",
     "flexible",
+    "formulations",
     "import_limits",
     "import_urdf",
     "inverse_dynamics",

@@ -45,7 +45,7 @@ def main(files: Sequence[str] | None = None) -> int:
         import PySide6.QtWidgets  # noqa: F401
     except ImportError as error:
         return _without_packages(str(error))
-    return Application(options.files).run()
+    return Application(options.files, classes=options.classes).run()
 
 
 def _without_packages(reason: str) -> int:
@@ -62,6 +62,13 @@ def _without_packages(reason: str) -> int:
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="mbframe gui", description="Open the desktop application.")
     parser.add_argument("files", metavar="FILE", nargs="*", help="models (.json) or results (.h5) to open")
+    parser.add_argument(
+        "--classes",
+        metavar="FILE_OR_MODULE",
+        action="append",
+        default=[],
+        help="your own classes: a Python file or an importable module, which is run; may be repeated",
+    )
     parser.add_argument("--install-desktop-entry", action="store_true", help="only put it into the desktop's menu")
     return parser.parse_args(arguments)
 
@@ -100,7 +107,7 @@ def make_qt_application() -> QApplication:
 class Application:
     """Puts document, solver, autosave and window together."""
 
-    def __init__(self, files: Sequence[str] = (), *, warm: bool = True) -> None:
+    def __init__(self, files: Sequence[str] = (), *, classes: Sequence[str] = (), warm: bool = True) -> None:
         from ..base.memory import Collector
         from ..base.settings import Settings, data_folder
         from ..document.document import Document
@@ -120,7 +127,7 @@ class Application:
         self._tidying = self._tidy_later()
         self.autosave: Any = None
         self.window: MainWindow | None = None
-        self._files = [str(file) for file in files]
+        self._files, self._classes = [str(file) for file in files], list(classes)
         self._asked = True
         self._opened_early: mb.System | None = None
 
@@ -194,10 +201,18 @@ class Application:
             self.document.messages.post(
                 f"The program ended unexpectedly last time; the report is in {self.reporter.file.parent}.", "warning"
             )
-        if self._files and recovered is None:
-            self.open_file(self._files[0])
+        if self.window is not None:
+            first = self._files[:1] if recovered is None else []
+            self.window.own_classes.use_given(self._classes, lambda: self._open_first(first))
         for other in self._files[1:]:
             self._open_elsewhere(other)
+
+    def _open_first(self, files: list[str]) -> None:
+        """Open the file that was given, now that classes are known, or say what a recovered model lacks."""
+        for name in files:
+            self.open_file(name)
+        if not files and self.window is not None:
+            self.window.own_classes.look(self.document.path.parent if self.document.path is not None else None)
 
     def open_file(self, name: str) -> None:
         """Open a file; one that cannot be opened is a message, and everything stays as it was."""
@@ -208,7 +223,8 @@ class Application:
         """A window holds one document; another one gets a window of its own."""
         from PySide6.QtCore import QProcess
 
-        QProcess.startDetached(sys.executable, ["-m", __name__.partition(".")[0], name], os.getcwd())
+        own = [word for source in self._classes for word in ("--classes", source)]
+        QProcess.startDetached(sys.executable, ["-m", __name__.partition(".")[0], name, *own], os.getcwd())
 
     def _ask(self, recovery: Recovery) -> bool | None:
         """Ask whether to recover."""

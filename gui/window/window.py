@@ -52,6 +52,8 @@ from . import looks
 from .docks import Docks
 from .files import Files, dropped_file
 from .menus import entries
+from .model_menu import add_own
+from .own_classes import OwnClasses
 from .panels import Panels
 from .status import StatusBar
 
@@ -84,6 +86,7 @@ class MainWindow(QMainWindow):
         self.player = Player(document, self)
         self.runner = Runner(document, solver, self)
         self.files = Files(document, settings, self, self.show_model, self._tell_failure)
+        self.own_classes = OwnClasses(self)
         self.gallery = Gallery(settings, self)
         self.view = View(document, self.player, solver, self)
         self.options = ViewOptions(document, self.view)
@@ -269,6 +272,8 @@ class MainWindow(QMainWindow):
         gallery.new_chosen.connect(self.files.new)
         gallery.open_chosen.connect(self.files.open_with_dialog)
         document.replaced.connect(self._on_replaced)
+        self.files.read.connect(self.own_classes.look)
+        self.own_classes.changed.connect(partial(add_own, self))
         document.looks = partial(looks.looks, self)
         document.left_out.connect(self._tell_left_out)
         document.looks_restored.connect(partial(looks.restore, self))

@@ -95,7 +95,7 @@ class _Shares:
         self.largest = max(float(np.abs(part).max(initial=0.0)) for part in (rest, weight, inertia, eq.work.force))
         shares = []
         for b in eq.tables.bodies:
-            inside = np.zeros(eq.n_v, bool)
+            inside = np.zeros(eq.n_v + eq.n_own, bool)
             inside[b.v_slice] = True
             for part, load, upper, lower in (
                 (STIFFNESS, rest, elastic, None),
@@ -106,7 +106,7 @@ class _Shares:
                 K, R = (np.where(own, a, 0.0) for a in upper)
                 if lower is not None:
                     K, R = (a - np.where(own, c, 0.0) for a, c in zip((K, R), lower, strict=True))
-                shares.append(self._share(b.body.name, part, np.where(inside, load, 0.0), K, R))
+                shares.append(self._share(b.body.name, part, np.where(inside[: eq.n_v], load, 0.0), K, R))
         for stage in self.assembly.forces:
             for k, numbered in enumerate(stage.elements):
                 K, R, loads = self._force(stage, k)

@@ -180,9 +180,15 @@ def velocity_rows_stage(row: np.dtype, equations: int) -> Stage:
     return specialize(loop, str(equations), True, ROW=row, EQUATIONS=equations)
 
 
-def force_tangent_stage(kernels: Any, cached: bool, row: np.dtype, states: int, counts: bool) -> Stage:
-    """Tangent of forces of a type that gives its derivatives."""
-    return _bound(tangent.forces, kernels, cached, row, STATES=states, COUNTS=counts)
+def force_tangent_stage(kernels: Any, row: np.dtype, states: int, counts: bool) -> Stage:
+    """Tangent of our own forces of a type that gives its derivatives."""
+    stateless: dict[str, None] = {} if states else {"state_gradient": None}
+    return _bound(tangent.forces, kernels, True, row, STATES=states, COUNTS=counts, **stateless)
+
+
+def force_rows_stage(row: np.dtype, states: int) -> Stage:
+    """Tangent of forces whose values and derivatives Python filled in."""
+    return specialize(tangent.force_rows, str(states), True, ROW=row, STATES=states)
 
 
 _refusals: dict[Stage, str] = {}
