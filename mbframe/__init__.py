@@ -37,7 +37,7 @@ _PLACES = {
     "analysis.statics.steady": ["SteadyMotion", "steady"],
     "analysis.parameters.sweep": ["Failure", "sweep"],
     "analysis.parameters.vary": ["vary"],
-    "applications": ["show"],
+    "applications": ["edit", "show"],
     "bodies": [
         *("Body", "FlexibleBody", "Ground", "PlanarBody", "PointMass", "RigidBody"),
         *("PlanarAngle", "PlanarEulerParameters", "PlanarNatural"),

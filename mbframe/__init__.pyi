@@ -56,6 +56,7 @@ from .analysis.statics.equilibrium import Equilibrium as Equilibrium
 from .analysis.statics.equilibrium import equilibrium as equilibrium
 from .analysis.statics.steady import SteadyMotion as SteadyMotion
 from .analysis.statics.steady import steady as steady
+from .applications import edit as edit
 from .applications import show as show
 from .bodies import Body as Body
 from .bodies import EulerAngles as EulerAngles
@@ -1299,6 +1300,7 @@ __all__ = [
     "critical_values",
     "degrees_of_freedom",
     "describe",
+    "edit",
     "equations_of",
     "equilibrium",
     "evaluate",
