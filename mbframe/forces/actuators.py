@@ -35,8 +35,9 @@ class PIDActuator(AtPoint, ForceElement):
 
     With a `rate_limit` r it exerts f, which follows u: f' = (u - f)/T between both signs of r. f is a second own state
     and begins at zero. The time constant T is the `lag`, which is what is left for a large r. Where f is behind by more
-    than r T and the error would drive u further (I e (u - f) > 0), z' falls, to zero from 2 r T on. Linearized where
-    |f'| = r, f is a load that nothing acts on. Steps of explicit integrators have to be shorter than 2 T.
+    than r T and the error would drive u further (I e (u - f) > 0), z' falls, to zero from 2 r T on. `linearize` takes
+    it inside its limits, where it is at rest; along a motion, small changes do not act on f where |f'| = r. Steps of
+    explicit integrators have to be shorter than 2 T.
     """
 
     states = 1

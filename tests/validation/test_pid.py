@@ -178,6 +178,19 @@ def test_a_function_in_python_and_an_input_are_followed_alike() -> None:
         np.testing.assert_allclose(other.wrench("pid")[0], plain.wrench("pid")[0], atol=1e-12)
 
 
+def test_in_the_plane_it_turns_a_wheel_alike() -> None:
+    """The same numbers with an angle for the way, and an inertia for the mass."""
+    system = mb.System("wheel", dimension=2, gravity=(0, 0))
+    wheel = system.add(mb.PlanarBody("wheel", mass=1.0, inertia=MASS))
+    system.add(mb.RevoluteJoint("hub", system.ground, wheel, at=(0, 0)))
+    pid = mb.PIDActuator("pid", system.ground, wheel, at=(0, 0), setpoint=1.0, proportional=P, integral=I, derivative=D)
+    pid.update(rate_limit=RATE, lag=LAG)
+    system.add(pid)
+    straight = mb.simulate(slow(), 2.0, 1e-3)
+    turning = mb.simulate(system, 2.0, 1e-3)
+    np.testing.assert_allclose(turning.element_states("pid"), straight.element_states("pid"), atol=1e-11)
+
+
 def test_files_and_states_keep_it(tmp_path: Path) -> None:
     system = slow()
     mb.save(system, tmp_path / "rail.json")
