@@ -131,6 +131,7 @@ def test_an_output_with_a_rate_limit_follows_its_equations(
     np.testing.assert_allclose(result.element_states("pid")[:, 0], z, atol=tolerance)
     np.testing.assert_allclose(result.quantity("pid.force.x").values, f, atol=50.0 * tolerance)
     np.testing.assert_array_equal(result.quantity("pid.state.1").values, result.quantity("pid.force.x").values)
+    np.testing.assert_allclose(result.quantity("pid.error").values, 1.0 - x, atol=tolerance)
 
 
 def test_it_changes_at_that_rate_and_no_faster() -> None:
