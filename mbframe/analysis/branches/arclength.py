@@ -193,14 +193,15 @@ class Curve:
         """The direction in which solutions follow each other, as the one before; with least changes in a family."""
         n = near.rows.shape[1]
         null = np.linalg.svd(_scaled(near))[2][n + 1 - self.free :].T if n else np.ones((1, 1))
+        steep = float(np.linalg.norm(null[n]))
         places = np.vstack([near.directions @ null[:n] + np.outer(near.drift, null[n]), null[n]])
-        places = np.linalg.qr(places)[0]
-        last = places[-1]
-        steep = float(np.linalg.norm(last))
-        if before is None or steep > LEVEL or self.free == 1:
-            found = places @ (last / steep if steep and self.free > 1 else np.eye(self.free)[0])
+        if self.free == 1:
+            found = places[:, 0]
+        elif before is None or steep > LEVEL:
+            found = places @ null[n]
         else:
-            found = places @ (places.T @ np.append(before.along, before.rising))
+            within = np.linalg.qr(places)[0]
+            found = within @ (within.T @ np.append(before.along, before.rising))
         found = found / np.linalg.norm(found)
         heading = found[-1] if before is None else found[:-1] @ before.along + found[-1] * before.rising
         if heading < 0.0:

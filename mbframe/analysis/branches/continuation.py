@@ -12,10 +12,12 @@ from ...errors import AnalysisError, ModelError, Problem
 from ...solvers.interrupts import interrupts_passed_on
 from ...state import State
 from ...system import System
+from ..statics.steady import SteadyMotion
 from .arclength import FAILURES, Curve, Family, Station
 from .branch import Bifurcation, Branch
 from .equilibria import Equilibria, built
 from .following import Found, Walk
+from .steady_motions import SteadyMotions
 
 STEP: Final = 0.05
 POINTS: Final = 200
@@ -91,8 +93,11 @@ def _family(
     if not isinstance(start, State):
         message = f"found {start!r}; allowed are an equilibrium or another state"
         raise ModelError([Problem("continuation", "start", message)])
-    system = built(build, value)
-    return Equilibria(build, scale), start.checked(system.bodies)
+    first = start.checked(built(build, value).bodies)
+    moves = any(np.any(m.velocity) or np.any(m.angular_velocity) for m in start.motions.values())
+    if isinstance(start, SteadyMotion) or moves:
+        return SteadyMotions(build, scale, start), first
+    return Equilibria(build, scale), first
 
 
 def followed(
