@@ -186,7 +186,7 @@ class Search(Shooting):
 
     def _distance(self, state: State, start: State) -> float:
         self.shift = self._nearest(state, start)
-        return float(np.linalg.norm(self._difference(state, self.shift.of(start))))
+        return float(np.linalg.norm(self.difference(state, self.shift.of(start))))
 
     # --- Newton's method ---------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -18,7 +18,7 @@ from ...system import System
 from ..linear.displacement import differences
 from ..linear.linear_equations import OperatingPoint, collected
 from ..states.assemble import consistent
-from .floquet import PeriodicMotion, floquet
+from .floquet import FloquetMode, PeriodicMotion, floquet_modes
 from .shifts import Displacement, later, own_rates, shifts, small_motions, unnoticed
 from .transition import Course
 from .variation import Bases, Window
@@ -102,11 +102,22 @@ class Shooting:
         self.places, self.reaches = leg.start.equations.places, leg.start.equations.reaches
         self.symmetry = unnoticed(self.eq, self.candidates, leg.windows, not self.driven)
 
+    def cut(self, period: float, segments: int) -> None:
+        """Cut the motion from its start on into segments, with the shifts after which it comes nearest to its start."""
+        start = self.states[0]
+        course = Course(self.system, start, start.t + period, self.formulation, self.integrator)
+        run = course.motion(start.t + np.linspace(0.0, period, segments + 1))
+        self.period = period
+        self.states = [run.state(k) for k in range(segments)]
+        self.shift = self._nearest(run.state(segments), start)
+
     def like(self, other: Shooting, cut: Cut) -> None:
         """Take over what does not depend on the values of a system, and where another motion is cut."""
         self.places, self.reaches, self.symmetry = other.places, other.reaches, other.symmetry
         self.period, self.shift = cut.period, cut.shift
-        self.states = [consistent(self.system, state) for state in cut.states]
+        first, each = cut.states[0].t, cut.period / len(cut.states)
+        retimed = [replace(state, t=first + k * each) for k, state in enumerate(cut.states)]
+        self.states = [consistent(self.system, state) for state in retimed]
 
     @property
     def _free(self) -> Array:
@@ -121,7 +132,7 @@ class Shooting:
             if not self._free.shape[1]:
                 break
             moved = shift.of(start)
-            step = np.linalg.lstsq(self._generators(moved), self._difference(state, moved), rcond=FLAT)[0]
+            step = np.linalg.lstsq(self.generators(moved), self.difference(state, moved), rcond=FLAT)[0]
             shift = shift.then(self.candidates, self._free @ step)
             if np.linalg.norm(step) < 1e-10:
                 break
@@ -136,7 +147,7 @@ class Shooting:
             reaches = reaches[:, None]
         return np.concatenate([reaches * motion, reaches * rate * self.period / (2.0 * np.pi), own])
 
-    def _difference(self, state: State, other: State) -> Array:
+    def difference(self, state: State, other: State) -> Array:
         """What leads from another state to this one."""
         own = np.concatenate([np.zeros(0), *(state.element_states[n] - other.element_states[n] for n in self._having)])
         return self._weighed(*differences(self.places, state, other), own)
@@ -146,7 +157,7 @@ class Shooting:
         """Names of the elements with own states."""
         return [f.force.name for f in self.eq.tables.forces if f.force.states]
 
-    def _generators(self, state: State) -> Array:
+    def generators(self, state: State) -> Array:
         """What a unit of each free combination of shifts does to a state."""
         point = OperatingPoint(self.eq, state, *[np.zeros(0)] * 6)
         motion, rate = (part @ self._free for part in small_motions(self.candidates, point, self.places))
@@ -162,7 +173,7 @@ class Shooting:
         own = np.concatenate([np.zeros(0), *(point.z_rate[f.states] for f in self.eq.tables.forces if f.force.states)])
         return self._weighed(*later(point, self.places), own)
 
-    def _changes(self, bases: Bases, carry: bool = False) -> Array:
+    def changes(self, bases: Bases, carry: bool = False) -> Array:
         """What minimal perturbations do to the state that they belong to, or to that after the shifts."""
         own = np.zeros((self._n_own, bases.size))
         own[:, bases.size - self._n_own :] = np.eye(self._n_own)
@@ -181,7 +192,7 @@ class Shooting:
             for s in self.states
         ]
         following = [*self.states[1:], self.shift.of(self.states[0])]
-        self.open = [self._difference(leg.end.state, s) for leg, s in zip(self.legs, following, strict=True)]
+        self.open = [self.difference(leg.end.state, s) for leg, s in zip(self.legs, following, strict=True)]
         self.left = float(np.linalg.norm(np.concatenate(self.open)))
 
     def matrix(self) -> tuple[Array, list[Array]]:
@@ -196,18 +207,18 @@ class Shooting:
         rows = len(self.open[0])
         matrix = np.zeros((m * rows, n))
         # In the metric of what perturbations do to states, so that the least change is one of motions.
-        factors = [np.linalg.qr(self._changes(leg.start))[1] for leg in self.legs]
+        factors = [np.linalg.qr(self.changes(leg.start))[1] for leg in self.legs]
         inverse = [np.linalg.inv(factor) for factor in factors]
         for k, leg in enumerate(self.legs):
             here = slice(k * rows, (k + 1) * rows)
-            matrix[here, first[k] : first[k + 1]] += self._changes(leg.end) @ leg.flow @ inverse[k]
+            matrix[here, first[k] : first[k + 1]] += self.changes(leg.end) @ leg.flow @ inverse[k]
             after, last = (k + 1) % m, k + 1 == m
-            own = self._changes(self.legs[after].start, carry=last)
+            own = self.changes(self.legs[after].start, carry=last)
             matrix[here, first[after] : first[after + 1]] -= own @ inverse[after]
             if self.free:
                 matrix[here, -1] = self._later(leg.end.state) / m * self.period
         moved = self.shift.of(self.states[0])
-        matrix[-rows:, first[-1] : first[-1] + self._free.shape[1]] = -self._generators(moved)
+        matrix[-rows:, first[-1] : first[-1] + self._free.shape[1]] = -self.generators(moved)
         return matrix, inverse
 
     def found(self) -> PeriodicMotion:
@@ -219,14 +230,47 @@ class Shooting:
         self.symmetry = unnoticed(self.eq, self.candidates, self.legs[0].windows, not self.driven)
         return self.orbit()
 
+    def check(self) -> None:
+        """Refuse what has no period of its own, and a period after which loads are others than at the start."""
+        whole = Leg([part for leg in self.legs for part in leg.windows])
+        self._check_motion(whole)
+        self._check_period(whole)
+
+    @property
+    def shift_count(self) -> int:
+        """How many combinations of shifts nothing resists."""
+        return int(self._free.shape[1])
+
+    def gaps(self) -> list[Array]:
+        """What is left open after each segment, by a run without variations."""
+        each = self.period / len(self.states)
+        following = [*self.states[1:], self.shift.of(self.states[0])]
+        found = []
+        for state, after in zip(self.states, following, strict=True):
+            course = Course(self.system, state, state.t + each, self.formulation, self.integrator)
+            found.append(self.difference(course.motion(np.array([state.t, state.t + each])).state(-1), after))
+        return found
+
+    def adapt_shift(self) -> None:
+        """Choose the shifts after which the motion ends nearest to its start."""
+        end = self.legs[-1].end.state
+        self.shift = self._nearest(end, self.states[0])
+        self.open[-1] = self.difference(end, self.shift.of(self.states[0]))
+
     def monodromy(self) -> Array:
         """What becomes of minimal perturbations of the first state in a period, seen from behind the shifts."""
         whole, m = np.eye(self.legs[0].start.size), len(self.legs)
         for k, leg in enumerate(self.legs):
             last = k + 1 == m
-            following = self._changes(self.legs[(k + 1) % m].start, carry=last)
-            whole = np.linalg.lstsq(following, self._changes(leg.end) @ leg.flow, rcond=None)[0] @ whole
+            following = self.changes(self.legs[(k + 1) % m].start, carry=last)
+            whole = np.linalg.lstsq(following, self.changes(leg.end) @ leg.flow, rcond=None)[0] @ whole
         return np.asarray(whole, float)
+
+    def modes(self) -> list[FloquetMode]:
+        """The multipliers of the motion, with the perturbations that belong to them."""
+        bases, known = self.legs[0].start, self.symmetry
+        trivial = self._trivial(bases, known.combinations)
+        return floquet_modes(self.system, self.period, bases, self.monodromy(), trivial, known.names)
 
     def orbit(self) -> PeriodicMotion:
         """The periodic motion along the segments."""
@@ -234,16 +278,14 @@ class Shooting:
         self.shift = self._nearest(self.legs[-1].end.state, start)
         course = Course(self.system, start, start.t + self.period, self.formulation, self.integrator)
         motion = course.motion(np.linspace(start.t, start.t + self.period, STORED))
-        left = float(np.linalg.norm(self._difference(motion.state(-1), self.shift.of(start))))
-        bases, known = self.legs[0].start, self.symmetry
-        trivial = self._trivial(bases, known.combinations)
-        return floquet(self.system, start, self.period, motion, bases, self.monodromy(), trivial, known.names, left)
+        left = float(np.linalg.norm(self.difference(motion.state(-1), self.shift.of(start))))
+        return PeriodicMotion(self.system, self.period, start, motion, self.modes(), left, self.monodromy())
 
     def _check_motion(self, leg: Leg) -> None:
         """Refuse a state that stands still, or only goes on along shifts: it has no period of its own."""
         if not self.free:
             return
-        ahead, along = self._later(leg.start.state), self._generators(leg.start.state)
+        ahead, along = self._later(leg.start.state), self.generators(leg.start.state)
         moved = ahead - along @ np.linalg.lstsq(along, ahead, rcond=FLAT)[0] if along.shape[1] else ahead
         if np.linalg.norm(moved) * self.period <= STILL * (1.0 + self.period * np.linalg.norm(ahead)):
             what, use = (

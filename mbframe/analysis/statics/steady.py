@@ -339,7 +339,7 @@ class Trim:
 
     def checked(self) -> SteadyMotion:
         """The motion found, after an independent look at it: its accelerations by the equations of motion."""
-        point, frame = OperatingPoint.at(self.eq, self.state), self._frame(self.c)
+        point, frame = OperatingPoint.at(self.eq, self.state), self.frame
         check_closed(self.eq, self.state)
         check_steady(point, frame)
         warn_of_flexible(self.eq, self.state, 3)
@@ -350,8 +350,10 @@ class Trim:
 
     @property
     def frame(self) -> TurningFrame:
-        """The frame in which the motion of now stands still."""
-        return self._frame(self.c)
+        """The frame in which the motion of now stands still; it does not turn if its rate is rounding."""
+        frame, speeds = self._frame(self.c), np.abs(self.speeds())
+        fastest = float(max(speeds[:3].max() / self.length, speeds[3:].max()))
+        return frame if abs(frame.rate) > RANK * fastest else TurningFrame(self.axis, 0.0)
 
     def speeds(self) -> Array:
         """Velocities along the directions of steady motions: three translations, the turn, spins."""

@@ -1,0 +1,177 @@
+"""Branches of periodic motions against independent computations: folds, period doubling, limit cycles of a shimmy."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq, fsolve, minimize_scalar
+
+import mbframe as mb
+from mbframe.examples import towed_wheel as wheel
+
+TURN = 2.0 * np.pi
+
+
+def duffing(omega: float) -> mb.System:
+    """x'' + 0.1 x' + x + 0.1 x^3 = 0.5 cos(omega t)."""
+    system = mb.System("Duffing", gravity=(0, 0, 0))
+    mass = system.add(mb.PointMass("mass", mass=1.0))
+    system.add(mb.PointOnLineJoint("rail", system.ground, mass, at=(0, 0, 0), axis=(1, 0, 0)))
+    law = {"stiffness": 1.0, "damping": 0.1, "force": "0.1*x**3", "free_length": 10.0}
+    system.add(mb.SpringDamper("spring", system.ground, mass, at_i=(-10, 0, 0), at_j=(0, 0, 0), **law))
+    system.add(mb.PointForce("load", mass, at=(0, 0, 0), force=(f"0.5*cos({float(omega)!r}*t)", 0, 0)))
+    return system
+
+
+def duffing_fold(phase: float, amplitude: float, omega: float, sign: float) -> float:
+    """The extremum of omega over the phase of the first harmonic, by harmonic balance with odd harmonics up to 25."""
+    order = np.arange(1, 26, 2)
+    angle = np.arange(128) * TURN / 128
+    cosines, sines = np.cos(np.outer(angle, order)), np.sin(np.outer(angle, order))
+    guess = np.zeros(2 * len(order))
+    guess[:2] = amplitude, omega
+
+    def frequency(at: float) -> float:
+        nonlocal guess
+
+        def left(unknown: np.ndarray) -> np.ndarray:
+            a, w = np.zeros(len(order)), unknown[1]
+            b = a.copy()
+            a[0], b[0] = unknown[0] * np.cos(at), unknown[0] * np.sin(at)
+            a[1:], b[1:] = unknown[2 : len(order) + 1], unknown[len(order) + 1 :]
+            x = cosines @ a + sines @ b
+            rate = w * (sines @ (-order * a) + cosines @ (order * b))
+            bent = -(w**2) * (cosines @ (order**2 * a) + sines @ (order**2 * b))
+            rest = bent + 0.1 * rate + x + 0.1 * x**3 - 0.5 * np.cos(angle)
+            return np.concatenate([cosines.T @ rest, sines.T @ rest]) / 64.0
+
+        guess = fsolve(left, guess, xtol=1e-13)
+        return float(guess[1])
+
+    found = minimize_scalar(lambda at: sign * frequency(at), bounds=(phase - 0.3, phase + 0.3), options={"xatol": 1e-7})
+    return frequency(found.x)
+
+
+def test_the_resonance_of_a_duffing_oscillator_folds():
+    start = mb.periodic(duffing(1.1), mb.assemble(duffing(1.1)), TURN / 1.1)
+    branch = mb.continuation(duffing, start, (1.1, 1.5), at=1.1, period=lambda omega: TURN / omega, step=0.5)
+    folds = [bend for bend in branch.bifurcations if bend.kind == "fold"]
+    assert len(branch.bifurcations) == len(folds) == 2
+    assert branch.ends == ("the range ends at 1.1", "the range ends at 1.5")
+    for bend, sign in zip(folds, (-1.0, 1.0), strict=True):
+        motion = bend.point.motion
+        x = motion.position("mass")[:-1, 0]
+        first = 2.0 * np.mean(x * np.exp(-1j * TURN * np.arange(len(x)) / len(x)))
+        expected = duffing_fold(-np.angle(first), abs(first), bend.value, sign)
+        assert abs(bend.value - expected) < 1e-6
+    between = (branch.values > folds[1].value) & (branch.values < folds[0].value)
+    widths = np.array([np.ptp(point.motion.position("mass")[:, 0]) for point in branch.points])
+    assert not np.all(branch.stable[between])
+    assert np.all(branch.stable[~between])
+    assert np.all(np.diff(widths[branch.stable & (branch.values < folds[0].value) & (widths > widths.max() / 2)]) > 0.0)
+
+
+DAMPING, BIAS, RATE = 0.1, 0.3, 1.9
+
+
+def driven_pendulum(drive: float) -> mb.System:
+    """angle'' + 0.1 angle' + sin(angle) = 0.3 + drive cos(1.9 t)."""
+    system = mb.System("driven pendulum", dimension=2, gravity=(0, -1.0))
+    bob = system.add(mb.PlanarBody("bob", mass=1.0, inertia=1e-12, position=(0, -1)))
+    system.add(mb.RevoluteJoint("pin", system.ground, bob, at=(0, 0)))
+    system.add(mb.TorsionalSpringDamper("damper", system.ground, bob, at=(0, 0), damping=DAMPING))
+    system.add(mb.Torque("drive", bob, torque=f"{BIAS} + {float(drive)!r}*cos({RATE}*t)"))
+    return system
+
+
+def doubling(guess: float, start: tuple[float, float]) -> float:
+    """The drive at which a multiplier is -1, by shooting of its own."""
+
+    def rate(t, y, drive):
+        angle, speed, *small = y
+        force = BIAS + drive * np.cos(RATE * t) - np.sin(angle) - DAMPING * speed
+        return [
+            speed,
+            force,
+            *small[2:],
+            *(-np.cos(angle) * s - DAMPING * v for s, v in zip(small[:2], small[2:], strict=True)),
+        ]
+
+    def after(y, drive):
+        whole = [*y, 1.0, 0.0, 0.0, 1.0]
+        return solve_ivp(rate, (0.0, TURN / RATE), whole, args=(drive,), rtol=1e-11, atol=1e-12, method="DOP853").y[
+            :, -1
+        ]
+
+    def past(drive):
+        y = fsolve(lambda y: after(y, drive)[:2] - y, start, xtol=1e-12)
+        m = after(y, drive)[2:].reshape(2, 2)
+        return float(np.linalg.det(m + np.eye(2)))
+
+    return float(brentq(past, guess - 0.02, guess + 0.02, xtol=1e-9))
+
+
+def test_a_driven_pendulum_doubles_its_period():
+    period = TURN / RATE
+    start = mb.periodic(driven_pendulum(0.3), mb.assemble(driven_pendulum(0.3), joints={"pin": 0.3}), period)
+    branch = mb.continuation(driven_pendulum, start, (0.3, 1.5), at=0.3, period=period, step=0.4)
+    bend = next(one for one in branch.bifurcations if one.kind == "period doubling")
+    bob = bend.point.state.motions["bob"]
+    y = (float(np.arctan2(bob.position[0], -bob.position[1])), float(bob.angular_velocity[2]))
+    assert abs(bend.value - doubling(bend.value, y)) < 1e-5
+    assert np.all(branch.stable[: int(np.argmax(branch.values > bend.value))])
+    assert not branch.stable[int(np.argmax(branch.values > bend.value))]
+
+
+def shimmy(t: float, y: np.ndarray, speed: float) -> list[float]:
+    """The towed wheel in three states: how far the pivot is aside, its rate, and the angle of the arm."""
+    q, w, angle = y
+    s, c, trail = np.sin(angle), np.cos(angle), wheel.TRAIL
+    turn = (w * c - speed * s) / trail  # the wheel does not slip aside
+    coupling = wheel.ARM_MASS * wheel.OFFSET
+    inertia = wheel.ARM_INERTIA + coupling * wheel.OFFSET
+    # turn' = (w' c - (w s + speed c) turn)/trail, and the multiplier of the wheel is eliminated
+    bent = -(w * s + speed * c) * turn / trail
+    torque = -wheel.STEER_DAMPING * turn - wheel.STEER_HARDENING * turn**3
+    push = -wheel.LATERAL_STIFFNESS * q - wheel.LATERAL_DAMPING * w - coupling * turn**2 * s
+    # (m_p + m) w' - coupling c turn' = push + c p;  inertia turn' - coupling c w' = torque - trail p
+    by_w = wheel.PIVOT_MASS + wheel.ARM_MASS - 2.0 * coupling * c * c / trail + inertia * c * c / trail**2
+    rest = push + c / trail * torque + coupling * c * bent - inertia * c / trail * bent
+    return [w, rest / by_w, turn]
+
+
+def test_a_towed_wheel_begins_to_shimmy():
+    def build(speed: float) -> mb.System:
+        return mb.examples.towed_wheel(speed=speed)
+
+    straight = mb.continuation(build, mb.steady(build(4.0)), (3.0, 6.0), at=4.0, step=0.3)
+    assert [bend.kind for bend in straight.bifurcations] == ["Hopf"]
+    bend = straight.bifurcations[0]
+
+    def growth(speed: float) -> float:
+        step = 1e-6
+        columns = [(np.array(shimmy(0, d, speed)) - shimmy(0, -d, speed)) / (2 * step) for d in step * np.eye(3)]
+        values = np.linalg.eigvals(np.array(columns).T)
+        return float(values[np.argmax(values.imag)].real)
+
+    assert abs(bend.value - brentq(growth, 4.0, 5.0, xtol=1e-12)) < 1e-6
+    np.testing.assert_array_equal(straight.stable, straight.values < bend.value)
+
+    cycles = bend.switch()
+    assert cycles.ends[1] == "the range ends at 6"
+    assert np.all(cycles.stable)
+    orbit = cycles.points[-1]
+    assert orbit.error < 1e-8
+    pivot, arm = orbit.state.motions["pivot"], orbit.state.motions["arm"]
+    angle = np.arctan2(arm.rotation[1, 0], arm.rotation[0, 0])
+    guess = [pivot.velocity[1], angle, orbit.period]
+    begin = pivot.position[1]
+
+    def left(unknown: np.ndarray) -> np.ndarray:
+        y = np.array([begin, *unknown[:2]])
+        ends = solve_ivp(shimmy, (0, unknown[2]), y, args=(6.0,), rtol=1e-11, atol=1e-13, method="DOP853").y[:, -1]
+        return ends - y
+
+    expected = fsolve(left, guess, xtol=1e-12)
+    np.testing.assert_allclose(guess, expected, atol=1e-6)
+    assert abs(begin) + abs(angle) > 1e-2  # and it is no straight run
