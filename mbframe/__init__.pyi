@@ -1,6 +1,6 @@
 """The public names of mbframe, written by scripts/assets stubs from what the classes declare."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
 from numpy.typing import NDArray
@@ -43,6 +43,9 @@ from .analysis.parameters.stability_map import stability_map as stability_map
 from .analysis.parameters.sweep import Failure as Failure
 from .analysis.parameters.sweep import sweep as sweep
 from .analysis.parameters.vary import vary as vary
+from .analysis.rotors.campbell import Campbell as Campbell
+from .analysis.rotors.campbell import CriticalSpeed as CriticalSpeed
+from .analysis.rotors.campbell import campbell as campbell
 from .analysis.states.assemble import Assembly as Assembly
 from .analysis.states.assemble import assemble as assemble
 from .analysis.states.describing import describe as describe
@@ -52,6 +55,7 @@ from .analysis.statics.equilibrium import Equilibrium as Equilibrium
 from .analysis.statics.equilibrium import equilibrium as equilibrium
 from .analysis.statics.steady import SteadyMotion as SteadyMotion
 from .analysis.statics.steady import steady as steady
+from .applications import show as show
 from .bodies import Body as Body
 from .bodies import EulerAngles as EulerAngles
 from .bodies import EulerParameters as EulerParameters
@@ -84,6 +88,9 @@ from .constraints import Perpendicular as _Perpendicular
 from .constraints import PointInPlane as _PointInPlane
 from .constraints import PointOnAxis as _PointOnAxis
 from .constraints import TurnWithAxis as _TurnWithAxis
+from .controllers import Controller as Controller
+from .controllers import LinearController as _LinearController
+from .controllers import StateFeedback as _StateFeedback
 from .equations import Equations as Equations
 from .errors import AnalysisError as AnalysisError
 from .errors import MbframeError as MbframeError
@@ -596,6 +603,20 @@ class KnifeEdge(_KnifeEdge):
         normal: _Vector = ...,
     ) -> None: ...
 
+class LinearController(_LinearController):
+    def __init__(
+        self,
+        name: str,
+        *,
+        system: Any,
+        measures: Sequence[Any] = ...,
+        sample_time: float | None = None,
+        limit: float | _Vector | None = None,
+        rate_limit: float | _Vector | None = None,
+        outputs: Mapping[str, str] = ...,
+        start: _Vector | None = None,
+    ) -> None: ...
+
 class MassOrthogonalProjection(_MassOrthogonalProjection):
     def __init__(self, *, penalty: float = 10000000.0, tolerance: float = 1e-12) -> None: ...
 
@@ -667,6 +688,7 @@ class PIDActuator(_PIDActuator):
         proportional: float = 0.0,
         integral: float = 0.0,
         derivative: float = 0.0,
+        limit: float | None = None,
     ) -> None: ...
 
 class Penalty(_Penalty):
@@ -1016,6 +1038,19 @@ class SpringDamper(_SpringDamper):
         damping_force: _Law | None = None,
     ) -> None: ...
 
+class StateFeedback(_StateFeedback):
+    def __init__(
+        self,
+        name: str,
+        *,
+        gain: _Vector,
+        measures: Sequence[Any] = ...,
+        sample_time: float | None = None,
+        limit: float | _Vector | None = None,
+        rate_limit: float | _Vector | None = None,
+        outputs: Mapping[str, str] = ...,
+    ) -> None: ...
+
 class Tire(_Tire):
     def __init__(
         self,
@@ -1129,13 +1164,16 @@ __all__ = [
     "Box",
     "Branch",
     "Bushing",
+    "Campbell",
     "Coincident",
     "CoincidentInPlane",
     "Comparison",
     "Cone",
     "ConstantVelocityJoint",
     "Contact",
+    "Controller",
     "CoordinatePartitioning",
+    "CriticalSpeed",
     "CriticalValue",
     "Cylinder",
     "CylindricalJoint",
@@ -1178,6 +1216,7 @@ __all__ = [
     "JointEquations",
     "KeyedSleeveJoint",
     "KnifeEdge",
+    "LinearController",
     "Linearization",
     "Marker",
     "MassOrthogonalProjection",
@@ -1239,6 +1278,7 @@ __all__ = [
     "StabilityMap",
     "Stabilization",
     "State",
+    "StateFeedback",
     "SteadyMotion",
     "System",
     "Tire",
@@ -1252,6 +1292,7 @@ __all__ = [
     "UrdfNotice",
     "__version__",
     "assemble",
+    "campbell",
     "compare",
     "continuation",
     "critical_values",
@@ -1278,6 +1319,7 @@ __all__ = [
     "root_locus",
     "save",
     "sensitivity",
+    "show",
     "simulate",
     "stability_map",
     "steady",

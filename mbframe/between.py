@@ -6,11 +6,22 @@ h is the length of the span, s the fraction of it that has passed; arrays of man
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+MOST_TURN: Final = 2.0 * np.pi
+"""Angle between two stored instants, rad, up to which the turning of a body follows from them."""
+MOST_MISSED: Final = 0.25
+"""Share of its way that a body may miss by going on with the mean of both velocities. At a sine of phase u per interval
+it is u^2 / 12, and a cubic is off by u^4 / 384 of the amplitude: 2 % here."""
+SEEN: Final = 1e-3
+"""Share of the region in which bodies move: shorter ways are not looked at."""
+LOOKS: Final = 500
+"""Intervals that are looked at."""
 
 
 def polynomial(start: Sequence[Array], end: Sequence[Array], h: Array | float, s: Array | float) -> tuple[Array, Array]:
@@ -47,6 +58,28 @@ def turning(start: Sequence[Array], end: Sequence[Array], h: Array | float, s: A
     p, rate = polynomial(first, [sign * x for x in last], h, s)
     spin = 2.0 * product(rate, p * (1.0, -1.0, -1.0, -1.0)) / np.sum(p * p, axis=-1, keepdims=True)
     return p, spin[..., 1:]
+
+
+def too_rare(t: Array, position: Array, velocity: Array, omega: Array) -> bool:
+    """Whether states of bodies (n, bodies, 3) at n instants are too far apart to tell the motion between them.
+
+    They are where half of the intervals do not: a body turns too far, or comes and goes, so that it is not where its
+    velocities lead. A polynomial would tear joints apart there.
+    """
+    if len(t) < 2 or not position.size:
+        return False
+    i = np.unique(np.linspace(0, len(t) - 2, LOOKS).astype(int))
+    j, h = i + 1, (t[i + 1] - t[i])[:, None]
+    size = float(np.ptp(position, axis=(0, 1)).max())
+    way = h * np.maximum(_length(velocity[i]), _length(velocity[j]))
+    missed = _length(position[j] - position[i] - 0.5 * h[..., None] * (velocity[i] + velocity[j]))
+    lost = (way > SEEN * size) & (missed > MOST_MISSED * way)
+    turned = h * np.maximum(_length(omega[i]), _length(omega[j])) > MOST_TURN
+    return bool(2 * np.count_nonzero(np.any(lost | turned, axis=1)) >= len(i))
+
+
+def _length(vectors: Array) -> Array:
+    return np.sqrt(np.sum(vectors * vectors, axis=-1))
 
 
 def product(a: Array, b: Array) -> Array:

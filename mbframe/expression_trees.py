@@ -24,6 +24,10 @@ PLAIN_DEGREE: Final = 8
 """Polynomials up to this degree, and products of as many factors, change everywhere alike."""
 SAMPLES: Final = 20480
 """Points at which a function is looked at: features of 1e-4 of the interval hold two of them."""
+PLAIN_SAMPLES: Final = 2048
+"""The same of what changes everywhere alike: besides, its waves have `PER_PERIOD` points each."""
+AT_ONCE: Final = 8192
+"""Points whose values are found at once: arrays of more numbers are asked of the system each time, page by page."""
 PER_PERIOD: Final = 16
 MOST_PERIODS: Final = 20_000
 """Periods within which what switches with a wave is looked for."""
@@ -87,14 +91,15 @@ class Node:
 
     def values(self, x: Array) -> Array:
         """Values at the points x; NaN where there is none."""
-        found = self._with_parts(x, {})
+        if x.size > AT_ONCE:
+            blocks = [self.values(x[first : first + AT_ONCE]) for first in range(0, x.size, AT_ONCE)]
+            return np.concatenate(blocks)
+        stack: list[Array] = []  # of what is constant one number
+        for node in self.all:
+            first = len(stack) - len(node.parts)
+            stack[first:] = [node._values(x, stack[first:])]
+        found = stack[0]
         return found if found.shape == x.shape else np.full(x.shape, found)
-
-    def _with_parts(self, x: Array, memory: dict[Node, Array]) -> Array:
-        """Values at the points x, one number for what is constant; `memory` keeps those of all parts."""
-        if self not in memory:
-            memory[self] = self._values(x, [part._with_parts(x, memory) for part in self.parts])
-        return memory[self]
 
     def _values(self, x: Array, given: list[Array]) -> Array:
         code = self.opcode
@@ -174,11 +179,15 @@ class Node:
             return degrees[0] * (len(self.data) - 1), plain
         return math.inf, False
 
-    def walk(self) -> Iterator[Node]:
+    @cached_property
+    def all(self) -> tuple[Node, ...]:
         """All nodes, parts first."""
-        for part in self.parts:
-            yield from part.walk()
-        yield self
+        found, waiting = [], [self]
+        while waiting:
+            node = waiting.pop()
+            found.append(node)
+            waiting += node.parts
+        return tuple(found[::-1])
 
     def switches(self) -> Iterator[Node]:
         """What changes sign where this node, apart from its parts, may jump or have a kink."""
@@ -197,23 +206,24 @@ class Node:
 
     def switching(self) -> bool:
         """Whether the value, or a part of it, may jump or have a kink."""
-        return any(True for node in self.walk() for _ in node.switches())
+        return any(True for node in self.all for _ in node.switches())
 
     def rate(self) -> float:
         """Largest factor of the variable in a linear argument of a sine, cosine or tangent."""
         rates = [0.0]
-        for node in self.walk():
+        for node in self.all:
             if node.opcode in (ops.SIN, ops.COS, ops.TAN) and node.parts[0].degree == (1.0, True):
                 a, b = node.parts[0].values(np.array([0.0, 1.0]))
                 rates.append(abs(b - a))
         return float(max(rates))
 
+    @cached_property
     def fastest(self) -> float:
         """Largest angular frequency: that of sines of linear arguments; factors of a product add theirs.
 
         High powers of a sine are pulses rather than waves: those are looked at.
         """
-        rates = [part.fastest() for part in self.parts]
+        rates = [part.fastest for part in self.parts]
         if self.opcode in (ops.SIN, ops.COS, ops.TAN) and self.parts[0].degree == (1.0, True):
             a, b = self.parts[0].values(np.array([0.0, 1.0]))
             return float(abs(b - a))
@@ -261,7 +271,7 @@ def spread(root: Node, places: Array) -> Array:
 
 def _telling(root: Node) -> Iterator[tuple[Node, float]]:
     """Arguments that tell of short features: by zeros (0), maxima (1) or minima (-1)."""
-    for node in root.walk():
+    for node in root.all:
         if node.opcode in (ops.TANH, ops.ATAN, ops.COSH, ops.SINH):
             yield node.parts[0], 0.0
         elif node.opcode == ops.EXP:
@@ -305,7 +315,7 @@ def lowest(node: Node, factor: Array | float, a: Array, b: Array) -> Array:
 def switches_too_often(root: Node, low: float, high: float, most: int = MOST_PERIODS) -> bool:
     """Whether a wave makes an expression switch more often in an interval than is looked for: in more periods."""
     search = Search(root, low, high)
-    waving = (s for node in root.walk() for s in node.switches() if s.degree not in ((0.0, True), (1.0, True)))
+    waving = (s for node in root.all for s in node.switches() if s.degree not in ((0.0, True), (1.0, True)))
     return any(search.periods(switch) > most for switch in waving)
 
 
@@ -314,7 +324,10 @@ def tree(program: Program) -> Node:
     """The tree of a program of one variable."""
     code, constants = program.lists
     with np.errstate(all="ignore"):
-        return _parsed(code, constants, 0, len(code) // 2)[-1]
+        root = _parsed(code, constants, 0, len(code) // 2)[-1]
+        for node in root.all:  # parts first: a sum of a thousand terms is as many nodes deep
+            _ = node.degree, node.least, node.fastest
+    return root
 
 
 def _parsed(code: list[int], constants: list[float], first: int, end: int) -> list[Node]:
@@ -365,7 +378,7 @@ class Search:
     def run(self) -> Array:
         """All of them, in order; a place may be there twice, a few roundings apart."""
         with np.errstate(all="ignore"):
-            for node in self.root.walk():
+            for node in self.root.all:
                 for switch in node.switches():
                     self.add(switch)
         return np.unique([x for x in self.found if self.low <= x <= self.high])
@@ -416,7 +429,8 @@ class Search:
 
     def grid(self, switch: Node) -> Array:
         """Points between which a switch has one zero at most: many, and all places where its parts switch."""
-        n = max(SAMPLES, int(PER_PERIOD * self.periods(switch)))
+        samples = SAMPLES if switch.degree[0] > PLAIN_DEGREE else PLAIN_SAMPLES
+        n = max(samples, int(PER_PERIOD * self.periods(switch)))
         x = np.linspace(self.low, self.high, n + 1)
         inner = self.inner()
         return np.union1d(x, self.beside(inner)) if len(inner) else x

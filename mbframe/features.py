@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .expression_trees import MOST_PERIODS, PLAIN_DEGREE, SAMPLES, landmarks, spread, switches_too_often, tree
+from .expression_trees import AT_ONCE, MOST_PERIODS, PLAIN_DEGREE, SAMPLES, landmarks, spread, switches_too_often, tree
 from .functions import Function
 from .poles import first_pole, may_have_poles
 
@@ -171,7 +171,7 @@ def features(function: Function, low: float, high: float) -> Features:
 
 def waves(function: Function, breaks: Array, low: float, high: float) -> Bounds:
     """The period of the fastest sine of a linear argument, where the function changes; none where it is constant."""
-    if function.program is None or (rate := tree(function.program).fastest()) == 0.0:
+    if function.program is None or (rate := tree(function.program).fastest) == 0.0:
         return Bounds.none()
     edges = np.union1d(breaks[(breaks > low) & (breaks < high)], [low, high])
     near = np.array([margin(edge, high - low) for edge in edges.tolist()])
@@ -564,6 +564,9 @@ def _limits(y: Array, spacing: float, least: float, rough_by: float | None = Non
 
 def _rough(y: Array, least: float, rough_by: float | None) -> NDArray[np.intp]:
     """Cells in which five values in a row do not lie on a cubic; some of them several times."""
+    if len(y) > AT_ONCE + 4:
+        blocks = [_rough(y[k : k + AT_ONCE + 4], least, rough_by) + k for k in range(0, len(y) - 4, AT_ONCE)]
+        return np.concatenate(blocks)
     # Of first differences, which are exact where values are near to each other: a constant has none.
     fourth = np.correlate(y[1:] - y[:-1], THIRD)
     np.abs(fourth, out=fourth)

@@ -152,12 +152,22 @@ def _fill(result: Result, element: Any, method: str, given: Array, out: Array) -
     from .equations.user import method_of
 
     call, further = method_of(element, method), given if given.shape[1] else None
+    signals = signals_of(result) if named else {}
     for k, sample in enumerate(zip(result.t, i.instants(), j.instants(), strict=True)):
         if named:
-            states = result.states
-            call = method_of(with_signals(element, states.equations.signals(states.whole(slice(k, k + 1))[0])), method)
+            call = method_of(with_signals(element, {name: values[k] for name, values in signals.items()}), method)
         found = call(*sample) if further is None else call(*sample, further[k])
         out[k] = np.concatenate(found) if out.ndim == 2 else found
+
+
+def signals_of(result: Result) -> dict[str, Array]:
+    """The values of inputs and of the outputs of controllers at every instant."""
+    tables = result.states.tables
+    z = result.states.part("z")
+    found = {name: z[:, place] for name, place in tables.inputs.items()}
+    if tables.controllers:
+        found |= result.states.equations.outputs(result.t, result.states.whole())
+    return found
 
 
 def _by_stage(

@@ -285,6 +285,29 @@ def _list(p: Parameter, value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
+def _seen(p: Parameter, value: Any) -> tuple[str, ...]:
+    """Names of what is seen; an element stands for its name."""
+    names = []
+    for entry in _list(p, value):
+        name = entry if isinstance(entry, str) else getattr(entry, "name", None)
+        if not isinstance(name, str) or not name or isinstance(entry, type):
+            raise p.refuse(entry, "pass a measure, or a name such as 'hinge.angle'")
+        names.append(name)
+    return tuple(names)
+
+
+def _units(p: Parameter, value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping) or not all(isinstance(part, str) for pair in value.items() for part in pair):
+        raise p.refuse(value, 'give them as {"force": "N"}')
+    return dict(value)
+
+
+def _state_space(p: Parameter, value: Any) -> Any:
+    from .linear_systems import checked
+
+    return checked(value)
+
+
 def _one_function(p: Parameter) -> str:
     return f"a number, an expression in {', '.join(p.variables)}, a Function or a callable"
 
@@ -392,4 +415,7 @@ KINDS: Final[dict[str, Kind]] = {
     "shapes": Kind(_shapes, lambda p: "a list of shapes"),
     "modes": Kind(_modes, lambda p: "component modes"),
     "list": Kind(_list, lambda p: "a list"),
+    "seen": Kind(_seen, lambda p: "a list of measures and of names of quantities"),
+    "units": Kind(_units, lambda p: "names with units"),
+    "state space": Kind(_state_space, lambda p: "(A, B, C, D), or a linear system of control or scipy.signal"),
 }

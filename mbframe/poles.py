@@ -34,7 +34,7 @@ SUSPECTS: Final = 8
 
 def may_have_poles(root: Node) -> bool:
     """Whether an expression divides by what may vanish, or takes a power or a tangent that may be infinite."""
-    for node in root.walk():
+    for node in root.all:
         if node.opcode == ops.TAN:
             return True
         if node.opcode == ops.DIVIDE and node.parts[1].opcode != ops.CONSTANT and not node.parts[1].least > 0.0:

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from .abilities import working
 from .errors import ModelError, Problem
 from .joints.coordinates import RATES, UNITS, coordinates_of
+from .over_time import signals_of
+from .stresses import largest_stresses
 from .unknown import refuse_unknown_classes
 
 if TYPE_CHECKING:
@@ -46,6 +48,14 @@ SCALARS = {
 MOMENTUM = {"linear": "N s", "angular": "N m s"}
 OF_POINTS = ("position", "velocity", "acceleration")
 POINT = re.compile(r"(?P<body>.+)\.point\((?P<point>[^()]*)\)\.(?P<kind>\w+)(?:\.(?P<component>\w+))?")
+
+SECTION = re.compile(r"(?P<body>.+)\.section\((?P<x>[^()]*)\)\.(?P<kind>\w+)(?:\.(?P<component>\w+))?")
+OF_SECTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "axial": ("N", ()),
+    "shear": ("N", ("y", "z")),
+    "torsion": ("N m", ()),
+    "bending": ("N m", ("y", "z")),
+}
 
 
 @dataclass(frozen=True)
@@ -165,6 +175,8 @@ def select(result: Result, names: Sequence[str], known: Catalogue | None = None)
             chosen.append(Quantity(name, values, unit, *_parts(name)))
         elif (of_point := _point(result, name)) is not None:
             chosen.append(of_point)
+        elif (of_section := _section(result, name)) is not None:
+            chosen.append(of_section)
         else:
             known = known or catalogue(result)
             entry, component = known.find(name)
@@ -212,6 +224,24 @@ def _point(result: Result, name: str) -> Quantity | None:
     return Quantity(name, values, MOTION[kind], element, kind, component, columns)
 
 
+def _section(result: Result, name: str) -> Quantity | None:
+    """What a section of a beam carries: "rod.section(0.5).bending.y", with the way along it in m."""
+    if (match := SECTION.fullmatch(name)) is None:
+        return None
+    kind, component = match["kind"], match["component"] or ""
+    unit, components = OF_SECTIONS.get(kind, ("", ()))
+    try:
+        x = float(match["x"])
+    except ValueError:
+        unit = ""
+    if not unit or (component and component not in components):
+        kinds = "axial, shear.y, shear.z, torsion, bending.y, bending.z"
+        message = f"allowed is 'body.section(x).kind' with x in m and kind {kinds}"
+        raise ModelError([Problem("Result", f"quantity {name!r}", message)])
+    values, columns = _component(getattr(result.section_forces(match["body"], x), kind), components, component)
+    return Quantity(name, values, unit, f"{match['body']} section({x:g})", kind, component, columns)
+
+
 def components_of(kind: str, dimension: int) -> tuple[str, ...]:
     """What the components of a vector are called in a system of that dimension; none for a number."""
     if dimension == 3:
@@ -235,6 +265,8 @@ def _entries(system: System, result: Any) -> Iterator[Entry]:
             numbers = tuple(map(str, range(modes)))
             yield Entry(body, "modal_coordinate", "", asked("modal", body), numbers)
             yield Entry(body, "modal_velocity", "1/s", asked("modal_velocity", body), numbers)
+            if getattr(described, "knows_stress", False):
+                yield Entry(body, "stress.max", "Pa", partial(_largest_stress, result, body))
         if dimension == 2:
             yield Entry(body, "angle", "rad", asked("angle", body))
         else:
@@ -255,14 +287,29 @@ def _entries(system: System, result: Any) -> Iterator[Entry]:
         yield Entry(name, "work", "J", partial(_work, result, name))
     for measure in system.measures:
         yield Entry(measure.name, "", measure.unit, asked("measure", measure.name))
-    for one in system.inputs:
-        yield Entry(one.name, "", one.unit, partial(_input, result, one.name))
+    yield from _of_signals(system, result)
     for group, kinds in SCALARS.items():
         for kind, unit in kinds.items():
             if kept or kind != "balance":
                 yield Entry(group, kind, unit, partial(_whole, result, group, kind))
     for kind, unit in MOMENTUM.items():
         yield Entry("momentum", kind, unit, partial(_whole, result, "momentum", kind), components_of(kind, dimension))
+
+
+def _of_signals(system: System, result: Any) -> Iterator[Entry]:
+    """Inputs, and the outputs and states of controllers."""
+    for one in system.inputs:
+        yield Entry(one.name, "", one.unit, partial(_input, result, one.name))
+    for controller in system.controllers:
+        for name, unit in controller.outputs.items():
+            yield Entry(controller.name, name, unit, partial(_given, result, f"{controller.name}.{name}"))
+        if controller.states:
+            numbers = tuple(map(str, range(controller.states)))
+            yield Entry(controller.name, "state", "", partial(_own_states, result, controller.name), numbers)
+
+
+def _own_states(result: Result, element: str) -> Array:
+    return result.element_states(element)
 
 
 def _of_joints(system: System, result: Any) -> Iterator[Entry]:
@@ -275,6 +322,10 @@ def _of_joints(system: System, result: Any) -> Iterator[Entry]:
             value, rate = (partial(_coordinate, result, joint.name, name, part) for part in (0, 1))
             yield Entry(joint.name, name, UNITS[name], value)
             yield Entry(joint.name, f"{name}_rate", RATES[UNITS[name]], rate)
+
+
+def _largest_stress(result: Result, body: str) -> Array:
+    return largest_stresses(result, body)[0]
 
 
 def _reaction(result: Result, joint: str, kind: str) -> Array:
@@ -296,6 +347,13 @@ def _work(result: Result, element: str) -> Array:
 def _input(result: Result, name: str) -> Array:
     place = result.states.tables.inputs[name]
     return result.states.part("z", slice(place, place + 1))[:, 0]
+
+
+def _given(result: Result, signal: str) -> Array:
+    held = result.states.tables.held
+    if signal in held:
+        return result.states.part("z", slice(held[signal], held[signal] + 1))[:, 0]
+    return signals_of(result)[signal]
 
 
 def _whole(result: Result, group: str, kind: str) -> Array:

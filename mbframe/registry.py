@@ -23,13 +23,14 @@ import mbframe
 
 from .errors import ModelError, Problem
 
-ADDED: Final = ("Body", "Joint", "BasicConstraint", "ForceElement", "Measure")
+ADDED: Final = ("Body", "Joint", "BasicConstraint", "ForceElement", "Measure", "Controller")
 """Bases of what can be added to a system."""
 STRATEGIES: Final = ("Acceleration", "Stabilization", "Integrator")
 """Bases of strategies; their rooms load the compiler, so they are imported only when these are asked for."""
 BASES: Final = (*ADDED, *STRATEGIES, "Formulation", "Shape")
 
-_DESCRIBING: Final = ("bodies", "constraints", "forces", "joints", "measures", "shapes")  # rooms of a model's classes
+_DESCRIBING: Final = ("bodies", "constraints", "controllers", "forces", "joints", "measures", "shapes")
+"""Rooms of a model's classes."""
 _SOLVING: Final = ("solvers.acceleration", "solvers.integrators", "solvers.stabilization")
 MAIN: Final = ("__main__", "__mp_main__")
 """The module of a program, and of what its processes make of it."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import over_time
+from . import over_time, stresses
 from .bodies.base import Body
 from .bodies.flexible import FlexibleBody
 from .bodies.formulations.base import Formulation
@@ -18,6 +18,7 @@ from .bodies.formulations.planar import PlanarFormulation
 from .bodies.node_motion import NodeMotion
 from .display import Displayed
 from .errors import ModelError, Problem
+from .flexible.section_forces import SectionForces
 from .forces.base import ForceElement
 from .joints.coordinates import coordinates_of
 from .joints.driven import Drive
@@ -27,6 +28,7 @@ from .over_time import MarkerMotion, unwrapped
 from .plane import lifted, lowered, lowered_axial
 from .state import COUNTED, State, nearest_turn, no_such_body
 from .stored_states import States, StatesInMemory, is_work
+from .stresses import StressPeak
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -310,7 +312,7 @@ class Result(Displayed):
         A run begins within half a turn of the described angle, or with the turns of the state given as `initial`, if
         that tells them. Coordinates that do not count turns are unwrapped by the rates at both ends of an interval.
         """
-        b = self._numbered(body)
+        b = self.numbered(body)
         if self.dimension != 2 or b is None or not isinstance(b.formulation, PlanarFormulation):
             message = "only a moving body of a planar system has an angle; ask for rotation, or for a measure"
             raise ModelError([Problem("Result", "angle", message)])
@@ -357,12 +359,12 @@ class Result(Displayed):
     def modal_acceleration(self, body: Body | str) -> Array:
         """Second derivatives of the modal coordinates of a flexible body, (n, number of modes)."""
         self._modal(body)
-        b = self._numbered(body)
+        b = self.numbered(body)
         assert b is not None
         return b.formulation.deformations(self.body_coordinates(b)[0], self.v_rate[:, b.v_slice])[1].copy()
 
     def _modal(self, body: Body | str) -> tuple[Array, Array]:
-        b = self._numbered(body)
+        b = self.numbered(body)
         if b is None or not isinstance(b.body, FlexibleBody):
             raise ModelError([Problem("Result", "modal", f"found {body}; only a flexible body has modal coordinates")])
         return b.formulation.deformations(*self.body_coordinates(b))
@@ -442,10 +444,37 @@ class Result(Displayed):
     def element_states(self, element: Any) -> Array:
         """Own states of an element, (n, number of states)."""
         known = self._element(element)
+        for c in self.states.tables.controllers:
+            if c.name == known.name:
+                return self.states.part("z", c.states).copy()
         for f in self.states.tables.forces:
             if f.name == known.name:
                 return self.states.part("z", f.states).copy()
         raise ModelError([known.problem("", "has no own states: it is not a force element")])
+
+    def section_forces(self, body: Body | str, x: float) -> SectionForces:
+        """What the part of a beam before a section exerts on the part beyond it; x in m from the first node.
+
+        `axial` (tension, N), `shear` (along y and z, N), `torsion` and `bending` (about y and z, N m), in the axes of
+        the section, which turn with the bent beam. They balance weight and inertia of the part beyond with all that
+        joints and force elements exert on it, whatever shapes the body has. A load at x itself acts on the part before.
+        """
+        return stresses.section_forces(self, body, x)
+
+    def stress(
+        self, body: Body | str, nodes: Any = None, t: ArrayLike | None = None, component: str = "von_mises"
+    ) -> Array:
+        """Stress at nodes of a flexible body, Pa, (n, nodes).
+
+        `nodes`: numbers or positions (None: all); `t`: stored instants (None: all). Of solids the components "xx",
+        "yy", "zz", "xy", "xz", "yz" in body axes, means of the elements around a node; of beams "xx" along them, the
+        largest of the fibres of their sections. Loads that the modes cannot carry are added by static solutions.
+        """
+        return stresses.stress(self, body, nodes, t, component)
+
+    def stress_peak(self, body: Body | str, component: str = "von_mises") -> StressPeak:
+        """The largest stress of a flexible body in the run: `value`, `node`, `position` and `t`."""
+        return stresses.stress_peak(self, body, component)
 
     # --- constraints and energies -------------------------------------------------------------------------------------
 
@@ -528,8 +557,8 @@ class Result(Displayed):
             raise ModelError([Problem("Result", "", message)])
         return snapshot.described[name]
 
-    def _numbered(self, body: Body | Marker | str) -> NumberedBody | None:
-        """The numbered body; None for the ground."""
+    def numbered(self, body: Body | Marker | str) -> NumberedBody | None:
+        """A body of the run with its formulation and places in q and v; None for the ground."""
         if isinstance(body, Marker):
             body = body.body
         name = self.states.snapshot.name_of(body)
@@ -546,7 +575,7 @@ class Result(Displayed):
         point = default
         if local_point is not None:
             point = lifted(converted(POINT, local_point, "Result", "local_point", self.dimension))
-        if (b := self._numbered(body)) is None:
+        if (b := self.numbered(body)) is None:
             return np.zeros((len(self), 3)), np.tile(np.eye(3), (len(self), 1, 1)), point
         return *self._poses(b), point
 
@@ -573,13 +602,13 @@ class Result(Displayed):
 
     def _acceleration(self, body: Body | Marker | str) -> tuple[Array, Array]:
         """Accelerations of the origin and angular accelerations."""
-        if (b := self._numbered(body)) is None:
+        if (b := self.numbered(body)) is None:
             return np.zeros((len(self), 3)), np.zeros((len(self), 3))
         q, v = self.states.part("q", b.q_slice), self.states.part("v", b.v_slice)
         return b.formulation.accelerations(q, v, self.v_rate[:, b.v_slice])
 
     def _twist(self, body: Body | Marker | str) -> tuple[Array, Array]:
-        if (b := self._numbered(body)) is None:
+        if (b := self.numbered(body)) is None:
             return np.zeros((len(self), 3)), np.zeros((len(self), 3))
         return self._twists(b)
 
@@ -604,7 +633,7 @@ class Result(Displayed):
 
         Accelerations are those of the modal coordinates if `second`, else zero.
         """
-        b = self._numbered(body)
+        b = self.numbered(body)
         flexible = None if b is None else b.body
         if b is None or not isinstance(flexible, FlexibleBody):
             return None

@@ -114,6 +114,10 @@ def prefixed(element: Element, prefix: str) -> dict[str, Any]:
         several = isinstance(value, tuple)
         parts = [f.renamed({name: prefix + name for name in f.signals}) for f in (value if several else (value,))]
         found[field] = tuple(parts) if several else parts[0]
+    kind: Any = type(element)
+    for name, p in kind.parameters().items():
+        if p.kind == "seen":
+            found[name] = tuple(prefix + seen for seen in getattr(element, name))
     return found
 
 

@@ -36,6 +36,9 @@ TYPES: Final = {
     "shapes": "Sequence[Shape]",
     "modes": "Any",
     "list": "Sequence[Any]",
+    "seen": "Sequence[Any]",
+    "units": "Mapping[str, str]",
+    "state space": "Any",
 }
 """How each kind of parameter is annotated: `Vector`, `Matrix` and `Law` (of time or another variable) are unions."""
 

@@ -144,8 +144,8 @@ def columns_of(tables: Tables) -> Columns:
         for part, given, count in kinds:
             names = given or [(f"{part}.{k}", "") for k in range(count)]
             columns[part] += [(f"{body}.{name}", unit) for name, unit in names]
-    for f in tables.forces:
-        columns["z"] += [(f"{f.name}.state.{k}", "") for k in range(f.force.states)]
+    for one in tables.stateful:
+        columns["z"] += [(f"{one.name}.state.{k}", "") for k in range(one.element.states)]
     columns["z"] += [follower.column for follower in tables.followers]
     columns["z"] += [(f"{work.owner_name}{DELIVERED}", ENERGY) for work in tables.works]
     return columns

@@ -16,6 +16,8 @@ from .bodies.base import Body, Ground
 from .bodies.planar import PlanarGround
 from .connections import Connection, Fact
 from .constraints.base import BasicConstraint
+from .controllers.base import Controller
+from .controllers.sight import order, seen_elements, sights
 from .display import Displayed
 from .errors import ModelError, Problem
 from .forces.base import ForceElement
@@ -110,7 +112,7 @@ class System(Displayed, Element):
         """Add a body, joint, constraint or force, and return it."""
         if not isinstance(element, _ADDED):
             remedy = "include(...) takes systems" if isinstance(element, System) else "pass an object of such a class"
-            allowed = "bodies, joints, constraints, forces, measures and inputs"
+            allowed = "bodies, joints, constraints, forces, measures, inputs and controllers"
             message = f"found {element!r}; only {allowed} can be added; {remedy}"
             raise ModelError([self.problem("", message)])
         if self._elements.get(element.name) is element:
@@ -133,9 +135,17 @@ class System(Displayed, Element):
             if element.body_i is None:  # the other side of a load on one body
                 element.body_i = self.ground
         if named_by(element):
-            refuse_unknown(element, self.signals)
+            refuse_unknown(element, self.known_to(element))
+        if isinstance(element, Controller):
+            sights(self, element)
         self._adopt(element)
         return element
+
+    def known_to(self, element: Element) -> dict[str, str]:
+        """The signals that the functions of an element may name: those of controllers, inputs only."""
+        if isinstance(element, Controller):
+            return {name: unit for one in self.inputs for name, unit in one.signals.items()}
+        return self.signals
 
     def _remedy(self, stranger: Element) -> str:
         """What to do about an element that a connection refers to and that is not in this system."""
@@ -176,6 +186,7 @@ class System(Displayed, Element):
     def _renamed(self, element: Element, field: str, old: Any, new: Any) -> None:
         if field != "name" and self._elements.get(element.name) is element:
             self._refuse_signals(element, field, old)
+            self._refuse_unseen(element, field, old)
         if field != "name" or old == new or self._elements.get(old) is not element:
             return
         element._name = old  # a name that is taken leaves the element as it was
@@ -190,6 +201,8 @@ class System(Displayed, Element):
         for other in attached:
             other.rename_joined(old, new)
         self._elements = {e.name: e for e in self._elements.values()}
+        for controller in self.controllers:  # which know what they see by name
+            controller.follow(old, new)
 
     def _follow_unknown(self, element: Element, old: str, new: str) -> list[Unknown]:
         """What of an unknown class is attached to an element with a new name; what may mean it otherwise refuses."""
@@ -208,7 +221,18 @@ class System(Displayed, Element):
         if not named_by(element):
             return
         try:
-            refuse_unknown(element, self.signals, field)
+            refuse_unknown(element, self.known_to(element), field)
+        except ModelError:
+            vars(element)[field] = old
+            raise
+
+    def _refuse_unseen(self, element: Element, field: str, old: Any) -> None:
+        """Refuse what would let a controller see what is not there, or itself, and undo it."""
+        if not isinstance(element, Controller) or (field == "measures" and element.measures == old):
+            return
+        try:
+            sights(self, element)
+            order(self)
         except ModelError:
             vars(element)[field] = old
             raise
@@ -234,7 +258,8 @@ class System(Displayed, Element):
     def _users(self, element: Element) -> list[Element]:
         signal = isinstance(element, Signal | Unknown)
         named = [e for e in self.unknown if element.name in e.joined or e.mentions(element.name, signal)]
-        others = [e for e in named if e is not element]
+        seeing = [c for c in self.controllers if any(e is element for e in seen_elements(self, c))]
+        others = [e for e in (*seeing, *named) if e is not element]
         if isinstance(element, Signal):
             return [*self._naming(element), *others]
         attached = [c for c in self if isinstance(c, Connection) and any(v is element for v in c.values().values())]
@@ -302,6 +327,11 @@ class System(Displayed, Element):
     def inputs(self) -> list[Input]:
         """The inputs."""
         return [e for e in self if isinstance(e, Input)]
+
+    @property
+    def controllers(self) -> list[Controller]:
+        """The controllers."""
+        return [e for e in self if isinstance(e, Controller)]
 
     @property
     def unknown(self) -> list[Unknown]:

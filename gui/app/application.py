@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
-import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
-from .display import hindrance
+from ..base.display import hindrance
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -154,8 +152,10 @@ class Application:
 
     def run(self) -> int:
         """Show the window, and return when it is closed."""
+        from ..base.ending import EndOnSignals
+
         self.reporter.install()
-        ending = _EndOnSignals(self._interrupted)
+        ending = EndOnSignals(self._interrupted)
         try:
             self.open()
             return self.qt.exec()
@@ -249,31 +249,3 @@ class Application:
         self.qt.processEvents()
         self.qt.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # which the former leaves for a loop
         self._collector.close()
-
-
-class _EndOnSignals:
-    """Ctrl-C and a polite kill end the program.
-
-    Python handles signals between two of its instructions, and Qt's loop may wait for long without any: a byte that
-    the signal writes into a socket wakes it.
-    """
-
-    def __init__(self, end: Callable[[], None]) -> None:
-        from PySide6.QtCore import QSocketNotifier
-
-        self._reading, self._writing = socket.socketpair()
-        for side in (self._reading, self._writing):
-            side.setblocking(False)
-        self._previous_fd = signal.set_wakeup_fd(self._writing.fileno(), warn_on_full_buffer=False)
-        self._previous = {number: signal.signal(number, lambda *_: end()) for number in (signal.SIGINT, signal.SIGTERM)}
-        self._notifier = QSocketNotifier(self._reading.fileno(), QSocketNotifier.Type.Read)
-        self._notifier.activated.connect(lambda: self._reading.recv(64))
-
-    def close(self) -> None:
-        """Leave signals as they were."""
-        self._notifier.setEnabled(False)
-        signal.set_wakeup_fd(self._previous_fd)
-        for number, handler in self._previous.items():
-            signal.signal(number, handler)
-        self._reading.close()
-        self._writing.close()

@@ -92,3 +92,8 @@ _RAISED: Final = str.maketrans("0123456789-n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻�
 def unit_label(unit: str) -> str:
     """A unit as it is printed: "kg m^2" is "kg m²"."""
     return re.sub(r"\^(-?\d+|n)", lambda match: match[1].translate(_RAISED), unit)
+
+
+def instant(t: float) -> str:
+    """An instant of a motion, in seconds: three digits, and thousands without an exponent."""
+    return f"{t:.3g}" if abs(t) < 999.5 else f"{t:,.0f}"

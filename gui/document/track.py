@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mbframe as mb
-from mbframe.between import polynomial, turning
+from mbframe.between import polynomial, too_rare, turning
 from mbframe.rotations import matrix_from_quaternion, quaternions_from_matrices
 from mbframe.state import Motion, State
 
@@ -62,6 +62,7 @@ class Track:
 
     Unlike `Result.state` it needs neither accelerations nor the compiled equations, so it works at once. Positions are
     Hermite polynomials; so are modal coordinates, and Euler parameters with p' = (0, omega) p / 2, normalized again.
+    If states are stored too rarely for that it stays at the nearer one: a cubic would tear joints apart.
     """
 
     def __init__(self, result: mb.Result, before: Track | None = None) -> None:
@@ -116,6 +117,8 @@ class Track:
         i, j, h, s = self.around(t)
         known = self.stretch(i)
         i, j = i - known.first, j - known.first
+        if self.leaps:
+            s = float(round(s))
         position, p, velocity, omega = known.position, known.p, known.velocity, known.omega
         x, v = polynomial((position[i], velocity[i]), (position[j], velocity[j]), h, s)
         turned, spin = turning((p[i], omega[i]), (p[j], omega[j]), h, s)
@@ -129,6 +132,12 @@ class Track:
         }
         own = {name: (1.0 - s) * z[i] + s * z[j] for name, z in known.own.items()}
         return State(float(t), motions, own, self.dimension)
+
+    @cached_property
+    def leaps(self) -> bool:
+        """Whether states are stored too rarely to tell the motion between them."""
+        known = self.stretch(0)
+        return too_rare(self.t[: len(known)], known.position, known.velocity, known.omega)
 
     def nearest(self, t: float) -> State:
         """The stored state nearest to an instant."""

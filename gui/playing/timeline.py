@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from ..document.document import Document
@@ -97,21 +98,24 @@ class Scrubber(QWidget):
 
     def _paint_ticks(self, painter: QPainter, y: float) -> None:
         """Numbers below the line, as many as have room."""
-        look = theme.current()
-        start, end = self._span[0], self.end
         font = self.font()
         font.setPointSizeF(max(6.5, font.pointSizeF() * 0.8))
         painter.setFont(font)
-        metrics = painter.fontMetrics()
+        painter.setPen(theme.current().color("muted"))
+        for x, left, text in self.ticks(painter.fontMetrics()):
+            painter.drawLine(QPointF(x, y + 5.0), QPointF(x, y + 7.5))
+            painter.drawText(QPointF(left, y + 7.0 + painter.fontMetrics().ascent()), text)
+
+    def ticks(self, metrics: QFontMetrics) -> Iterator[tuple[float, float, str]]:
+        """Pixel of each mark, and its number with the pixel where that begins; none is cut at the end."""
+        start, end = self._span[0], self.end
         count = max(1, int((self.width() - 2.0 * EDGE) / (metrics.horizontalAdvance("0.0000") + 26)))
         step = nice_step((end - start) / count)
-        painter.setPen(look.color("muted"))
         t = np.ceil(start / step - 1e-9) * step
         while t <= end + 1e-9 * step:
-            x = self.x_of(float(t))
-            painter.drawLine(QPointF(x, y + 5.0), QPointF(x, y + 7.5))
-            box = QRectF(x - 40.0, y + 7.0, 80.0, metrics.height())
-            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, f"{t + 0.0:.6g}")
+            x, text = self.x_of(float(t)), f"{t + 0.0:.6g}"
+            width = metrics.horizontalAdvance(text)
+            yield x, min(max(x - 0.5 * width, 0.0), self.width() - width), text
             t += step
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

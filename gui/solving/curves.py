@@ -7,11 +7,12 @@ which takes seconds for reactions: the solver's process computes it, or a thread
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+from PySide6.QtCore import QObject, Signal
 
 import mbframe as mb
 from mbframe.files.result_files import ResultFile
@@ -21,6 +22,7 @@ from ..base.turns import single_shot
 from ..document.document import Document
 from ..document.growing import Together
 from ..document.runs import Run
+from .computing import Computation, Wanted
 from .solver import Job, Solver
 from .tasks import Model, QuantitiesTask
 
@@ -124,11 +126,11 @@ class Curves(QObject):
         if self.solver is not None and run.path is not None and run.path.is_file():
             given = getattr(result.states, "given_system", None)
             model = Model.of(given) if given is not None else None
-            job: Job | _Computation = self.solver.submit(QuantitiesTask(str(run.path), names, model))
+            job: Job | Computation = self.solver.submit(QuantitiesTask(str(run.path), names, model))
         else:
-            job = _Computation(result, names, self)
+            job = Computation(partial(_quantities, result, names), self)
         self._requests[id(run)] = _Request(self, run, names, job)
-        if isinstance(job, _Computation):
+        if isinstance(job, Computation):
             job.start()
         self.busy_changed.emit(True)
 
@@ -161,7 +163,7 @@ class Curves(QObject):
 class _Request(QObject):
     """Quantities of a run that are being computed. It goes with its owner, so that a late answer finds nobody."""
 
-    def __init__(self, owner: Curves, run: Run, names: tuple[str, ...], job: Job | _Computation) -> None:
+    def __init__(self, owner: Curves, run: Run, names: tuple[str, ...], job: Job | Computation) -> None:
         super().__init__(owner)
         self.owner, self.run, self.result, self.names, self.job = owner, run, run.result, names, job
         job.finished.connect(self._on_finished)
@@ -183,37 +185,12 @@ class _Request(QObject):
         self.owner.take(self, {})
 
 
-class _Computation(QObject):
-    """Computes quantities of a result in memory, in a thread; looks like a job of the solver."""
-
-    finished = Signal(object)
-    failed = Signal(object)
-    cancelled = Signal()
-
-    def __init__(self, result: mb.Result, names: tuple[str, ...], parent: QObject) -> None:
-        super().__init__(parent)
-        self._result, self._names = result, names
-        self._wanted = True
-
-    def start(self) -> None:
-        QThreadPool.globalInstance().start(QRunnable.create(self._run))
-
-    def cancel(self) -> None:
-        self._wanted = False
-
-    def _run(self) -> None:
-        try:
-            found = {}
-            for name in self._names:
-                if not self._wanted:
-                    self.cancelled.emit()
-                    return
-                quantity = self._result.quantity(name)
-                found[name] = (quantity.values, quantity.unit)
-        except mb.MbframeError as error:
-            self.failed.emit(error)
-        except RuntimeError as error:  # Qt has deleted the receiver: the window was closed
-            if "deleted" not in str(error):
-                raise
-        else:
-            self.finished.emit(found)
+def _quantities(result: mb.Result, names: tuple[str, ...], wanted: Wanted) -> dict[str, tuple[Any, str]]:
+    """Values and unit of quantities by name, as `QuantitiesTask` gives them; some of them if no more are wanted."""
+    found = {}
+    for name in names:
+        if not wanted():
+            break
+        quantity = result.quantity(name)
+        found[name] = (quantity.values, quantity.unit)
+    return found

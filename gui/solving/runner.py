@@ -147,6 +147,13 @@ class Runner(QObject):
         run.reason = words
         self._turns.start(self._conclusion(run, lambda _: self.document.messages.post(f"{run.name} was {words}.")))
 
+    def _tell_leaps(self, run: Run) -> None:
+        """Say that states are stored too rarely to be played as a motion."""
+        if run.track is not None and run.track.leaps:
+            every = f"stores a state every {run.settings.interval():g} s, and bodies come and go meanwhile"
+            remedy = "It is played in leaps; choose an earlier end, or store more states in Method…"
+            self.document.messages.post(f"{run.name} {every}. {remedy}.", "warning")
+
     def _ended_run(self) -> Run:
         """The solver has done its part."""
         assert self.run is not None
@@ -174,6 +181,8 @@ class Runner(QObject):
         yield
         tell(kept)
         yield
+        if kept:
+            self._tell_leaps(run)
         self.run = None
         self.ended.emit(run if kept else None)
 

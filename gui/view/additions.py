@@ -1,4 +1,4 @@
-"""Additions to the mechanism in the view: paths of bodies, and arrows for velocities, forces and reactions."""
+"""Additions to the mechanism in the view: paths of bodies, arrows for velocities, forces and reactions, other runs."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from PySide6.QtGui import QColor
 
 import mbframe as mb
 
+from ..document.runs import Run
+from ..solving.computing import Computation
 from ..solving.tasks import Model
 from .tasks import VectorsTask
 
 if TYPE_CHECKING:
     from .view import View
 
+SAMPLES: Final = 40
+"""States of a motion that tell how much room it takes."""
 KINDS: Final = ("velocity", "force", "reaction")
 
 Kinds = set[str]  # `set` is a method below
@@ -70,6 +75,32 @@ class Trails:
             scene.trail(body, None)
 
 
+class Ghosts:
+    """The other runs of the document, seen through and in their colours, at the instant that is shown."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self.on = False
+        self._drawn: list[tuple[Run, Any]] = []
+
+    def draw(self, scene: mb.render.Scene) -> None:
+        """Draw those that are visible into a new scene."""
+        self._drawn.clear()
+        runs = self._view.document.runs
+        for run in runs if self.on else ():
+            if run is not runs.current and run.visible and run.track is not None:
+                color = QColor(run.color)
+                shade = color.redF(), color.greenF(), color.blueF()
+                system, motion = run.result.described, run.track.sampled(SAMPLES)
+                self._drawn.append((run, scene.add_ghost(system, motion, shade)))
+
+    def show(self, state: mb.State | None) -> None:
+        """Move them to the instant of a state; to where they are described without one."""
+        for run, ghost in self._drawn:
+            track = run.track
+            ghost.show(ghost.described if state is None or track is None else track.state(state.t))
+
+
 class Arrows:
     """Vectors at bodies, forces and joints. Forces and reactions need the equations, so another process finds them."""
 
@@ -115,14 +146,22 @@ class Arrows:
     def _ask(self, kind: str) -> None:
         """Have forces or reactions of the current run computed, once, when it is complete."""
         run = self._view.document.runs.current
-        ready = run is not None and run.path is not None and not run.computing
-        if kind == "velocity" or not ready or self._solver is None or kind in self._wanted or run is None:
+        ready = run is not None and run.result is not None and not run.computing
+        if kind == "velocity" or not ready or kind in self._wanted or run is None:
             return
+        if self._solver is None:
+            result = run.result
+            job: Any = Computation(lambda _: mb.render.vectors(result, kind), self._view)
+        elif run.path is None:
+            return
+        else:
+            model = Model.of(self._view.document.system) if self._view.document.unsavable() else None
+            job = self._solver.submit(VectorsTask(str(run.path), kind, model))
         self._of = run.result
-        model = Model.of(self._view.document.system) if self._view.document.unsavable() else None
-        job = self._solver.submit(VectorsTask(str(run.path), kind, model))
         self._wanted[kind] = job
         job.finished.connect(lambda found: self._found(kind, job, found))
+        if isinstance(job, Computation):
+            job.start()
 
     def _found(self, kind: str, job: Any, vectors: mb.render.Vectors) -> None:
         if self._wanted.get(kind) is job:

@@ -15,6 +15,7 @@ from ..playing.playback import Player
 from . import navigation as nav
 from .cube import Zone
 from .drawing import Drawing
+from .surface import Surface
 
 TURN: Final = 220
 """Milliseconds in which the camera goes to a preset view."""
@@ -26,7 +27,10 @@ class ViewCamera(QObject):
     moved = Signal()
 
     def __init__(
-        self, drawing: Drawing, player: Player, covered: Callable[[], tuple[float, float]] = lambda: (0.0, 0.0)
+        self,
+        drawing: Drawing | Surface,
+        player: Player,
+        covered: Callable[[], tuple[float, float]] = lambda: (0.0, 0.0),
     ) -> None:
         """`covered` tells which shares of the height, above and below, bars lie over: what is fitted stays clear."""
         super().__init__(drawing)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QWidget
 
 import mbframe as mb
@@ -131,13 +131,13 @@ class Drawing(QObject):
 
     def _take(self, picture: NDArray[np.uint8]) -> None:
         """Show a picture from now on."""
-        pixels = np.ascontiguousarray(picture[::-1])
-        height, width, _ = pixels.shape
-        # The format of the window: painting, and scaling where pixels were saved, takes half the time.
-        self.image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGBX8888).convertToFormat(
-            QImage.Format.Format_RGB32
-        )
+        self.image = image_of(picture)
         self._outdated = False
+
+    def paint(self, painter: QPainter) -> None:
+        """Paint the last picture."""
+        if self.image is not None:
+            painter.drawImage(self._widget.rect(), self.image)
 
     # --- at its best --------------------------------------------------------------------------------------------------
 
@@ -166,3 +166,12 @@ class Drawing(QObject):
     def _show_best(self, picture: NDArray[np.uint8]) -> None:
         self._take(picture)
         self._widget.update()
+
+
+def image_of(picture: NDArray[np.uint8]) -> QImage:
+    """The picture of a canvas (height, width, 4) as one of Qt."""
+    pixels = np.ascontiguousarray(picture[::-1])
+    height, width, _ = pixels.shape
+    # The format of the window: painting, and scaling where pixels were saved, takes half the time.
+    image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGBX8888)
+    return image.convertToFormat(QImage.Format.Format_RGB32)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -32,12 +32,13 @@ from ..document.document import Document
 from ..document.track import Track
 from ..playing.playback import Player
 from ..widgets import theme
-from .additions import Arrows, Trails
+from .additions import Arrows, Ghosts, Trails
 from .camera import ViewCamera
 from .cube import ViewCube
 from .drawing import Drawing
 from .labels import paint_labels, paint_scale
 from .menu import menu_for
+from .surface import Surface
 from .tools import ViewTool
 
 UNSEEN: Final = frozenset({"stiffness", "damping", "velocity", "angular_velocity"})
@@ -63,7 +64,15 @@ class View(QWidget):
     first_shown = Signal()
     """The first picture was painted."""
 
-    def __init__(self, document: Document, player: Player, solver: Any = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        document: Document,
+        player: Player,
+        solver: Any = None,
+        parent: QWidget | None = None,
+        surface: type[Drawing | Surface] = Drawing,
+    ) -> None:
+        """`surface` says how the picture comes into the window: off-screen and painted, or by OpenGL itself."""
         super().__init__(parent)
         self.setObjectName("view")
         self.setMinimumSize(240, 180)
@@ -73,7 +82,7 @@ class View(QWidget):
         self.setMouseTracking(True)
         self.setAccessibleName("3D view")
         self.document, self.player = document, player
-        self.drawing = Drawing(self, self._is_moving, solver)
+        self.drawing: Drawing | Surface = surface(self, self._is_moving, solver)
         self.camera = ViewCamera(self.drawing, player, self.covered)
         self.message = "Preparing the view…"
         """Shown in the place of the picture; empty if there is one."""
@@ -89,6 +98,7 @@ class View(QWidget):
         """Called with the context menu and its element, to add to it."""
         self.trails = Trails(self)
         self.arrows = Arrows(self, solver)
+        self.ghosts = Ghosts(self)
         self.tools: list[ViewTool] = []
         """Asked before the mouse looks around or selects."""
         self._described = True
@@ -264,6 +274,7 @@ class View(QWidget):
         self._floor = scene.floor
         self.message = "" if len(system.bodies) else "This model is empty. Add a body to begin."
         self.cube.show()
+        self.ghosts.draw(scene)
         self.camera.look_again(scene, before)
         self._highlight(self.document.selection)
         self.show_again()
@@ -288,6 +299,7 @@ class View(QWidget):
         scene.show(shown)
         self.trails.show(state)
         self.arrows.show(state)
+        self.ghosts.show(state)
         self.drawing.changed()
 
     def _highlight(self, element: Any) -> None:
@@ -388,13 +400,17 @@ class View(QWidget):
 
     def _paint(self, painter: QPainter) -> None:
         look = theme.current()
-        image = self.drawing.image
-        if image is None or self.scene is None:
+        if self.drawing.image is None or self.scene is None:
             painter.fillRect(self.rect(), look.color("surface"))
             self._paint_message(painter, look.color("muted"))
             return
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.drawImage(QRectF(0.0, 0.0, self.width(), self.height()), image)
+        self.drawing.paint(painter)
+        self.paint_over(painter)
+
+    def paint_over(self, painter: QPainter) -> None:
+        """Paint what lies over the picture: scale, tools, names, a message."""
+        look = theme.current()
         paint_scale(self, painter)
         for tool in self.tools:
             tool.paint(painter)

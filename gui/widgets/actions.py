@@ -109,6 +109,13 @@ class Actions(QObject):
             menus[title].setToolTipsVisible(True)
         return menus[title]
 
+    def check(self, name: str, on: bool) -> None:
+        """Show whether something is switched on, without switching it."""
+        action = self._actions[name]
+        action.blockSignals(True)
+        action.setChecked(on)
+        action.blockSignals(False)
+
     def set_model_shown(self, shown: bool) -> None:
         """Enable what needs a model, or disable it on the start page."""
         for entry in self.entries.values():

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from ..base.units import SYSTEMS
 from ..panels import declared
-from ..view.menu import PRESETS
+from ..playing.entries import playing
+from ..view.entries import looking
 from ..widgets.actions import Entry
 from .model_menu import model_menu
 
@@ -17,12 +18,6 @@ if TYPE_CHECKING:
 
 THEMES: Final = {"system": "&As the desktop", "light": "&Light", "dark": "&Dark"}
 UNITS: Final = {"SI": "SI: m and rad", "m/deg": "m and degrees", "mm/deg": "mm and degrees"}
-ARROWS: Final = {
-    "velocity": ("&Velocities", ("V",), "Arrows for the velocities of bodies"),
-    "force": ("&Forces", (), "Arrows for the forces of springs, dampers and loads"),
-    "reaction": ("&Reactions", (), "Arrows for the forces that joints exert"),
-}
-
 model = partial(Entry, model_only=True)
 """An action that needs a model."""
 
@@ -120,72 +115,8 @@ def edit_menu(window: MainWindow) -> Iterator[Entry]:
 
 
 def view_menu(window: MainWindow) -> Iterator[Entry]:
-    view, menu = window.view, "&View"
-    yield model("fit", menu, "&Fit all", view.camera.fit, ("F",), "fit", "Bring everything into view")
-    for number, name in enumerate(PRESETS, 1):
-        text, tip = ("&Oblique", "Look from the side and above") if name == "iso" else (name.capitalize(), "")
-        yield model(
-            f"view_{name}",
-            f"{menu}/&Direction",
-            text,
-            partial(view.camera.look, name),
-            (str(number),),
-            "",
-            tip or f"Look at the {name}",
-        )
-    yield model(
-        "labels",
-        menu,
-        "&Names",
-        view.set_labels,
-        ("N",),
-        "labels",
-        "Write the names of bodies and joints",
-        checkable=True,
-        separated=True,
-    )
-    yield model(
-        "trail",
-        menu,
-        "&Path of the selected body",
-        window.toggle_trail,
-        ("T",),
-        "trail",
-        "Draw the path of the selected body",
-        checkable=True,
-    )
-    yield model(
-        "follow",
-        menu,
-        "F&ollow the selected body",
-        window.toggle_follow,
-        ("G",),
-        "follow",
-        "Let the camera move along with the selected body",
-        checkable=True,
-    )
-    for kind, (text, keys, tip) in ARROWS.items():
-        yield model(
-            f"arrows_{kind}",
-            f"{menu}/&Arrows",
-            text,
-            partial(view.set_arrows, kind),
-            keys,
-            kind,
-            tip,
-            checkable=True,
-        )
-    yield model(
-        "parallel",
-        menu,
-        "Ort&hographic",
-        view.set_parallel,
-        ("O",),
-        "",
-        "Draw without perspective",
-        checkable=True,
-    )
-    yield model("shadows", menu, "&Shadows", view.set_shadows, (), "", "Shadows on the floor", checkable=True)
+    menu = "&View"
+    yield from looking(window.view, window.options, menu)
     for name, text in THEMES.items():
         tip = f"Colours: {text.replace('&', '').lower()}"
         call = partial(window.choose_theme, name)
@@ -219,13 +150,7 @@ def run_menu(window: MainWindow) -> Iterator[Entry]:
         "method",
         "Choose coordinates, solver, stabilization and integrator",
     )
-    yield model(
-        "play", menu, "&Play or pause", player.toggle, ("Space",), "play", "Play or pause the motion", separated=True
-    )
-    yield model("step_forward", menu, "Step &on", partial(player.step, 1), (".",), "step_forward", "On by one instant")
-    yield model("step_back", menu, "Step &back", partial(player.step, -1), (",",), "step_back", "Back by one instant")
-    yield model("rewind", menu, "To the be&ginning", player.rewind, ("Home",), "rewind", "To the beginning of the run")
-    yield model("loop", menu, "&Loop", window.set_loop, ("L",), "loop", "Begin again at the end", checkable=True)
+    yield from playing(player, window.set_loop, menu)
 
 
 def analysis_menu(window: MainWindow) -> Iterator[Entry]:

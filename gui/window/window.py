@@ -40,6 +40,7 @@ from ..playing.playback import Player
 from ..playing.timeline import Timeline
 from ..solving.runner import Runner
 from ..start.gallery import Gallery
+from ..view.options import ViewOptions
 from ..view.view import View
 from ..widgets import theme
 from ..widgets.actions import Actions
@@ -85,6 +86,7 @@ class MainWindow(QMainWindow):
         self.files = Files(document, settings, self, self.show_model, self._tell_failure)
         self.gallery = Gallery(settings, self)
         self.view = View(document, self.player, solver, self)
+        self.options = ViewOptions(document, self.view)
         self.modelling = Modelling(document, solver, self.view)
         self.timeline = Timeline(document, self.player, self)
         self.hint = Hint(self.view, settings)
@@ -510,34 +512,6 @@ class MainWindow(QMainWindow):
 
     # --- the view -----------------------------------------------------------------------------------------------------
 
-    def _selected_body(self) -> str | None:
-        """The selected body; with no selection one that has a path, so that it can be taken away."""
-        chosen = self.document.selection
-        if chosen is not None and chosen in self.document.system.bodies:
-            return chosen.name
-        return None
-
-    def toggle_trail(self, on: bool) -> None:
-        """Draw the path of the selected body, or take paths away."""
-        name = self._selected_body()
-        if not on:
-            for trail in [name] if name is not None else list(self.view.trails):
-                self.view.set_trail(trail, False)
-        elif name is not None:
-            self.view.set_trail(name, True)
-        else:
-            self.document.messages.post("Select a body first: its path is drawn while the motion plays.")
-            self._show_options()
-
-    def toggle_follow(self, on: bool) -> None:
-        """Let the camera move along with the selected body, or stand still."""
-        name = self._selected_body()
-        if on and name is None:
-            self.document.messages.post("Select a body first: the camera then moves along with it.")
-            self._show_options()
-        else:
-            self.view.follow(name if on else None)
-
     def set_loop(self, on: bool) -> None:
         """Begin again at the end of a run, or stop there."""
         self.player.loop = on
@@ -545,24 +519,12 @@ class MainWindow(QMainWindow):
 
     # --- what actions show --------------------------------------------------------------------------------------------
 
-    def _check(self, name: str, on: bool) -> None:
-        action = self.actions_[name]
-        action.blockSignals(True)
-        action.setChecked(on)
-        action.blockSignals(False)
-
     def _show_options(self) -> None:
-        name = self._selected_body()
-        self._check("labels", self.view.labels)
-        self._check("parallel", self.view.parallel)
-        self._check("pull", self.modelling.pull.on)
+        self.options.show(self.actions_)
+        self.actions_.check("pull", self.modelling.pull.on)
         chosen = self.document.selection
-        self._check("transparent", chosen is not None and chosen.name in self.view.transparent)
+        self.actions_.check("transparent", chosen is not None and chosen.name in self.view.transparent)
         self.modelling.enable(self.actions_, self.model_shown)
-        self._check("trail", name in self.view.trails if name else bool(list(self.view.trails)))
-        self._check("follow", self.view.followed is not None and name in (None, self.view.followed))
-        for kind in ("velocity", "force", "reaction"):
-            self._check(f"arrows_{kind}", kind in self.view.arrows.shown)
         for action in ("duplicate", "delete"):
             self.actions_[action].setEnabled(self.model_shown and self._editable() is not None)
 
@@ -603,7 +565,7 @@ class MainWindow(QMainWindow):
 
     def _show_theme(self) -> None:
         for name in ("system", "light", "dark"):
-            self._check(f"theme_{name}", self.settings.theme == name)
+            self.actions_.check(f"theme_{name}", self.settings.theme == name)
 
     def choose_units(self, name: str, on: bool = True) -> None:
         """Show numbers in these units, and remember it for the document."""
@@ -614,7 +576,7 @@ class MainWindow(QMainWindow):
 
     def _show_units(self) -> None:
         for name in SYSTEMS:
-            self._check(f"units_{name}", self.document.units.name == name)
+            self.actions_.check(f"units_{name}", self.document.units.name == name)
 
     # --- layout -------------------------------------------------------------------------------------------------------
 

@@ -239,6 +239,12 @@ class FlexibleBody(Body):
         )
 
     @property
+    def knows_stress(self) -> bool:
+        """Whether stresses of its component are known: of solids, and of beams with fibres."""
+        part = self.modes.component
+        return part.solids is not None or (part.beams is not None and part.beams.has_fibres)
+
+    @property
     def can_stiffen(self) -> bool:
         """Whether geometric stiffening is known for its component."""
         return self.modes.component.knows_elements

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
-from importlib.metadata import entry_points
-from typing import Any, Final
+from typing import Any
 
+from ..applications import application
 from .outcome import OK, NotAvailableError, add_output_options, tell
-
-ENTRY_POINTS: Final = "mbframe.applications"
-"""Group of the entry points in which the desktop application makes itself known, under the name `gui`."""
 
 
 def add_commands(commands: Any) -> None:
@@ -34,11 +31,11 @@ def add_commands(commands: Any) -> None:
 
 def gui(options: Namespace) -> int:
     """Open the application, which is another package: nothing here knows it."""
-    found = entry_points(group=ENTRY_POINTS, name="gui")
-    if not found:
+    window = application("gui")
+    if window is None:
         raise NotAvailableError("the desktop application is not installed here; it comes with the extra mbframe[gui]")
     arguments = ["--install-desktop-entry"] if options.install_desktop_entry else options.files
-    return int(next(iter(found)).load()(arguments) or OK)
+    return int(window(arguments) or OK)
 
 
 def warm_up(options: Namespace) -> int:

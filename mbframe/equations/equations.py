@@ -429,10 +429,41 @@ class Equations:
             self.work["feedback_rate"], self.work["feedback_position"] = strategy.feedback
             self.work["evaluated"] = 0
 
-    def signals(self, y: Array | None = None) -> dict[str, float]:
+    def inputs(self, y: Array | None = None) -> dict[str, float]:
         """The values of inputs at a state, by default the current one."""
         z = self.work.z if y is None else self.split(y)[2]
         return {name: float(z[place]) for name, place in self.tables.inputs.items()}
+
+    def signals(self, t: float, y: Array) -> dict[str, float]:
+        """The values of inputs and of the outputs of controllers at a state."""
+        found = self.inputs(y)
+        if self.tables.controllers:
+            found |= {name: float(values[0]) for name, values in self.outputs(np.array([t]), y[None]).items()}
+        return found
+
+    def outputs(self, t: Array, y: Array) -> dict[str, Array]:
+        """What controllers give at some states, (n,) for each output; the current state stays."""
+        here, at = self.work.y.copy(), float(self.work["t"])
+        controllers, given = self.tables.controllers, self.stages.control.outputs
+        found = {signal: np.zeros(len(t)) for c in controllers for signal in c.signals}
+        acting = any(not c.sampled for c in controllers)
+        for k in range(len(t)):
+            self.set_state(*self.split(y[k]))
+            if acting:
+                self.run(dynamics.evaluate.address, t[k], n=codes.VELOCITY)
+            for c in controllers:
+                for signal, value in zip(c.signals, given[c.name], strict=True):
+                    found[signal][k] = value
+        self.set_state(*self.split(here))
+        self.work["t"] = at
+        return found
+
+    def begin_samples(self, t: float) -> None:
+        """Let controllers take their first sample at the current state."""
+        control = self.stages.control
+        control.begin(t)
+        if control.sampled:
+            self.run(int(self.work["sample"]), t, int(self.work["sampler"]))
 
     def set_input(self, name: str, value: float) -> int:
         """Give an input another value; returns where it stands in y."""
@@ -499,9 +530,9 @@ class Equations:
 
     def state_owner(self, state: int) -> str:
         """The element behind an own state."""
-        for f in self.tables.forces:
-            if f.force.states and f.states.start <= state < f.states.stop:
-                return str(f.force)
+        for one in self.tables.stateful:
+            if one.states.start <= state < one.states.stop:
+                return str(one.element)
         return next((str(f.owner) for f in self.tables.followers if f.z == state), "")
 
     def row_label(self, row: int) -> str:

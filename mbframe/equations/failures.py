@@ -53,6 +53,8 @@ def failure(eq: Equations, status: int, before: Begun | None = None) -> Exceptio
         return eq.python_error(t)
     if status == codes.USER_METHOD:
         return eq.stages.user_error(t)
+    if status == codes.NO_OUTPUT:
+        return eq.stages.control.not_finite(culprit, t)
     if status == codes.SINGULAR_POSE and not diverged(eq):
         b = eq.body_of(culprit)
         _, rotation = b.formulation.poses(eq.work.q[None, b.q_slice])
@@ -137,7 +139,7 @@ def look(eq: Equations, t: float, y: Array) -> None:
 
 def without_value(eq: Equations, t: float) -> SimulationError | None:
     """The error of a function or an element that has no finite value at the last evaluated state, if there is one."""
-    return eq.stages.function_error(t) or eq.stages.not_finite(t)
+    return eq.stages.control.without_value(t) or eq.stages.function_error(t) or eq.stages.not_finite(t)
 
 
 def slow(eq: Equations) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..connections import Connection
+from ..constraints.relations import MeasureTerm
 from ..state import COUNTED
 
 
@@ -28,10 +29,16 @@ class Follower:
     z: int
     start: float
     unknown: float  # what stands for it in states and files that do not have it
+    held: bool = False  # what a controller holds from one sample to the next
 
     @property
     def place(self) -> slice:
         return slice(self.z, self.z + 1)
+
+    @property
+    def named(self) -> bool:
+        """Whether its owner is an element of the system, which may get another name."""
+        return hasattr(self.owner, "name") and not isinstance(self.owner, MeasureTerm)
 
     @property
     def column(self) -> tuple[str, str]:

@@ -15,17 +15,19 @@ from ..abilities import functions_of, given_with, has_derivatives
 from ..bodies.formulations import Formulation
 from ..bodies.formulations.base import KERNELS, refuse_raising
 from ..constraints.axis import AxisConstraint
+from ..controllers.base import Controller
 from ..errors import MbframeError, ModelError, SimulationError
 from ..functions import Function
 from ..kernels import bindings
 from ..kernels.compiler.compile import PythonStage, Stage, run_stage
 from ..kernels.layout import MOTIONS, PLACE, PLACES
 from ..kernels.programs import overloads as programs
-from ..kernels.stages import counters, loops, signals, user
+from ..kernels.stages import controllers, counters, loops, signals, user
 from ..kernels.stages.signals import FEED
 from ..kernels.tangent import axes
 from ..kernels.workspace import DRIVE, DYNAMICS
 from ..registry import is_ours
+from .control import Control
 from .followers import may_count
 from .tables import NumberedBody, NumberedConstraint, Table, Tables, rate_gradient
 from .user import (
@@ -79,7 +81,13 @@ class Stages:
             self._bodies(table)
         self._counters(tables)
         self._works(tables)
-        feeding = len(self.evaluation)
+        self.control = control = Control(tables, work)
+        self.notices += control.notices
+        if fed := [entry for entry in tables.fed if entry[3]]:
+            self.evaluation.append(self._feeds(fed))
+        self.evaluation += control.evaluation
+        if fed := [entry for entry in tables.fed if not entry[3]]:
+            self.evaluation.append(self._feeds(fed))
         if tables.constraints:
             work["project"] = loops.project.address
         if tables.n_rows > tables.n_holonomic:
@@ -98,8 +106,8 @@ class Stages:
             else:
                 self._forces(table)
                 self._energy(table)
-        if tables.fed:
-            self.evaluation.insert(feeding, self._feeds(tables))
+        self.evaluation += control.rates
+        control.prepare(len(self.evaluation) + len(self.energies), controllers.sample.address if control.sampled else 0)
         arrays = [np.array([getattr(s, name) for s in self.evaluation], np.int64) for name in ("address", "count")]
         work["stages"], work["counts"] = arrays
         work["tables"] = np.array([0 if s.table is None else s.table.ctypes.data for s in self.evaluation], np.int64)
@@ -129,11 +137,11 @@ class Stages:
             self.evaluation.append(BoundStage(counters.counters.address, rows, len(rows)))
             self.accepts.append(BoundStage(counters.accept_counters.address, rows, len(rows)))
 
-    def _feeds(self, tables: Tables) -> BoundStage:
-        """Programs get the values of the signals that they name before forces are evaluated."""
-        rows = np.zeros(len(tables.fed), FEED).view(np.recarray)
-        for row, (name, constants, slot) in zip(rows, tables.fed, strict=True):
-            row.source = self.work.z[tables.inputs[name] :].ctypes.data
+    def _feeds(self, fed: list[tuple[str, np.ndarray, int, bool]]) -> BoundStage:
+        """Programs get the values of the signals that they name before they are run."""
+        rows = np.zeros(len(fed), FEED).view(np.recarray)
+        for row, (name, constants, slot, _) in zip(rows, fed, strict=True):
+            row.source = self.control.address(name)
             row.target = constants[slot:].ctypes.data
         return BoundStage(signals.feed.address, rows, len(rows))
 
@@ -317,7 +325,7 @@ class Stages:
         """The error that a user's method raised, with its own traceback as the cause."""
         if int(self.work["culprit"]) < 0:
             return self._kernel_error(t)
-        all_stages = self.evaluation + self.energies
+        all_stages = self.evaluation + self.energies + self.control.sampling
         stage = all_stages[int(self.work["culprit_stage"])]
         cause: BaseException | None = None
         if stage.python is not None:
@@ -394,7 +402,9 @@ class Stages:
     def _repeated(self, stage: BoundStage, k: int, t: float) -> Exception | None:
         """What the interpreted methods of an element raise at the last evaluated state; the compiled ones failed."""
         assert stage.table is not None
-        element, row = stage.elements[k], stage.table[k]
+        if isinstance(element := stage.elements[k], Controller):
+            return self.control.repeated(element, stage.method, t)
+        row = stage.table[k]
         arguments = [t, *self.tables.seen_by(row)]
         if stage.method == "wrench" and element.states:
             arguments.append(self.work.z[row.z : row.z + element.states].copy())

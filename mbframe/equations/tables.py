@@ -23,6 +23,8 @@ from ..connections import Connection
 from ..constraints.axis import AxisConstraint
 from ..constraints.base import BasicConstraint
 from ..constraints.relations import MeasureRelation, MeasureTerm
+from ..controllers.base import Controller
+from ..controllers.sight import Sight, order, sights
 from ..errors import ModelError
 from ..forces.base import ForceElement
 from ..functions import Function
@@ -166,6 +168,39 @@ class NumberedForce:
 
 
 @dataclass
+class NumberedController:
+    """A controller with the place of its states, and of its outputs if it holds them; z is -1 where there are none."""
+
+    controller: Controller
+    name: str
+    sights: list[Sight]
+    z: int = -1
+    held: int = -1
+
+    @property
+    def states(self) -> slice:
+        return slice(self.z, self.z + self.controller.states)
+
+    @property
+    def signals(self) -> list[str]:
+        """What expressions call its outputs."""
+        return [f"{self.name}.{output}" for output in self.controller.outputs]
+
+    @property
+    def sampled(self) -> bool:
+        return self.controller.sample_time is not None
+
+
+@dataclass(frozen=True)
+class Stateful:
+    """An element with own states, and their place in z."""
+
+    element: Any
+    name: str
+    states: slice
+
+
+@dataclass
 class Table:
     """All elements of one type as a structured array, a row each."""
 
@@ -255,11 +290,14 @@ class Tables:
                 elif (kept := part.in_plane() if self.planar else part) is not None:
                     constraints.append((joint, kept))
         self.angles: list[Measure] = [m for m in self.system.measures if m.counts_turns]
+        self.controllers = [NumberedController(c, c.name, sights(self.system, c)) for c in order(self.system)]
+        self.seen = {seen.name: seen for c in self.controllers for seen in c.sights}
         owners: list[Connection] = [*(part for _, part in constraints), *self.system.forces, *self.angles]
         pairs = [(owner.i, owner.j) for owner in owners]
         for owner, pair in zip(owners, pairs, strict=True):
             _check_places(owner, pair)
-        self._places = self._place_markers(marker for pair in pairs for marker in pair)
+        seen = [marker for one in self.seen.values() for marker in _markers_of(one)]
+        self._places = self._place_markers([*(marker for pair in pairs for marker in pair), *seen])
         numbers = [(self.place(i), self.place(j)) for i, j in pairs]
 
         self.constraints: list[NumberedConstraint] = []
@@ -269,12 +307,17 @@ class Tables:
                 raise ModelError([part.problem("equations", message)])
             self.constraints.append(NumberedConstraint(part, owner, owner.name, 0, i, j))
         self._number_rows(shared)
-        self.fed: list[tuple[str, Array, int]] = []  # signals that programs read, and where these have the value
+        # Signals that programs read, where these have the value, and whether a controller runs them.
+        self.fed: list[tuple[str, Array, int, bool]] = []
         self.forces: list[NumberedForce] = []
         z = 0
         for force, (i, j) in zip(self.system.forces, numbers[len(constraints) :], strict=False):
             self.forces.append(NumberedForce(self._fed(force), force.name, i, j, z))
             z += force.states
+        self.fed_controllers = {c.name: self._fed(c.controller) for c in self.controllers}
+        for c in self.controllers:
+            if not c.sampled:
+                c.z, z = z, z + c.controller.states
         self.n_z = z
         self._follow_angles(numbers[len(constraints) + len(self.forces) :])
 
@@ -315,9 +358,32 @@ class Tables:
         for measure, (i, j) in zip(self.angles, of_measures, strict=True):
             follower = self.follow(measure, measure.name, COUNTED, "rad", described_angle(measure), np.nan)
             self.measured[measure.name] = self._count(i, j, follower)
+        self.sight_counters = {name: self._count_seen(one) for name, one in self.seen.items() if one.counts_turns}
         self.inputs: dict[str, int] = {}  # where in z each input is, by name
         for one in self.system.inputs:
             self.inputs[one.name] = self.follow(one, one.name, "", one.unit, one.value).z
+        self.held: dict[str, int] = {}  # and each output that is held
+        for controller in self.controllers:
+            if controller.sampled:
+                self._hold(controller)
+
+    def _count_seen(self, seen: Sight) -> int:
+        """The counter of an angle that controllers see; a measure has one already."""
+        if seen.measure is not None and seen.measure.name in self.measured:
+            return self.measured[seen.measure.name]
+        angle: Any = seen.measure or seen.term
+        owner, _, label = seen.name.partition(".")
+        follower = self.follow(angle, owner, f".{label}{COUNTED}", "rad", described_angle(angle), np.nan)
+        return self._count(self.place(angle.i), self.place(angle.j), follower)
+
+    def _hold(self, c: NumberedController) -> None:
+        """Places for the outputs and states that a controller holds between samples."""
+        one = c.controller
+        held = [self.follow(one, c.name, f".{name}", unit, 0.0, held=True).z for name, unit in one.outputs.items()]
+        start = one.initial_states()
+        states = [self.follow(one, c.name, f".state.{k}", "", x, held=True).z for k, x in enumerate(start)]
+        c.held, c.z = held[0], states[0] if states else held[0]
+        self.held |= {f"{c.name}.{name}": place for name, place in zip(one.outputs, held, strict=True)}
 
     def _count(self, i: int, j: int, follower: Follower) -> int:
         """A new counter for the turns of the angle between two markers; its number."""
@@ -326,10 +392,18 @@ class Tables:
         return len(self.counters) - 1
 
     def follow(
-        self, owner: Any, owner_name: str, label: str, unit: str, start: float, unknown: float | None = None
+        self,
+        owner: Any,
+        owner_name: str,
+        label: str,
+        unit: str,
+        start: float,
+        unknown: float | None = None,
+        held: bool = False,
     ) -> Follower:
         """A new follower, the last in z; what does not have it takes its start for it, or `unknown`."""
-        follower = Follower(owner, owner_name, label, unit, self.n_z, start, start if unknown is None else unknown)
+        known = start if unknown is None else unknown
+        follower = Follower(owner, owner_name, label, unit, self.n_z, start, known, held)
         self.followers.append(follower)
         self.n_z += 1
         return follower
@@ -362,17 +436,28 @@ class Tables:
         self.n_z += 1
         return self.n_z - 1
 
+    @property
+    def acting(self) -> bool:
+        """Whether there are controllers that act all the time."""
+        return any(not c.sampled for c in self.controllers)
+
+    @property
+    def stateful(self) -> list[Stateful]:
+        """All elements with own states, in the order of z."""
+        found = [Stateful(f.force, f.name, f.states) for f in self.forces if f.force.states]
+        acting = [c for c in self.controllers if c.controller.states and not c.sampled]
+        return found + [Stateful(c.controller, c.name, c.states) for c in acting]
+
     def own_states(self, numbered: bool = False) -> Iterator[tuple[str, slice, Sequence[float]]]:
         """Name, place in z and start of the own states of elements and of followers.
 
         Elements are called as they are now, or as they were when they were `numbered`. The angles of a joint have the
         numbers of its equations.
         """
-        for f in self.forces:
-            if f.force.states:
-                yield f.name if numbered else f.force.name, f.states, f.force.initial_states()
+        for one in self.stateful:
+            yield one.name if numbered else one.element.name, one.states, one.element.initial_states()
         for follower in self.followers:
-            owner = follower.owner_name if numbered else follower.owner.name
+            owner = follower.owner_name if numbered or not follower.named else follower.owner.name
             yield f"{owner}{follower.label}", follower.place, [follower.start]
 
     def own_states_in(self, given: Mapping[str, Any]) -> Iterator[tuple[slice, Any]]:
@@ -388,7 +473,9 @@ class Tables:
     def uncounted(self, given: Mapping[str, Any]) -> list[Any]:
         """Elements whose angle may have turned more often than a state, given by its own states by name, can tell."""
         owners = {
-            follower.z: follower.owner for follower in self.followers if follower.unit == "rad" and follower.label
+            follower.z: follower.owner
+            for follower in self.followers
+            if follower.unit == "rad" and follower.label and not follower.held
         }
         return [
             owners[place.start]
@@ -533,6 +620,8 @@ class Tables:
             oriented[c.j] |= c.parts_j >> 1
         for f in self.forces:
             oriented[[f.i, f.j]] |= ALL_AXES if f.force.uses_axes else 0
+        for marker in (marker for one in self.seen.values() for marker in _markers_of(one)):
+            oriented[self.place(marker)] |= ALL_AXES
         for counter in self.counters[1:]:
             oriented[[counter.i, counter.j]] |= ALL_AXES
         # Rounding of the local frames would show as couplings that are not there.
@@ -610,7 +699,7 @@ class Tables:
                 for c in members
             ]
             elements = [c.constraint for c in members]
-            rows = self._rows(kind, own, elements, links, [c.row_values for c in members])
+            rows = self.rows_of(kind, own, elements, links, [c.row_values for c in members])
             for c, row in zip(members, rows, strict=True):
                 c.record = row
             yield Table(kind, rows, members, functions_of(elements))
@@ -623,10 +712,10 @@ class Tables:
             elements = [f.force for f in members]
             if kind.reactive:
                 links = [{"i": f.i, "j": f.j, "work_at": f.work_at} | self._reaction(f.force) for f in members]
-                yield Table(kind, self._rows(kind, REACTIVE_FIELDS, elements, links), members)
+                yield Table(kind, self.rows_of(kind, REACTIVE_FIELDS, elements, links), members)
                 continue
             links = [{"i": f.i, "j": f.j, "z": f.z, "counter": f.counter, "work_at": f.work_at} for f in members]
-            yield Table(kind, self._rows(kind, LINK_FIELDS, elements, links), members, functions_of(elements))
+            yield Table(kind, self.rows_of(kind, LINK_FIELDS, elements, links), members, functions_of(elements))
 
     def _reaction(self, force: Any) -> dict[str, Any]:
         """Where the reaction of a force's joint is found: rows, and places of the first columns of its blocks."""
@@ -657,7 +746,7 @@ class Tables:
             "row": rows[0],
         }
 
-    def _rows(
+    def rows_of(
         self,
         kind: Any,
         own: list[tuple[Any, ...]],
@@ -695,17 +784,19 @@ class Tables:
                     rows[name]["run"] = programs.run.address
         return rows
 
-    def _fed(self, force: ForceElement) -> Any:
+    def _fed(self, force: Any) -> Any:
         """A force as it is evaluated: if it names signals, a twin whose programs get their values; itself otherwise."""
         if not (fields := named_by(force)):
             return force
-        twin = with_signals(force, {one.name: one.value for one in self.system.inputs})
+        values = dict.fromkeys(self.system.signals, 0.0)
+        twin = with_signals(force, values | {one.name: one.value for one in self.system.inputs})
         for parameter in fields:
             bound, described = getattr(twin, parameter), getattr(force, parameter)
             pairs = zip(bound, described, strict=True) if isinstance(bound, tuple) else [(bound, described)]
             for function, origin in pairs:
                 first = len(function.program.constants) - len(origin.signals)
-                self.fed += [(name, function.program.constants, first + k) for k, name in enumerate(origin.signals)]
+                constants, early = function.program.constants, isinstance(force, Controller)
+                self.fed += [(name, constants, first + k, early) for k, name in enumerate(origin.signals)]
         return twin
 
     # --- structure of the system matrix ------------------------------------------------------------------------------
@@ -796,6 +887,11 @@ class Tables:
     def gives_derivatives(self, kind: type) -> bool:
         """Whether the derivatives that a constraint class gives can be used: a user's are not those of the plane."""
         return has_derivatives(kind) and not (self.planar and users_methods(kind))
+
+
+def _markers_of(seen: Sight) -> list[Marker]:
+    """The markers whose motion is seen."""
+    return [seen.motion[0]] if seen.motion is not None else list(seen.ends or ())
 
 
 def _found_pattern(constraint: Any) -> NDArray[np.bool_]:

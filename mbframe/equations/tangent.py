@@ -23,6 +23,7 @@ from ..kernels.tangent import tangent as kernels
 from ..kernels.tangent import velocity_tangent
 from ..kernels.workspace import MOST_EQUATIONS
 from ..registry import is_ours
+from .control_tangent import ControlTangent
 from .followers import may_count
 from .tables import NumberedConstraint, NumberedForce, Table
 from .user import (
@@ -315,7 +316,19 @@ class TangentAssembly:
                 out.force[own, f.states] -= power
                 out.stiffness[f.states, own] += by_motion[:, first : first + MOTION_J] @ by_position
                 out.damping[f.states, own] += by_motion[:, first : first + MOTION_J] @ by_velocity
+        if eq.tables.acting:
+            stiffness, damping = self.control.matrices(t)
+            v, z = slice(n_v), slice(n_v, n_v + eq.n_own)
+            out.force[:, : eq.n_own] += damping[v, z]
+            out.stiffness[: eq.n_own] -= stiffness[z, v]
+            out.damping[: eq.n_own] -= damping[z, v]
+            out.feedback[: eq.n_own, : eq.n_own] -= damping[z, z]
         return out
+
+    @cached_property
+    def control(self) -> ControlTangent:
+        """What controllers add."""
+        return ControlTangent(self.eq, self.record.array("rate_tangents"))
 
     def _motion_tangent(self, m: Any) -> tuple[Array, Array]:
         """Derivatives of (position, axes, velocity, angular velocity) of a marker along dq = T d, and along dv."""
@@ -385,9 +398,17 @@ def tangent(
     evaluation = eq.evaluate(t, q, v, dense=dense)
     assembly = eq.tangent_assembly
     assembly.take(t, v_rate, multipliers)
+    stiffness, damping = assembly.matrix(assembly.stiffness, dense), assembly.matrix(assembly.damping, dense)
+    if eq.tables.acting:
+        more = [matrix[: eq.n_v, : eq.n_v] for matrix in assembly.control.matrices(t)]
+        if not dense:
+            import scipy.sparse as sparse
+
+            more = [sparse.csr_array(matrix) for matrix in more]
+        stiffness, damping = stiffness + more[0], damping + more[1]
     return Tangent(
-        assembly.matrix(assembly.stiffness, dense),
-        assembly.matrix(assembly.damping, dense),
+        stiffness,
+        damping,
         evaluation.mass,
         evaluation.jacobian,
         assembly.velocity_stiffness.copy(),

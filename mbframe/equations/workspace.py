@@ -101,7 +101,7 @@ class Workspace(Record):
         for field, size in sizes.items():
             self[field] = size
         self["n_entries"], self["n_markers"] = n_entries, len(markers)
-        self["low"], self["high"] = -np.inf, np.inf
+        self["low"], self["high"], self["next_sample"] = -np.inf, np.inf, np.inf
         if markers.dtype != MARKER:
             raise TypeError("the marker table has another layout")
         self.markers = markers

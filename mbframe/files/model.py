@@ -251,7 +251,16 @@ def _before(element: Element) -> list[str]:
 
 def _named(element: Element) -> list[str]:
     """The elements whose values the functions of an element name."""
-    return [signal.partition(".")[0] for signals in named_by(element).values() for signal in signals]
+    seen = [name for name, p in element.parameters().items() if p.kind == "seen"]
+    names = [signal for signals in named_by(element).values() for signal in signals]
+    names += [name for field in seen for name in getattr(element, field)]
+    return [part for name in names for part in _owners(name)]
+
+
+def _owners(name: str) -> list[str]:
+    """The names of elements that a dotted name may begin with."""
+    parts = name.split(".")
+    return [".".join(parts[: k + 1]) for k in range(len(parts))]
 
 
 def _references(element: Element) -> list[Element]:

@@ -214,6 +214,9 @@ _KINDS: Final[dict[str, Callable[[Parameter], Mapping[str, Any]]]] = {
     "shapes": lambda p: _array({"$ref": "#/$defs/shape"}),
     "modes": lambda p: {"type": "object"},
     "list": lambda p: {"type": "array"},
+    "seen": lambda p: _array(NAME),
+    "units": lambda p: {"type": "object", "additionalProperties": {"type": "string"}},
+    "state space": lambda p: _array(_array(_array(NUMBER)), 4),
 }
 _SHAPE_FIELDS: Final = {
     "color": {"anyOf": [NAME, _array(NUMBER | {"minimum": 0, "maximum": 1}, 3), {"type": "null"}]},

@@ -147,6 +147,10 @@ def compacted(tree: Any) -> Any:
     return compact(tree) if isinstance(tree, np.ndarray | np.generic) else tree
 
 
+def _units(p: Parameter, value: Mapping[str, str]) -> Any:
+    return {name: _plain(p, unit) for name, unit in value.items()}
+
+
 _ENCODERS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "matrix": _matrix,
     "inertia": _inertia,
@@ -156,6 +160,7 @@ _ENCODERS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "shape": _shape,
     "shapes": _shapes,
     "modes": _modes,
+    "units": _units,
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +39,11 @@ class BeamElements:
     rotary
         (e,): whether sections resist turning about local y and z with ρ Iy and ρ Iz: always with shear (Timoshenko),
         by choice without it (Rayleigh).
+    fibres
+        (e, k, 3): where stress is taken in the sections, y and z (m), and the shear stress there per torque (1/m³; not
+        a number where it is not known).
+    radius
+        (e,): of round sections, m, in which stress is taken where it is largest; zero for others.
     """
 
     edges: np.ndarray
@@ -54,6 +59,8 @@ class BeamElements:
     shear_area_y: np.ndarray
     shear_area_z: np.ndarray
     rotary: np.ndarray
+    fibres: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 3)))
+    radius: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         for declared in fields(self):
@@ -128,7 +135,7 @@ class BeamElements:
         scale = (one / (1.0 + f))[:, None]
         return np.stack(deflection, 1) * scale, np.stack(rotation, 1) * scale, np.stack(slope, 1) * scale
 
-    def _instants(self) -> Iterator[tuple[float, float]]:
+    def instants(self) -> Iterator[tuple[float, float]]:
         """Gauss points on (0, 1) and their weights."""
         places, weights = np.polynomial.legendre.leggauss(_GAUSS_POINTS)
         return zip((places + 1.0) / 2.0, weights / 2.0, strict=True)
@@ -139,7 +146,7 @@ class BeamElements:
         planes = ((BENDING_Y, self.shear_ratio_y, np.ones(4)), (BENDING_Z, self.shear_ratio_z, _SIGNS_Z))
         return [
             (weight, freedoms, self._bending(place, ratio)[2] * signs)
-            for place, weight in self._instants()
+            for place, weight in self.instants()
             for freedoms, ratio, signs in planes
         ]
 
@@ -182,6 +189,48 @@ class BeamElements:
             local[np.ix_(range(len(L)), freedoms, freedoms)] = block * np.outer(signs, signs)
         return local
 
+    def end_forces(self, displacement: np.ndarray, loads: np.ndarray) -> np.ndarray:
+        """(e, 2, 6, k): forces and moments on both ends of the elements, in their axes.
+
+        For k small displacements of all freedoms, (n, k), and loads within the elements as those of their freedoms,
+        (e, 12, k).
+        """
+        forces = self._local_stiffness @ (self._turn @ displacement[self.freedoms]) - self._turn @ loads
+        return forces.reshape(len(self.length), 2, 6, -1)
+
+    @property
+    def has_fibres(self) -> bool:
+        """Whether it is known where in the sections stress is taken."""
+        return bool(self.fibres.size or self.radius.size)
+
+    def fibre_stress(self, element: int, forces: np.ndarray, component: str) -> tuple[np.ndarray, float]:
+        """(n,): the stress of largest size in a section, from N, Vy, Vz, T, My, Mz in it, (n, 6).
+
+        σ = N/A + My z/Iy - Mz y/Iz along x ("xx"), and with the shear τ of torsion √(σ² + 3 τ²) (von Mises). The shear
+        of Vy and Vz, which is zero in outer fibres, is left out. Second: the largest shear by torsion that the fibres
+        do not know, about T r/J.
+        """
+        tension, torque = forces[:, 0, None] / self.area[element], forces[:, 3, None]
+        about_y = forces[:, 4, None] / self.second_moment_y[element]
+        about_z = forces[:, 5, None] / self.second_moment_z[element]
+        missing = 0.0
+        if self.radius.size:
+            radius = self.radius[element]
+            bent = radius * np.hypot(about_y, about_z)
+            along = tension + np.where(tension < 0.0, -bent, bent)
+            shear = torque * radius / self.torsion[element]
+        else:
+            y, z, per_torque = self.fibres[element].T
+            along = tension + about_y * z - about_z * y
+            known = np.isfinite(per_torque)
+            shear = torque * np.where(known, per_torque, 0.0)
+            if not known.all():
+                reach = np.hypot(y, z)[~known].max()
+                missing = float(np.abs(torque).max(initial=0.0) * reach / self.torsion[element])
+        whole = along if component == "xx" else np.sqrt(along**2 + 3.0 * shear**2)
+        most = np.abs(whole).argmax(axis=1)
+        return np.asarray(whole[np.arange(len(whole)), most]), missing
+
     def mass_points(self, nodes: np.ndarray) -> MassPoints:
         """Four Gauss points in each element, which give the consistent mass matrix exactly.
 
@@ -195,7 +244,7 @@ class BeamElements:
         local[:, 2, 2] = np.where(self.rotary, self.second_moment_z, 0.0)
         section = self.axes.transpose(0, 2, 1) @ local @ self.axes * self.density[:, None, None]
         start, end = nodes[self.edges[:, 0]], nodes[self.edges[:, 1]]
-        for place, weight in self._instants():
+        for place, weight in self.instants():
             positions.append((1.0 - place) * start + place * end)
             masses.append(weight * self.length * self.density * self.area)
             inertias.append((weight * self.length)[:, None, None] * section)

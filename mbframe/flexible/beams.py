@@ -11,6 +11,7 @@ from ..errors import ModelError, Problem
 from .beam_elements import BeamElements
 from .component import Component
 from .problems import counted, indices, points, positive, usable, wrong
+from .sections import fibres_of
 
 _NEARLY_PARALLEL = 1e-3
 
@@ -27,6 +28,7 @@ def beam(
     density: float,
     shear_factors: Sequence[float] | None = None,
     rotary_inertia: bool = False,
+    fibres: Any = None,
 ) -> Component:
     """A straight beam along local x, with the first node at the origin; ``elements + 1`` nodes of six freedoms.
 
@@ -62,6 +64,9 @@ def beam(
         (κy, κz): κ A is the area that carries shear along y and z; 5/6 for rectangles, 0.9 for circles.
     rotary_inertia
         Whether sections resist tilting with ρ Iy and ρ Iz: Rayleigh's beam. Timoshenko's always does.
+    fibres
+        Where in the section stress is taken: points (y, z) in m, or (y, z, shear stress per torque in 1/m³); a number
+        is the radius of a round section. `rectangle`, `circle` and `tube` give them with all else of the section.
     """
     positive("beam", length=length)
     count = counted("beam", "elements", elements, 1)
@@ -69,7 +74,7 @@ def beam(
     nodes[:, 0] = np.linspace(0.0, float(length), count + 1)
     edges = np.column_stack([np.arange(count), np.arange(1, count + 1)])
     section = (area, second_moments, torsion, young, shear, density, shear_factors)
-    return _component("beam", nodes, edges, (0.0, 1.0, 0.0), *section, rotary_inertia)
+    return _component("beam", nodes, edges, (0.0, 1.0, 0.0), *section, rotary_inertia, fibres_of("beam", fibres, count))
 
 
 def frame(
@@ -84,6 +89,7 @@ def frame(
     density: Any,
     shear_factors: Any = None,
     rotary_inertia: Any = False,
+    fibres: Any = None,
     y_axis: Any = None,
     subdivisions: int = 1,
 ) -> Component:
@@ -97,6 +103,8 @@ def frame(
         (k, 2): numbers of the nodes that a beam connects.
     area, second_moments, torsion, young, shear, density, shear_factors, rotary_inertia
         As for `beam`: one value for all edges, or a list with one for each.
+    fibres
+        As for `beam`, the same for all edges; or a list with a table of as many points for each, or with radii.
     y_axis
         A vector (or one for each edge) that says where local y of the section points; its part along the edge does not
         matter. None: global y, and global z for edges that are nearly parallel to it.
@@ -147,6 +155,7 @@ def frame(
         spread("density", density),
         spread("shear_factors", shear_factors, 2),
         spread("rotary_inertia", rotary_inertia),
+        {name: np.repeat(array, parts, axis=0) for name, array in fibres_of("frame", fibres, len(links)).items()},
     )
 
 
@@ -170,6 +179,7 @@ def _component(
     density: Any,
     shear_factors: Any,
     rotary_inertia: Any,
+    fibres: dict[str, np.ndarray],
 ) -> Component:
     """The component of beam elements between neighbouring nodes."""
     count = len(edges)
@@ -198,6 +208,9 @@ def _component(
     rotary = _numbers(element, "rotary_inertia", rotary_inertia)
     if rotary.shape not in ((), (count,)) or not np.all((rotary == 0.0) | (rotary == 1.0)):
         problems.append(Problem(element, "rotary_inertia", f"found {rotary_inertia!r}; give True or False"))
+    if "radius" in fibres and not np.allclose(moments[:, 0], moments[:, 1], rtol=1e-6):
+        message = f"found a radius, but the second moments {moments[0].tolist()} are not those of a round section"
+        problems.append(Problem(element, "fibres", f"{message}; give points (y, z)"))
     if problems:
         raise ModelError(problems)
     along = nodes[edges[:, 1]] - nodes[edges[:, 0]]
@@ -215,6 +228,7 @@ def _component(
         shear_area_z=factors[:, 1] * sections["area"],
         rotary=np.broadcast_to(rotary != 0.0, (count,)) | (shear_factors is not None),
         **sections,
+        **fibres,
     )
     return Component.of_beams(nodes, structure)
 

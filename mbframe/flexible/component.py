@@ -179,7 +179,7 @@ class Component:
     def mass_points(self) -> MassPoints:
         """The mass as points, from which integrals over the moving and deforming body follow exactly."""
         if self.beams is not None:
-            points, added = self._beam_points, self._added_mass
+            points, added = self._beam_points, self.added_mass
             return points if added is None else points.with_nodes(self.nodes, added)
         per_node, count = self.freedoms_per_node, len(self.nodes)
         rows = (6 * np.arange(count)[:, None] + np.arange(per_node)).ravel()
@@ -194,7 +194,7 @@ class Component:
         return self._beams().mass_points(self.nodes)
 
     @cached_property
-    def _added_mass(self) -> sparse.csr_array | None:
+    def added_mass(self) -> sparse.csr_array | None:
         """What the mass matrix has beside that of the beams, if anything."""
         if self.beams is None:
             return None
@@ -261,6 +261,9 @@ class Component:
         Farther away than `tolerance` (None: 1e-6 of the component's extent) is a `ModelError` with the distance.
         """
         where = checked_point("Component", "node_at", point)
+        asked = (*where.tolist(), tolerance)
+        if (known := self._places.get(asked)) is not None:
+            return known
         allowed = 1e-6 * self.extent if tolerance is None else float(tolerance)
         distances = np.linalg.norm(self.positions - where, axis=1)
         candidates = np.flatnonzero(distances <= max(allowed, distances.min()))
@@ -273,7 +276,13 @@ class Component:
                 f"{self.positions[number].tolist()}, is {distances[number]:.6g} m away and {allowed:.3g} m are "
                 "allowed; attach there, put a node or an interface point at the place, or allow a larger tolerance",
             )
+        self._places[asked] = number
         return number
+
+    @cached_property
+    def _places(self) -> dict[tuple[float | None, ...], int]:
+        """What `node_at` has found: markers ask for their nodes again and again."""
+        return {}
 
     @cached_property
     def extent(self) -> float:
@@ -368,7 +377,7 @@ class Component:
         """The component that consists of these beam elements."""
         points, stiffness = beams.mass_points(nodes), beams.stiffness_matrix(6 * len(nodes))
         part = cls(nodes, points.mass_matrix(), stiffness, lines=beams.edges, beams=beams)
-        part.__dict__.update(_beam_points=points, _added_mass=None)  # which it would find again
+        part.__dict__.update(_beam_points=points, added_mass=None)  # which it would find again
         return part
 
     @classmethod
@@ -393,7 +402,7 @@ class Component:
         tree: Tree = {"nodes": self.nodes}
         if self.beams is not None:
             tree["beams"] = beams_tree(self.beams)
-            if self._added_mass is not None:
+            if self.added_mass is not None:
                 tree["mass_matrix"] = matrix_tree(self.mass_matrix)
         else:
             tree["mass_matrix"] = matrix_tree(self.mass_matrix)

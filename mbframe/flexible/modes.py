@@ -158,7 +158,17 @@ class Modes:
 
     def motion_at(self, place: Place) -> np.ndarray:
         """(6, m): displacement ψ_R and rotation ψ_θ at a node or interface point (number, name or position)."""
-        return self.component.motion_at(place) @ self.shapes
+        number = self.component.number_of(place)
+        if number not in self._motions:
+            found = self.component.motion_at(number) @ self.shapes
+            found.setflags(write=False)
+            self._motions[number] = found
+        return self._motions[number]
+
+    @cached_property
+    def _motions(self) -> dict[int, np.ndarray]:
+        """`motion_at` of the places that were asked for: markers ask again and again."""
+        return {}
 
     # ---- floating frame
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from scipy import sparse
 from scipy.special import roots_sh_jacobi
 
 from .problems import wrong
 
+COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 ORDERS = {4: 1, 10: 2, 8: 1, 27: 2}  # degree of the displacements by the number of nodes of a cell
 _TETRAHEDRA = (4, 10)
 _CELLS_AT_ONCE = 64
@@ -63,8 +65,7 @@ class SolidElements:
         `first` and `other` (3n, k) have displacements a and b of all freedoms column by column. The quadratic part of
         Green and Lagrange's strain, ½ ∇uᵀ∇u, of u = a + b has that strain for the pair; C is Hooke's law.
         """
-        lame = self.young * self.poisson / ((1.0 + self.poisson) * (1.0 - 2.0 * self.poisson))
-        shear = self.young / (2.0 * (1.0 + self.poisson))
+        lame, shear = self._moduli()
         pairs = first.shape[1]
         a, b = (x.reshape(-1, 3, pairs) for x in (first, other))
         loads = np.zeros_like(a)
@@ -84,6 +85,41 @@ class SolidElements:
             forces = flat.swapaxes(1, 2) @ stress.reshape(count, points * 3, -1)
             np.subtract.at(loads, cells, forces.reshape(count, -1, 3, pairs))
         return loads.reshape(-1, pairs)
+
+    def nodal_stress(self, nodes: np.ndarray, wanted: np.ndarray) -> sparse.csr_array:
+        """(6k, 3n): stresses xx, yy, zz, xy, xz, yz at k nodes for a small displacement of all n, Pa.
+
+        Each is the mean of those in the cells around the node, at the node.
+        """
+        lame, shear = self._moduli()
+        row_of = np.full(len(nodes), -1)
+        row_of[wanted] = np.arange(len(wanted))
+        around = np.bincount(self.cells.ravel(), minlength=len(nodes))
+        rows, columns, values = [], [], []
+        for corner, place in enumerate(self.places):
+            cells = self.cells[row_of[self.cells[:, corner]] >= 0]
+            if not len(cells):
+                continue
+            local = _slopes(self.places, place[None])[0]
+            inverse = np.linalg.inv(np.einsum("cki,kr->cir", nodes[cells], local))
+            slopes = np.einsum("kr,cri->cki", local, inverse) / around[cells[:, corner], None, None]
+            block = np.zeros((*cells.shape, 6, 3))
+            for a in range(3):
+                block[:, :, :3, a] = lame * slopes[:, :, a, None]
+                block[:, :, a, a] += 2.0 * shear * slopes[:, :, a]
+            for row, (a, b) in enumerate(((0, 1), (0, 2), (1, 2)), start=3):
+                block[:, :, row, a], block[:, :, row, b] = shear * slopes[:, :, b], shear * slopes[:, :, a]
+            first, other = 6 * row_of[cells[:, corner]], 3 * cells
+            rows.append(np.broadcast_to(first[:, None, None, None] + np.arange(6)[:, None], block.shape).ravel())
+            columns.append(np.broadcast_to(other[:, :, None, None] + np.arange(3), block.shape).ravel())
+            values.append(block.ravel())
+        entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
+        return sparse.csr_array(sparse.coo_array(entries, shape=(6 * len(wanted), 3 * len(nodes))))
+
+    def _moduli(self) -> tuple[float, float]:
+        """Lamé's two."""
+        lame = self.young * self.poisson / ((1.0 + self.poisson) * (1.0 - 2.0 * self.poisson))
+        return lame, self.young / (2.0 * (1.0 + self.poisson))
 
     def _parts(self, nodes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Some cells at a time: their nodes (c, k), gradients of the shapes (c, q, k, 3) and weights (c, q), m³."""

@@ -26,6 +26,7 @@ from ..limits import allowed, check_memory, within_time
 from ..packed import is_packed, unpacked
 from .beam_elements import BeamElements
 from .problems import usable, wrong
+from .sections import fibres_of
 from .solid_elements import SolidElements
 
 Tree = dict[str, Any]
@@ -116,12 +117,19 @@ def beams_tree(beams: BeamElements) -> Tree:
         tree[name] = array[0] if np.all(array == array[0]) else array
     if np.any(beams.rotary & ~np.isfinite(beams.shear_area_y)):
         tree["rotary"] = beams.rotary[0] if np.all(beams.rotary == beams.rotary[0]) else beams.rotary
+    for name in ("fibres", "radius"):
+        if (array := getattr(beams, name)).size:
+            # what is not a number in memory, a shear that is not known, is left out in files
+            array = array[..., :2] if np.isnan(array).any() else array
+            tree[name] = array[0] if np.all(array == array[0]) else array
     return tree
 
 
 def beams_from(tree: Any, nodes: np.ndarray) -> BeamElements:
     """The elements between `nodes`."""
-    values = fields_of("Component.beams", tree, ("edges", "axes", *_PER_ELEMENT), (*_SHEAR_AREAS, "rotary"))
+    values = fields_of(
+        "Component.beams", tree, ("edges", "axes", *_PER_ELEMENT), (*_SHEAR_AREAS, "rotary", "fibres", "radius")
+    )
     edges = array_of("Component.beams", "edges", values["edges"], int)
     if edges.ndim != 2 or edges.shape[1] != 2 or not edges.size or edges.min() < 0 or edges.max() >= len(nodes):
         raise wrong("Component.beams", "edges", f"needed are pairs of node numbers from 0 to {len(nodes) - 1}")
@@ -145,7 +153,9 @@ def beams_from(tree: Any, nodes: np.ndarray) -> BeamElements:
     if rotary.shape not in ((), (len(edges),)) or not np.all((rotary == 0.0) | (rotary == 1.0)):
         raise wrong("Component.beams", "rotary", f"needed is true or false, or one for each of {len(edges)} elements")
     rotary = (rotary != 0.0) | np.isfinite(arrays["shear_area_y"])
-    return BeamElements(edges=edges, length=length, rotary=rotary, **arrays)
+    given = {name: array_of("Component.beams", name, values[name]) for name in ("fibres", "radius") if name in values}
+    fibres = fibres_of("Component.beams", given.get("fibres", given.get("radius")), len(edges))
+    return BeamElements(edges=edges, length=length, rotary=rotary, **arrays, **fibres)
 
 
 def solids_tree(solids: SolidElements) -> Tree:

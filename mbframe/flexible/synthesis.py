@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -96,15 +96,14 @@ def craig_bampton(
     numbers = as_numbers(part, interfaces)
     if not numbers:
         raise wrong("craig_bampton", "interfaces", "there are none; give at least one, or use `free_modes`")
-    boundaries = [_boundary(part, number, full=False) for number in numbers]
-    conditions = sparse.csr_array(sparse.vstack([rows for rows, _ in boundaries]))
-    support = Support(part.stiffness_matrix, conditions, f"the interfaces {', '.join(map(str, numbers))} are held")
-    motions = linalg.block_diag(*(motion for _, motion in boundaries))
+    support, motions = _held(part, numbers)
     static = support.displacement(np.zeros((part.n_freedoms, motions.shape[1])), motions)
-    squares, vibrations = _lowest("craig_bampton", part, support, n_modes, frequency_limit, conditions.shape[0])
+    squares, vibrations = _lowest("craig_bampton", part, support, n_modes, frequency_limit, len(motions))
     extra = support.displacement(_loads(part, loads))
     together = np.hstack([static, vibrations, extra])
     basis = independent(part, without_rigid_motion(part, together), _sizes(part, together))
+    if not basis.shape[1]:
+        raise wrong("craig_bampton", "n_modes", "leaves nothing to deform; ask for modes, or give more interfaces")
     shapes, frequencies = orthonormal_modes(part, basis)
     participation = _participation(part, squares, vibrations, part.positions[numbers[0]])
     return Modes(part, shapes, frequencies, "mean", numbers, "craig_bampton", participation)
@@ -198,6 +197,24 @@ def residual_modes(modes: Modes, loads: Any) -> Modes:
         modes.method,
         modes.participation,
     )
+
+
+def statics(modes: Modes) -> Callable[[np.ndarray], np.ndarray]:
+    """The displacement for columns of loads, but for rigid motions, as far as some modes leave the component free.
+
+    Where modes were made with interfaces held, what carries these stays as rigid as in the modes.
+    """
+    if modes.method == "craig_bampton":
+        return _held(modes.component, modes.interfaces)[0].displacement
+    return floating(modes.component).displacement
+
+
+def _held(part: Component, numbers: Sequence[int]) -> tuple[Support, np.ndarray]:
+    """The component held at its interfaces, and the values of what holds them for their unit motions, as columns."""
+    boundaries = [_boundary(part, number, full=False) for number in numbers]
+    conditions = sparse.csr_array(sparse.vstack([rows for rows, _ in boundaries]))
+    support = Support(part.stiffness_matrix, conditions, f"the interfaces {', '.join(map(str, numbers))} are held")
+    return support, linalg.block_diag(*(motion for _, motion in boundaries))
 
 
 def _boundary(part: Component, number: int, full: bool) -> tuple[sparse.csr_array, np.ndarray]:

@@ -24,7 +24,8 @@ class PIDActuator(AtPoint, ForceElement):
     It drives the second body's displacement along the axis or angle about it (z of the first marker;
     `measures.Displacement`, `measures.Angle`), both zero as described: with the error e = w - x it exerts
     u = P e + I z + D e' along or about that axis on the second body, where z' = e is its own state. Turns of an
-    angle are counted.
+    angle are counted. With a `limit` u stays between both of its signs, and z stands still while u is beyond and the
+    error would drive it further (I e u > 0), so that it does not wind up.
     """
 
     states = 1
@@ -36,6 +37,9 @@ class PIDActuator(AtPoint, ForceElement):
     proportional = parameter(0.0, unit="N m/rad or N/m", help="P")
     integral = parameter(0.0, unit="N m/(rad s) or N/(m s)", help="I")
     derivative = parameter(0.0, unit="N m s/rad or N s/m", help="D")
+    limit = parameter(
+        None, kind="number", above=0.0, unit="N m or N", help="largest size of its output; none by default"
+    )
 
     @property
     def counts_turns(self) -> bool:
@@ -63,23 +67,33 @@ class PIDActuator(AtPoint, ForceElement):
         """1 for an angle."""
         return float(self.counts_turns)
 
+    @derived
+    def most(self) -> float:
+        """The limit; 0 for none."""
+        return 0.0 if self.limit is None else self.limit
+
     def state_rate(self, t, i, j, z):
-        x, _, _ = driven(self, i, j)
-        return (evaluate(self.setpoint, t) - x,)
+        x, rate, _ = driven(self, i, j)
+        error = evaluate(self.setpoint, t) - x
+        wanted = effort(self, t, x, rate, z)
+        if beyond(self, wanted) and self.integral * error * wanted > 0.0:
+            return (0.0 * error,)
+        return (error,)
 
     def wrench(self, t, i, j, z):  # type: ignore[override]
         x, rate, d = driven(self, i, j)
-        u = effort(self, t, x, rate, z)
+        u = limited(self, effort(self, t, x, rate, z))
         push, turn = (0.0, u) if self.turns else (u, 0.0)
         return (push * d[0], push * d[1], push * d[2]), (turn * d[0], turn * d[1], turn * d[2])
 
     def wrench_gradient(self, t, i, j, z, g):
         x, rate, _ = driven(self, i, j)
-        u = effort(self, t, x, rate, z)
+        wanted = effort(self, t, x, rate, z)
+        u, free = limited(self, wanted), 0.0 if beyond(self, wanted) else 1.0
         if self.turns:
-            angle_gradient(i, j, u, -self.proportional, -self.derivative, g)
+            angle_gradient(i, j, u, -free * self.proportional, -free * self.derivative, g)
         else:
-            displacement_gradient(i, j, u, -self.proportional, -self.derivative, g)
+            displacement_gradient(i, j, u, -free * self.proportional, -free * self.derivative, g)
 
     @classmethod
     def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,6 +114,18 @@ def driven(actuator, i, j):
         return x, angle_rate(i, j), d
     x, d = displacement(i, j)
     return x, displacement_rate(i, j), d
+
+
+def beyond(actuator, wanted):
+    """Whether an output is larger than it may be; without a limit it is not."""
+    return actuator.most > 0.0 and abs(wanted) > actuator.most
+
+
+def limited(actuator, wanted):
+    """The output that is wanted, or the limit with its sign."""
+    if not beyond(actuator, wanted):
+        return wanted
+    return 0.0 * wanted + (actuator.most if wanted > 0.0 else -actuator.most)
 
 
 def effort(actuator, t, x, rate, z):

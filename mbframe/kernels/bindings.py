@@ -10,7 +10,7 @@ import numpy as np
 
 from .compiler.compile import Stage, called_by_stages, jitted
 from .compiler.templates import Template, specialize
-from .stages import loops, over_time, user
+from .stages import controllers, loops, over_time, user
 from .tangent import axes, tangent, velocity_tangent
 
 
@@ -18,7 +18,7 @@ def _bound(loop: Template, kernels: Any, cached: bool, row: np.dtype, **sizes: i
     """A loop over rows of a layout, with the methods of `kernels` of which it reads the names."""
     values = {"ROW": row, **sizes}
     methods = {name: jitted(getattr(kernels, name), kernels) for name in loop.names if name not in values}
-    return specialize(loop, kernels, cached, **methods, **values)
+    return specialize(loop, kernels, cached, None if cached else row, **methods, **values)
 
 
 def _over_bodies(loop: Template, kernels: Any, cached: bool, row: np.dtype) -> Stage:
@@ -134,6 +134,22 @@ def stage_over_time(kernels: Any, method: str, cached: bool, row: np.dtype, give
     owner = f"{kernels.__module__}.{kernels.__qualname__}.{method}" + ("" if cached else f" at {id(bound):x}")
     stage = specialize(loop, owner, cached, ROW=row, GIVEN=given, **{name: bound})
     return stage if cached else specialize(user.guarded, owner, False, LOOP=called_by_stages(stage.function))
+
+
+def seen_stage(kernels: Any, cached: bool, row: np.dtype, term: bool) -> Stage:
+    """Values and rates of measures, or of terms of relations, that controllers see."""
+    if term:
+        return _bound(controllers.terms, kernels, cached, row, EQUATIONS=1)
+    return _bound(controllers.measures, kernels, cached, row)
+
+
+def controller_stage(kernels: Any, cached: bool, row: np.dtype, method: str) -> Stage:
+    """The outputs of a controller, or the change of its states; what is not ours may raise and is guarded."""
+    if hasattr(kernels, "fill_output"):
+        loop = controllers.filled_outputs if method == "output" else controllers.filled_changes
+        return _bound(loop, kernels, cached, row)
+    loops = {"output": controllers.returned_outputs, "state_rate": controllers.returned_rates}
+    return _bound(loops.get(method, controllers.returned_updates), kernels, cached, row)
 
 
 def body_tangent_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:

@@ -36,6 +36,7 @@ MISFIT = 9  # equations that depend on each other contradict each other
 DONE = 10  # march reached its end
 FULL = 11  # march filled its output
 OWN_STATE = 12  # a state of an element is not finite
+NO_OUTPUT = 13  # what a controller gives at a sample is not finite
 
 
 def marker_dtype(scalar: str) -> np.dtype:
@@ -158,6 +159,9 @@ WORK = np.dtype(
         ("t", "f8"),
         ("t_end", "f8"),  # where the march ends
         ("restart", "i8"),  # 1: something jumped from outside, so the next step begins without a history
+        ("next_sample", "f8"),  # when the next controller takes a sample; infinite if none does
+        ("sample", "i8"),  # the stage that lets controllers take theirs
+        ("sampler", "i8"),
         ("low", "f8"),  # times between which the stages of a step may look: it belongs to one side of every break
         ("high", "f8"),
         ("evaluated", "i8"),  # 1: the tables belong to the current state and contain everything

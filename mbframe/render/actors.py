@@ -216,6 +216,13 @@ def camera_light(position: Sequence[float], intensity: float) -> Any:
     return light
 
 
+def tell_warnings(on: bool) -> None:
+    """Let VTK print its warnings, or keep them to itself."""
+    from vtkmodules.vtkCommonCore import vtkObject
+
+    vtkObject.SetGlobalWarningDisplay(on)
+
+
 def off_screen_plotter(size: Sequence[int], smooth: bool) -> Any:
     """A plotter that draws without a window."""
     with without_display():

@@ -1,7 +1,8 @@
-"""A picture that a window shows: drawn off-screen, read as pixels, with what a mouse needs (points, rays, picking).
+"""A picture that a window shows, with what a mouse needs (points, rays, picking).
 
-Nothing here knows a toolkit. Drawing off-screen into memory instead of into a widget keeps OpenGL out of the window:
-widgets can lie on top of the picture, and closing the window cannot take the context from under VTK.
+Nothing here knows a toolkit. It is drawn off-screen and read as pixels, which keeps OpenGL out of the window: widgets
+can lie on top of the picture, and closing the window cannot take the context from under VTK. Or a plotter that is a
+widget draws it (`pyvistaqt.QtInteractor`): then the window says how large it is and when it is drawn.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..parameters import Element
-from .actors import off_screen_plotter
+from .actors import off_screen_plotter, tell_warnings
 from .availability import check_drawing
 from .scene import Scene
 
@@ -35,17 +36,19 @@ class Pick:
 
 
 class Canvas:
-    """An off-screen picture of some size; `scene` draws a system into it.
+    """A picture of some size, off-screen or that of a plotter; `scene` draws a system into it.
 
     Pixels are counted from the upper left corner, as windows do.
     """
 
-    def __init__(self, size: tuple[int, int] = (1280, 720)) -> None:
+    def __init__(self, size: tuple[int, int] = (1280, 720), plotter: Any = None) -> None:
         check_drawing()
         from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
         from vtkmodules.vtkRenderingCore import vtkCellPicker
 
-        self.plotter = off_screen_plotter(size, smooth=False)
+        self.plotter = off_screen_plotter(size, smooth=False) if plotter is None else plotter
+        if plotter is not None:
+            tell_warnings(False)  # until it is drawn: VTK asks a widget for sizes of colours that EGL does not tell
         self._in_hardware: bool | None = None
         self._pixels = vtkUnsignedCharArray()
         self.scene: Scene | None = None
@@ -62,7 +65,11 @@ class Canvas:
         """Another size."""
         size = max(1, width), max(1, height)
         if size != self.size:
-            self.plotter.window_size = list(size)
+            self.plotter.render_window.SetSize(*size)
+
+    def first_drawn(self) -> None:
+        """A widget was drawn for the first time."""
+        tell_warnings(True)
 
     def draw_system(self, system: Any, **options: Any) -> Scene:
         """Draw a system in the place of what was there; options are those of `Scene`. The camera looks at all of it."""

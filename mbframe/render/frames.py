@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..between import polynomial, turning
+from ..between import polynomial, too_rare, turning
 from ..bodies.base import Body
 from ..bodies.flexible import FlexibleBody
 from ..errors import ModelError, Problem
@@ -33,7 +33,8 @@ class Frames:
     """States of a result at equal steps of playing time: those stored, and between them interpolated.
 
     Positions and Euler parameters follow the polynomial of degree five that has the stored values, velocities and
-    accelerations at both ends of a span, because steps of an integrator of order eight last several frames.
+    accelerations at both ends of a span, because steps of an integrator of order eight last several frames. If states
+    are stored too rarely for that, each frame shows the nearest of them.
 
     Parameters
     ----------
@@ -124,7 +125,11 @@ class Frames:
 
     @cached_property
     def _spans(self) -> _Spans:
-        return _Spans.of(self.result.t, self.times)
+        spans, result = _Spans.of(self.result.t, self.times), self.result
+        names = [body.name for body in result.described.bodies]
+        courses = (result.position, point3), (result.velocity, point3), (result.angular_velocity, angular_velocity3)
+        found = [np.stack([in_space(of(name)) for name in names], axis=1) for of, in_space in courses if names]
+        return replace(spans, s=np.round(spans.s)) if found and too_rare(result.t, *found) else spans
 
     @cached_property
     def _motions(self) -> dict[str, tuple[Array, ...]]:

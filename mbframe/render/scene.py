@@ -33,6 +33,7 @@ from .availability import check_drawing
 from .backbones import Backbones
 from .framing import Framing
 from .geometry import parts_of
+from .ghosts import Ghost
 from .merging import MergedPart, merged
 from .parts import Part, Sketch, swept, unit_vector
 from .placement import Placements, Poses, point3
@@ -49,6 +50,7 @@ LIGHTS = (((-0.5, 0.7, 1.0), 0.74), ((0.9, 0.1, 0.8), 0.31), ((0.0, -0.6, 1.0), 
 OUTLINE = 0.006  # width of the outline of what is selected, as a share of the extent
 LINE = 3.0  # pixels; width of the outline of what is selected and transparent
 GLASS = 0.3  # opacity of what one sees through
+UNSHOWN_SIZE = (640, 480)  # taken for that of a widget that was never shown
 ARROW_LENGTH = 0.2  # of the longest arrow of a kind, as a share of the extent
 
 
@@ -152,6 +154,7 @@ class Scene:
         self._corners = swept(whole, self._passed or self.sketch.described, self.sketch.described)
         self._framing = Framing(self.sketch, whole, self._passed or self.sketch.described)
         self._grid: tuple[Any, Array, float] | None = None
+        self._unshown: int | None = None  # observer of the first picture of a widget that has no size yet
         self.spacing = 0.0
         """Between the lines of the grid, m; 0 without one."""
         self.floor: Floor = floor_of(self.sketch, self._corners, floor)
@@ -223,16 +226,36 @@ class Scene:
 
         A camera that goes along with a body sees all that moves, as it is seen from there.
         """
-        width, height = self.plotter.window_size
-        aspect = width / max(height, 1)
+        shown = min(self.plotter.window_size) > 0
+        width, height = self.plotter.window_size if shown else UNSHOWN_SIZE
+        aspect = width / height
         center, distance = cam.fitted_beside(
             self._in_view(), self._towards, self._up, aspect, margin, above=self.covered[0], below=self.covered[1]
         )
         if self._followed is not None:
             center = center + self.shift(self._followed)
         cam.place(self.plotter.camera, center, self._towards, self._up, distance, self.parallel)
+        if not shown:
+            self._fit_when_shown(margin)
         self._bring_grid()
         self.plotter.renderer.ResetCameraClippingRange()
+
+    def _fit_when_shown(self, margin: float) -> None:
+        """Fit once more when a widget is drawn first and has its size, unless somebody moved the camera meanwhile."""
+        renderer, camera = self.plotter.renderer, self.plotter.camera
+        placed = camera.position, camera.focal_point
+
+        def fit(*_: object) -> None:
+            if min(self.plotter.window_size) < 1 or self._unshown is None:
+                return
+            renderer.RemoveObserver(self._unshown)
+            self._unshown = None
+            if placed == (camera.position, camera.focal_point):
+                self.fit(margin)
+
+        if self._unshown is not None:
+            renderer.RemoveObserver(self._unshown)
+        self._unshown = renderer.AddObserver("StartEvent", fit)
 
     def _in_view(self) -> Array:
         """The points (n, 3) that have to be in view; seen from a followed body, where that is described."""
@@ -301,6 +324,15 @@ class Scene:
     def _place_outlines(self) -> None:
         for placement, actor in self._outlines:
             actor.place(placement.transform(self._poses).matrix.ravel().tolist())
+
+    def add_ghost(self, system: Any, motion: Result | Iterable[State] | None = None, color: Color = SELECTED) -> Ghost:
+        """Draw another motion beside this one, seen through and in one colour; `ghost.show(state)` moves it.
+
+        `fit` sees all of it as well, from the next time on.
+        """
+        ghost = Ghost(self.plotter, system, _poses_of(motion), color)
+        self._corners = np.concatenate([self._corners, ghost.corners])
+        return ghost
 
     def trail(self, body: Any, points: ArrayLike | None, color: Color | None = None) -> None:
         """Draw the path (n, 3), in the plane (n, 2), of a point of a body, fading towards its beginning.

@@ -6,8 +6,9 @@ that change: the largest of the ranges of the kinetic energy of a body, of the p
 element, and of the kinetic energy of what a body moves differently from the start, since it may exchange energy within
 itself. Energy that is only there, of a heavy body at rest or of a wheel that spins, hides nothing.
 
-Runs of sensible accuracy stay below S/50. Beyond S/10, 5 % in the amplitude of a vibration, a run is wrong, whatever
-tolerance or damping of the integrator explains it: reduced, they give another motion. Not told is what is
+Runs of sensible accuracy stay below S/50, 1 % in the amplitude of a vibration. More is told, unless it was asked for by
+a loose tolerance, whose errors add up over a thousand steps, or by an integrator that damps. Beyond S/10, 5 % in the
+amplitude, a run is wrong, whatever explains it: reduced, tolerance or damping give another motion. Not told is what is
 
 - below 5e-3 of the kinetic energy of spins: the error of a steady spin, of which nothing changes but by that, in
   coordinates that turn with the body; a steady velocity has none;
@@ -37,7 +38,9 @@ from .time_logic import EQUATIONS, time_logic
 
 Array = NDArray[np.float64]
 
-GROSS: Final = 0.1  # share of the energies that change
+FINE: Final = 0.02  # share of the energies that change, beyond which a motion is told to be inaccurate
+GROSS: Final = 0.1  # the same, to be wrong
+ADDED: Final = 1e3  # of a tolerance: what its errors may add up to
 STEADY: Final = 5e-3  # share of the kinetic energy of spins below which nothing is told
 NOISE: Final = 1e-6  # share of all energy below which nothing is told: a system at rest exchanges rounding errors only
 ABSOLUTE: Final = 1e-3  # of a relative tolerance: the absolute one, where none is given
@@ -56,12 +59,16 @@ class Account:
     """S up to each instant."""
     floor: Array
     """What is not told up to each instant."""
+    share: float
+    """Of the energies at play: how much is told."""
     works: dict[str, Array]
     """By element, (n,)."""
 
     @classmethod
-    def of(cls, eq: Equations, t: Array, y: Array, twists: tuple[Array, Array], rtol: float, slow: float) -> Account:
-        """The account of a run with a tolerance, in which speeds below `slow` are none."""
+    def of(
+        cls, eq: Equations, t: Array, y: Array, twists: tuple[Array, Array], rtol: float, slow: float, damps: bool
+    ) -> Account:
+        """The account of a run with a tolerance, or that `damps`, in which speeds below `slow` are none."""
         tables = eq.tables
         gravity, masses = lifted(eq.system.gravity), [b.body.mass_properties() for b in tables.bodies]
         potential, stored = eq.energies(t, y, grouped=True)
@@ -81,16 +88,17 @@ class Account:
         size = _peaks(kinetic) + _peaks(np.abs(potential)) + weight
         still = 0.5 * slow**2 * _added((weights + inertias)[:, None], tables.groups)
         floor = np.maximum(STEADY * _peaks(_added(spin, tables.groups)), max(NOISE, rtol**2) * size)
-        return cls(eq, t, balance, at_play, np.maximum(floor, still), works)
+        share = GROSS if damps else min(max(FINE, ADDED * rtol), GROSS)
+        return cls(eq, t, balance, at_play, np.maximum(floor, still), share, works)
 
     def worst(self) -> int | None:
         """The group that balances least by what it is compared with; None if all balance."""
-        off = np.abs(self.balance).max(axis=1) / np.maximum(GROSS * self.at_play, self.floor)[:, -1]
+        off = np.abs(self.balance).max(axis=1) / np.maximum(self.share * self.at_play, self.floor)[:, -1]
         return int(np.argmax(off)) if off.max() > 1.0 else None
 
     def first(self, group: int) -> int:
         """The first instant at which a group does not balance."""
-        limit = np.maximum(GROSS * self.at_play[group], self.floor[group])
+        limit = np.maximum(self.share * self.at_play[group], self.floor[group])
         return int(np.argmax(np.abs(self.balance[group]) > limit))
 
     def bodies(self, group: int) -> str:
@@ -159,7 +167,7 @@ def remarks(
     slow = max(STILL, float(getattr(integrator, "atol", None) or ABSOLUTE * rtol) if integrator.adaptive else 0.0)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # of a motion that goes to infinity
-            account = Account.of(eq, t, y, twists, rtol, slow)
+            account = Account.of(eq, t, y, twists, rtol, slow, integrator.damps)
     except MbframeError:  # of a user's energy: that of the motion stays unknown, as whoever asks for it is told
         return []
     finite = (np.isfinite(account.balance) & np.isfinite(account.at_play)).all(axis=0)
@@ -178,7 +186,9 @@ def remarks(
     where = f"; most of the work was that of {eq.system[name]} then" if name else ""
     what = "appeared" if balance[worst] > 0.0 else "disappeared"
     wrong_by = misstated(eq, t, y) or _jumping(eq, y[0], t, float(t[first]))
-    wrong_by = wrong_by or f"{_judged(integrator, balance[worst] < 0.0)}: {_remedy(integrator, held)}"
+    if not wrong_by:
+        said = _judged(integrator, float(balance[worst]), float(account.at_play[group, -1]))
+        wrong_by = f"{said}: {_remedy(integrator, held)}"
     return [
         f"the energy{account.bodies(group)} does not balance from t = {t[first]:.6g} s on: by t = {t[worst]:.6g} s "
         f"{abs(balance[worst]):.3g} J have {what} that no element gave or took, where the energies of the motion are "
@@ -186,11 +196,11 @@ def remarks(
     ]
 
 
-def _judged(integrator: Integrator, lost: bool) -> str:
-    """What it means that energy was lost, or gained."""
-    if lost and integrator.damps:
+def _judged(integrator: Integrator, off: float, size: float) -> str:
+    """What it means that energy was lost (below zero) or gained, in a motion with energies of some size."""
+    if off < 0.0 and integrator.damps:
         return f"{type(integrator).__name__} damps what its steps do not resolve. If that is to be kept"
-    return "The motion is wrong"
+    return "The motion is wrong" if abs(off) > GROSS * size else "The motion is inaccurate"
 
 
 def _jumping(eq: Equations, y: Array, t: Array, end: float) -> str:

@@ -16,13 +16,13 @@ from scipy.sparse import linalg as linalg_sparse
 from ..bodies.flexible import FlexibleBody
 from ..bodies.formulations import FloatingFrame
 from ..equations.equations import Equations
+from ..equations.marker_loads import Solved, marker_loads, nodes_at, sides_of, telling
 from ..equations.tables import NumberedBody
 from ..errors import MbframeError
 from ..flexible.load_stiffness import PRODUCTS, LoadStiffness, softest
 from ..joints.library import FixedJoint
 from ..markers import AxisMarker
 from ..results import Result
-from .marker_loads import Solved, marker_loads, nodes_at, sides_of, telling
 from .output import Sizes
 from .shape_range import missed_remarks
 

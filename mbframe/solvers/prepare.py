@@ -127,7 +127,8 @@ def prepared(
     def look(t: float, y: Array, end: float) -> Schedule:
         refuse_conflicting_drivers(eq, t, end)
         schedule = scheduled(eq, y, t, end, None if chosen.adaptive else dt, bounded)
-        forces = [with_signals(force, eq.signals(y)) for force in eq.system.forces]
+        signals = eq.signals(t, y)
+        forces = [with_signals(force, signals) for force in eq.system.forces]
         remarkable = forces + [j for j in eq.system.joints if isinstance(j, Drive)]
         schedule.warnings[:0] = [remark for element in remarkable for remark in element.remarks(t, end)]
         return schedule

@@ -128,6 +128,7 @@ class Run:
             self.schedule.begin(eq, t, y)
         eq.bind("step", self.integrator.bound(eq))
         self._place(t, y)
+        eq.begin_samples(t)
         if instants is not None and instants[0] > t:
             info.start = [t, *work.y.tolist()]
         stream = None if output is None else ResultStream(output, StatesInMemory.none(eq, settings), info)
@@ -328,6 +329,7 @@ class Run:
         self.restore(first)
         self.integrator.restart(t)
         self._place(t, y)
+        self.eq.begin_samples(t)
         if t != self.start:
             self.start = t
             self.look_again()

@@ -131,7 +131,7 @@ def scheduled(eq: Equations, y: Array, start: float, end: float, dt: float | Non
     bounds = Bounds.none()
     schedule = Schedule(np.zeros((0, 4)), bounds, end=end)
     known: dict[Function, tuple[Features, Bounds]] = {}
-    for element, name, function in time_functions(eq.system, eq.signals(y)):
+    for element, name, function in time_functions(eq.system, eq.signals(start, y)):
         if function.kind in ("constant", "polynomial"):
             continue
         if function not in known:
@@ -298,7 +298,9 @@ def time_functions(
 
     By default the inputs have the values with which they are described.
     """
-    known = {one.name: one.value for one in system.inputs} if signals is None else signals
+    known = signals
+    if known is None:
+        known = dict.fromkeys(system.signals, 0.0) | {one.name: one.value for one in system.inputs}
     for element, name, function, variables in _functions(system):
         if variables == ("t",):
             yield element, name, function.bound(known)

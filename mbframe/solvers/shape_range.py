@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from ..bodies.flexible import FlexibleBody
 from ..equations.equations import Equations
+from ..equations.marker_loads import Solved
 from ..equations.tables import NumberedBody
 from ..errors import MbframeError
 from ..flexible import Modes
 from ..flexible.compliance import Compliance
 from ..markers import AxisMarker
-from .marker_loads import Solved
 
 Array = NDArray[np.float64]
 

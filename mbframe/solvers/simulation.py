@@ -431,7 +431,7 @@ class Simulation:
 
     def signals(self) -> dict[str, float]:
         """The values of the inputs."""
-        return self._run.eq.signals()
+        return self._run.eq.inputs()
 
     def set_input(self, name: str, value: Any) -> None:
         """Give an input another value from now on."""

@@ -30,7 +30,7 @@ def main() -> None:
 def card(name: str, t_end: float, theme: str) -> Image.Image:
     """The picture of an example with its name; with `t_end` at the end of a motion, with the bodies' paths."""
     system = getattr(mb.examples, name)()
-    result = mb.simulate(system, t_end, t_eval=np.linspace(0.0, t_end, 121)) if t_end > 0.0 else None
+    result = mb.simulate(system, t_end, t_eval=np.linspace(0.0, t_end, 1201)) if t_end > 0.0 else None
     with mb.render.Scene(system, motion=result, theme=theme, size=SIZE) as scene:
         if result is not None:
             scene.show(result.state(len(result) - 1))

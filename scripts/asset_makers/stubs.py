@@ -20,7 +20,7 @@ from mbframe.signatures import signature
 PLACE: Final = Path(mb.__file__).with_name("__init__.pyi")
 HEAD: Final = '''"""The public names of mbframe, written by scripts/assets stubs from what the classes declare."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
 from numpy.typing import NDArray

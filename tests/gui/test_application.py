@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 import mbframe as mb
-from gui.app import application, display
+from gui.app import application
+from gui.base import display
+from gui.base.ending import EndOnSignals
 from gui.document.autosave import Autosave, leftovers
 
 CHECKOUT = Path(__file__).parents[2]
@@ -175,7 +177,7 @@ def test_the_loop_ends_on_a_signal(qapp):
         ended.append(True)
         qapp.exit(0)
 
-    ending = application._EndOnSignals(end)
+    ending = EndOnSignals(end)
     late = QTimer(singleShot=True, interval=10_000)
     late.timeout.connect(lambda: qapp.exit(1))
     late.start()

@@ -123,6 +123,29 @@ def test_positions_between_instants_agree_with_a_finer_run():
             np.testing.assert_allclose(track.state(t).position(body), fine.position(body)[k], atol=2e-5)
 
 
+def test_states_that_are_stored_too_rarely_are_played_one_by_one():
+    """A cubic through states 10 s apart tore the joints of a crank at 2 rad/s open."""
+    system = mb.System("crank", dimension=2)
+    crank = system.add(mb.PlanarBody("crank", mass=1.0, inertia=0.1, position=(0.05, 0.0)))
+    rod = system.add(mb.PlanarBody("rod", mass=1.0, inertia=0.1, position=(0.25, 0.0)))
+    hinge = system.add(mb.RevoluteJoint("hinge", system.ground, crank, at=(0.0, 0.0)))
+    system.add(mb.RevoluteJoint("pin", crank, rod, at=(0.1, 0.0)))
+    system.add(mb.PointOnLineJoint("guide", system.ground, rod, at=(0.4, 0.0), axis=(1.0, 0.0)))
+    system.add(mb.Driver("motor", hinge, angle="2*t"))
+    often = Track(mb.simulate(system, 5.0, t_eval=np.linspace(0.0, 5.0, 51)))
+    seldom = Track(mb.simulate(system, 200.0, t_eval=np.linspace(0.0, 200.0, 21)))
+    assert not often.leaps
+    assert seldom.leaps
+    for track, t in ((often, 1.234), (often, 4.56), (seldom, 33.0), (seldom, 158.0)):
+        state = track.state(t)
+        pin = [state.position(body, point) for body, point in (("crank", (0.05, 0.0)), ("rod", (-0.15, 0.0)))]
+        assert np.linalg.norm(pin[0] - pin[1]) < 1e-5
+        assert state.t == t
+    np.testing.assert_allclose(
+        seldom.state(33.0).position("crank"), 0.05 * np.array([np.cos(60.0), np.sin(60.0)]), atol=1e-5
+    )
+
+
 def test_states_outside_are_those_of_the_ends(stored):
     track = Track(stored)
     np.testing.assert_array_equal(track.state(-5.0).position("bar 1"), stored.position("bar 1")[0])

@@ -154,6 +154,9 @@ def test_progress_and_time_left(panel, qtbot, monkeypatch):
     job.progressed.emit(0.25, 1.25)
     assert panel.bar.value() == 250
     assert panel.progress.text() == "1.25 of 5 s, 6.0 s left"
+    panel.runner.run.settings = panel.runner.run.settings.changed(t_end=200_000.0)
+    job.progressed.emit(0.0617, 12_345.6)
+    assert panel.progress.text().startswith("12,346 of 200,000 s, ")
     job.finished.emit(stored(panel))
     concluded(panel)
     assert not panel.bar.isVisible()
@@ -256,6 +259,21 @@ def test_warnings_of_a_run_are_posted(panel):
     assert levels == ["warning", "info"]
 
 
+def test_states_that_are_stored_too_rarely_are_told(panel):
+    """100 s between two pictures of a pendulum."""
+    document = panel.document
+    document.runs.settings = document.runs.settings.changed(preset="custom", t_end=3000.0, every=100.0)
+    panel.runner.start()
+    task = panel.solver.jobs[-1].task
+    mb.simulate(task.model.system(), 3000.0, t_eval=np.linspace(0.0, 3000.0, 31), output=task.path)
+    panel.solver.jobs[-1].finished.emit(SimulationOutcome(task.path, True, [], 0.01, 10, 0))
+    concluded(panel)
+    said = [message.text for message in document.messages if message.level == "warning"]
+    assert len(said) == 1
+    assert "stores a state every 100 s" in said[0]
+    assert "Method…" in said[0]
+
+
 # ---- Results --------------------------------------------------------------------------------------------------------
 
 
@@ -355,9 +373,10 @@ def test_a_real_run_is_cancelled_long_before_its_end_and_keeps_its_motion(qtbot,
     document.runs.settings = RunSettings("custom", 1e5, dt=1e-4, integrator=mb.RungeKutta4())
     with qtbot.waitSignal(controls.runner.playable):
         controls.runner.start()
+    (run,) = document.runs
+    qtbot.waitUntil(lambda: run.t_last > 0.0)  # on a busy machine the first state comes alone
     with qtbot.waitSignal(controls.runner.ended):
         controls.runner.cancel()
-    (run,) = document.runs
     assert run.reason.startswith("cancelled")
     assert 0.0 < run.t_last < 1e4  # 10^8 steps and more lie between this and the end
     document.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
@@ -120,3 +122,15 @@ def test_short_runs_have_digits_enough(document, qtbot):
 )
 def test_ticks_have_round_numbers(raw, nice):
     assert nice_step(raw) == pytest.approx(nice)
+
+
+def test_the_last_number_below_the_line_is_whole(timeline, document):
+    result = mb.load_result(exhibit("four_bar").result)
+    settings = RunSettings(t_end=20_000.0)
+    document.runs.add(Run("Run 1", settings, document.model_text(), result, complete=False, computing=True))
+    metrics = timeline.scrubber.fontMetrics()
+    ticks = list(timeline.scrubber.ticks(metrics))
+    assert ticks[-1][2] == "20000"
+    assert all(left >= 0.0 for _, left, _ in ticks)
+    assert all(left + metrics.horizontalAdvance(text) <= timeline.scrubber.width() for _, left, text in ticks)
+    assert all(left + metrics.horizontalAdvance(text) < after for (_, left, text), (_, after, _) in pairwise(ticks))

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
 
 from mbframe.errors import ModelError
-from mbframe.expression_trees import tree
+from mbframe.expression_trees import AT_ONCE, SAMPLES, Node, tree
 from mbframe.expressions import MAX_NESTING
+from mbframe.features import features
 from mbframe.functions import NO_ROW, Function
 from mbframe.kernels.programs import expressions as ops
 
@@ -241,6 +242,35 @@ def test_a_tree_has_the_values_of_its_program():
     )
     for f in (Function(text), Function.table([-1, 0, 2], [1, -1, 3]), Function.polynomial([1, 2, -0.5])):
         np.testing.assert_allclose(tree(f.program).values(x), f(x), rtol=1e-13, atol=1e-13)
+
+
+def test_a_tree_of_a_thousand_terms():
+    """As deep as it is long: Python's limit of recursion ended a run without a word about the expression."""
+    f = Function("+".join(["abs(t - 1)"] * 900) + "+exp(-t)")
+    assert f.program is not None
+    t = np.linspace(0.0, 3.0, 7)
+    np.testing.assert_allclose(tree(f.program).values(t), 900 * abs(t - 1) + np.exp(-t), rtol=1e-12)
+    looked = features(f, 0.0, 3.0)
+    np.testing.assert_allclose(looked.jumps, 1.0, atol=1e-14)
+
+
+def test_many_points_are_evaluated_in_blocks():
+    f = Function("if(t > 1.23, t*sin(40*t), exp(-((t - 0.7)/0.01)**2))")
+    t = np.linspace(0.0, 3.0, 3 * AT_ONCE + 5)
+    root = tree(f.program)
+    np.testing.assert_array_equal(root.values(t), np.concatenate([root.values(t[:5]), root.values(t[5:])]))
+    np.testing.assert_array_equal(tree(Function("7").program).values(t), np.full(len(t), 7.0))
+
+
+def test_what_changes_everywhere_alike_is_looked_at_less_often(monkeypatch):
+    """A wave of known period needs its own points only; whether it is smooth or folded."""
+    points = []
+    values = Node.values
+    monkeypatch.setattr(Node, "values", lambda node, x: points.append(x.size) or values(node, x))
+    found = Function("abs(sin(3*t) - 0.2)").breakpoints(0.0, 10.0)
+    expected = np.concatenate([np.arcsin(0.2) + 2 * pi * np.arange(6), pi - np.arcsin(0.2) + 2 * pi * np.arange(6)]) / 3
+    np.testing.assert_allclose(found, np.sort(expected[expected < 10.0]), atol=1e-14)
+    assert sum(points) < SAMPLES / 2
 
 
 def test_table_converges_to_a_smooth_function():

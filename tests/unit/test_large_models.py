@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import math
 from pathlib import Path
 
 import h5py
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import mbframe as mb
+from mbframe import expressions
 from mbframe.files.json_text import dumps, parse, parsed_bytes
 from mbframe.files.model import document
 from mbframe.files.schema import schema
@@ -230,3 +232,23 @@ def test_collection_of_garbage_goes_on_after_reading() -> None:
         with contextlib.suppress(mb.ModelError):
             parse(text, "text")
         assert gc.isenabled()
+
+
+def test_equal_expressions_of_a_file_are_parsed_once(tmp_path, monkeypatch):
+    """They were parsed twice each, which was most of the time for models with many loads."""
+    system = mb.System()
+    for k in range(5):
+        body = system.add(mb.RigidBody(f"body {k}", mass=1.0, inertia=(1.0, 1.0, 1.0)))
+        system.add(mb.PointForce(f"force {k}", body, force=("3.75*sin(t)", "0", "0")))
+    mb.save(system, tmp_path / "model.json")
+    parsed, begin = [], expressions.Compiler.__init__
+
+    def noted(self, text, *more):
+        parsed.append(text)
+        begin(self, text, *more)
+
+    monkeypatch.setattr(expressions.Compiler, "__init__", noted)
+    expressions.compiled_with_signals.cache_clear()
+    again = mb.load(tmp_path / "model.json")
+    assert sorted(parsed) == ["0", "3.75*sin(t)"]
+    assert [part(0.5) for part in again["force 4"].force] == [3.75 * math.sin(0.5), 0.0, 0.0]

@@ -112,7 +112,7 @@ def doubling(guess: float, start: tuple[float, float]) -> float:
 
 def test_a_driven_pendulum_doubles_its_period():
     period = TURN / RATE
-    start = mb.periodic(driven_pendulum(0.3), mb.assemble(driven_pendulum(0.3), joints={"pin": 0.3}), period)
+    start = mb.periodic(driven_pendulum(0.3), mb.assemble(driven_pendulum(0.3)), period)
     branch = mb.continuation(driven_pendulum, start, (0.3, 1.5), at=0.3, period=period, step=0.4)
     bend = next(one for one in branch.bifurcations if one.kind == "period doubling")
     bob = bend.point.state.motions["bob"]

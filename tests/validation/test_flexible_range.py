@@ -14,8 +14,8 @@ import scipy.linalg
 import mbframe as mb
 from mbframe.analysis.states.range_warnings import lacking_shapes
 from mbframe.equations.equations import Equations
+from mbframe.equations.marker_loads import marker_loads
 from mbframe.solvers.flexible_range import flexible_bodies
-from mbframe.solvers.marker_loads import marker_loads
 from mbframe.solvers.starting import rigid_lines
 
 LENGTH, AREA, MOMENT, YOUNG, DENSITY = 1.0, 1e-4, 8e-10, 2.1e11, 7850.0

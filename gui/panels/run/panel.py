@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from mbframe.parameters import Parameter
 
+from ...base.words import instant
 from ...document.document import Document
 from ...document.runs import Run, RunSettings
 from ...fields.numbers import NumberField
@@ -172,7 +173,7 @@ class RunControls(QWidget):
         self.bar.setValue(round(1000 * fraction))
         rest = f", {duration(left)} left" if left >= 0.0 else ""
         settings = self.runner.run.settings if self.runner.run is not None else self.document.runs.settings
-        self.progress.setText(f"{self.runner.reached:.3g} of {settings.t_end:g} s{rest}")
+        self.progress.setText(f"{instant(self.runner.reached)} of {settings.t_end:,g} s{rest}")
 
     def _on_ended(self, _: Run | None) -> None:
         self._show_progress()

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from ...base.names import one_line, unformatted
+from ...base.words import instant
 from ...document.document import Document
 from ...document.runs import Run
 from ...widgets.deleting_tree import DeletingTree
@@ -177,10 +178,10 @@ class ResultsList(DeletingTree):
 def status(run: Run) -> str:
     """Outcome of a run, in a few words."""
     if run.computing:
-        return f"computing, {run.t_last:.3g} s"
+        return f"computing, {instant(run.t_last)} s"
     parts = []
     if run.reason:
-        parts.append(f"{'cancelled' if run.reason.startswith('cancelled') else 'stopped'} at {run.t_last:.3g} s")
+        parts.append(f"{'cancelled' if run.reason.startswith('cancelled') else 'stopped'} at {instant(run.t_last)} s")
     else:
         parts.append(f"{run.t_last:g} s")
     if run.stale:

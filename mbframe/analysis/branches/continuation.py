@@ -44,7 +44,7 @@ def continuation(
     points: int = POINTS,
     progress: bool | Callable[[int, float], Any] = False,
 ) -> Branch:
-    """Follow equilibria over the values of a parameter.
+    """Follow equilibria, steady motions or periodic motions over the values of a parameter.
 
     From a solution at one value the branch through it is followed both ways by pseudo-arclength: steps are measured
     along the branch, so it may turn back at folds. Small motions of all bodies that close all joints are unknowns
@@ -56,13 +56,15 @@ def continuation(
     build
         Makes a system from a value; all systems have the same elements.
     start
-        An equilibrium of `build(at)`, or a state near it.
+        An equilibrium of `build(at)`, a steady motion (or another state that moves), or a periodic motion. Quantities
+        that were given to `mb.steady` are kept along the branch.
     interval
         Lowest and highest value.
     at
         The value at which `start` is a solution; by default the lowest.
     period
-        Of the drive of periodic motions.
+        Of the drive of periodic motions: a number, or a function of the value. None for a free motion, whose period is
+        found.
     step
         The longest step, in lengths of the model, radians and parts of the interval.
     points

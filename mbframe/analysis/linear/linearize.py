@@ -20,6 +20,7 @@ from ...solvers.starting import refuse_misaligned_joints
 from ...state import State
 from ...system import System
 from ..states.assemble import consistent
+from ..states.controllers import refuse_sampled
 from ..states.range_warnings import warn_of_bent, warn_of_flexible, warn_of_kinks, warn_of_shapes
 from .displacement import displaced
 from .energies import ElementMatrices, ModeEnergy, element_matrices, joint_rows, mode_energy
@@ -221,6 +222,7 @@ def linearize(
     )
     seen_from = frame or getattr(state, "frame", None) or TurningFrame()
     with borrowed(system, formulation) as eq:
+        refuse_sampled(eq)
         chosen = state.checked(system.bodies) if state is not None else eq.described()
         return _linearized(system, eq, chosen, seen_from, inputs, outputs, n_modes, frozen)
 
@@ -345,7 +347,8 @@ class Linearization:
         self.equations, self.places = equations, equations.places
         self.mass, self.damping, self.stiffness = equations.mass, equations.damping, equations.stiffness
         self._space = space
-        self._own = [(force.name, force.states) for force in system.forces if force.states]
+        having: tuple[Any, ...] = (*system.forces, *system.controllers)
+        self._own = [(element.name, element.states) for element in having if element.states]
         self.roots = roots
         self._everything = everything  # all roots, if they were computed
         self.rounding = np.array([rounding(root) for root in roots])

@@ -113,17 +113,17 @@ def _rounded(point: OperatingPoint, frame: TurningFrame) -> dict[str, tuple[floa
 
 def _check_own_states(point: OperatingPoint) -> None:
     """Refuse own states of force elements that change, unless nothing depends on them."""
-    having = [f for f in point.eq.tables.forces if f.force.states]
+    having = point.eq.tables.stateful
     if not having:
         return
     point.eq.update(point.state.t, point.q, point.v, point.z)
     acting = acting_states(point.eq, point.state.t)
-    for f in having:
-        rates = point.z_rate[f.states][acting[f.force.name]]
+    for one in having:
+        rates = point.z_rate[one.states][acting[one.element.name]]
         if np.abs(rates).max(initial=0.0) > STEADY:
             raise AnalysisError(
-                f"the own states of {f.force} are not at rest, they change with {rates.tolist()} per second; set them "
-                "in state.element_states, or simulate until they have settled"
+                f"the own states of {one.element} are not at rest, they change with {rates.tolist()} per second; set "
+                "them in state.element_states, or simulate until they have settled"
             )
 
 

@@ -251,5 +251,5 @@ def unnoticed(eq: Equations, candidates: list[Shift], windows: list[Window], tim
 
 def own_rates(point: OperatingPoint, e: LinearEquations) -> Array:
     """Rates of the own states that act, in the order of the equations."""
-    having = [f for f in point.eq.tables.forces if f.force.states]
-    return np.concatenate([point.z_rate[f.states][e.acting[f.force.name]] for f in having])
+    having = point.eq.tables.stateful
+    return np.concatenate([point.z_rate[one.states][e.acting[one.element.name]] for one in having])

@@ -18,6 +18,7 @@ from ...system import System
 from ..linear.displacement import differences
 from ..linear.linear_equations import OperatingPoint, collected
 from ..states.assemble import consistent
+from ..states.controllers import refuse_sampled
 from .floquet import FloquetMode, PeriodicMotion, floquet_modes
 from .shifts import Displacement, later, own_rates, shifts, small_motions, unnoticed
 from .transition import Course
@@ -90,6 +91,7 @@ class Shooting:
         self.system, self.formulation, self.integrator = system, formulation, integrator
         self.free, self.driven = free, driven
         self.eq = Equations(system, formulation)
+        refuse_sampled(self.eq)
         self.candidates = shifts(self.eq)
         self.size = extent(self.eq, start)
         self.states: list[State] = [start]
@@ -155,7 +157,7 @@ class Shooting:
     @property
     def _having(self) -> list[str]:
         """Names of the elements with own states."""
-        return [f.force.name for f in self.eq.tables.forces if f.force.states]
+        return [one.element.name for one in self.eq.tables.stateful]
 
     def generators(self, state: State) -> Array:
         """What a unit of each free combination of shifts does to a state."""
@@ -165,12 +167,12 @@ class Shooting:
 
     @property
     def _n_own(self) -> int:
-        return sum(f.force.states for f in self.eq.tables.forces)
+        return sum(one.element.states for one in self.eq.tables.stateful)
 
     def _later(self, state: State) -> Array:
         """What a unit of time does to a state."""
         point = OperatingPoint.at(self.eq, state)
-        own = np.concatenate([np.zeros(0), *(point.z_rate[f.states] for f in self.eq.tables.forces if f.force.states)])
+        own = np.concatenate([np.zeros(0), *(point.z_rate[one.states] for one in self.eq.tables.stateful)])
         return self._weighed(*later(point, self.places), own)
 
     def changes(self, bases: Bases, carry: bool = False) -> Array:

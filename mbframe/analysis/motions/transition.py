@@ -24,6 +24,7 @@ from ...state import State
 from ...system import System
 from ..linear.displacement import displaced
 from ..states.assemble import consistent
+from ..states.controllers import refuse_sampled
 from . import collocation
 from .variation import Bases, Window, on_side, window
 
@@ -172,6 +173,7 @@ class Course:
         self.system, self.start, self.end = system, start, end
         self.formulation, self.integrator = formulation, integrator or ACCURATE
         self.eq = Equations(system, formulation)
+        refuse_sampled(self.eq)
 
     def motion(self, instants: Array, start: State | None = None) -> Result:
         """The motion at some instants, from its start or from a later state."""

@@ -18,6 +18,7 @@ from ...state import Motion, State
 from ...system import System
 from ..mobility.freedom import Rank
 from ..states.assemble import Assembler
+from ..states.controllers import refuse_sampled
 from ..states.own_states import acting_states, places
 from ..states.range_warnings import lacking_shapes, warn_of_flexible, warn_of_gap
 
@@ -117,6 +118,7 @@ def equilibrium(
         "equilibrium", system=(system, System), initial=(initial, State), formulation=(formulation, Formulation)
     )
     eq = Equations(system, formulation or (NewtonEuler() if system.dimension == 3 else PlanarAngle()))
+    refuse_sampled(eq)
     start = initial.checked(system.bodies) if initial is not None else eq.described()
     still = {
         name: Motion(m.position, m.rotation, np.zeros(3), np.zeros(3), m.modal_coordinates, axes=m.axes)

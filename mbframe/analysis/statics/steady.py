@@ -36,6 +36,7 @@ from ..linear.steadiness import LATER, admissible, check_closed, check_steady
 from ..linear.symmetry import round_axes
 from ..mobility.null_space import null_space
 from ..states.assemble import Assembler, consistent
+from ..states.controllers import refuse_sampled
 from ..states.range_warnings import warn_of_flexible
 
 Array = NDArray[np.float64]
@@ -231,6 +232,7 @@ class Trim:
     ) -> None:
         # With these velocities (r' and the local angular velocity) accelerations map to v' as velocities do to v.
         self.eq = Equations(system, NewtonEuler() if system.dimension == 3 else PlanarAngle())
+        refuse_sampled(self.eq)
         self.axis, self.rate, self.given = axis, rate, tuple(given)
         self.wanted = [(_function(system, quantity), value) for quantity, value in given]
         self.length = extent(self.eq, start)

@@ -63,7 +63,7 @@ def call(typingctx, address, t, work, data, n):
 NEVER_COMPILED = {
     *("analysis", "cli", "disk", "examples", "files", "plots", "render", "solvers"),
     *("errors.py", "limits.py", "packed.py", "quantities.py", "results.py", "state.py", "stored_states.py"),
-    *("expression_trees.py", "features.py"),
+    *("expression_trees.py", "features.py", "poles.py"),
 }
 
 

@@ -33,11 +33,12 @@ def template(*free: Any) -> Callable[[Callable], Template]:
 _specialized: dict[tuple, Stage] = {}
 
 
-def specialize(template: Template, owner: type | str, cached: bool, **values: Any) -> Stage:
+def specialize(template: Template, owner: type | str, cached: bool, layout: Any = None, **values: Any) -> Stage:
     """The stage that a template is with its free names bound.
 
     `owner`, the class that the kernels come from, must identify the values completely, because stages are looked up by
-    it. `cached` keeps the stage on disk too, by the owner's name: for our own classes, whose sources are part of the
+    it; or together with the `layout` of the rows, which differs where optional parameters of a user's class are left
+    out. `cached` keeps the stage on disk too, by the owner's name: for our own classes, whose sources are part of the
     cache's key, and not for a user's.
     """
     function = template.function
@@ -46,7 +47,7 @@ def specialize(template: Template, owner: type | str, cached: bool, **values: An
         kinds = {name: "is not bound" if name in template.names else "is not free" for name in sorted(different)}
         said = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
         raise TypeError(f"{function.__module__}.{function.__qualname__} for {key}: {said}")
-    identity = (function.__module__, function.__qualname__, owner)
+    identity = (function.__module__, function.__qualname__, owner, layout)
     if identity not in _specialized:
         _specialized[identity] = Stage(rebound(function, f"{function.__qualname__}[{key}]", values), cached)
     return _specialized[identity]

@@ -82,11 +82,11 @@ def accept(w, work):
 
 
 @inner
-def emit(w, m, work):
-    """Store the requested instants that the last step passed; interpolated states are corrected like all others."""
+def emit(w, m, work, last):
+    """Store the requested instants before `last`; interpolated states are corrected like all others."""
     t_eval, y, y1 = vector(m.t_eval, m.n_eval), vector(w.y, w.n_y), vector(m.y1, w.n_y)
     t1 = w.t
-    while m.next_eval < m.n_eval and t_eval[m.next_eval] <= t1:
+    while m.next_eval < m.n_eval and t_eval[m.next_eval] < last:
         if m.stored == m.capacity:
             return FULL
         t = t_eval[m.next_eval]
@@ -114,6 +114,19 @@ def emit(w, m, work):
 
 
 @inner
+def conclude(w, m, work):
+    """Store the requested instants that the last step passed; at its end controllers may take a sample before."""
+    status = OK
+    if m.n_eval > 0:
+        status = emit(w, m, work, w.t)
+    if status == OK and w.t >= w.next_sample:
+        status = call(w.sample, w.t, work, w.sampler, 0)
+    if status == OK and m.n_eval > 0:
+        status = emit(w, m, work, np.nextafter(w.t, np.inf))
+    return status
+
+
+@inner
 def finite_states(w):
     """Whether the own states of elements are finite; accelerations need not depend on them."""
     z = part(w.y, w.n_q + w.n_v, w.n_z)
@@ -132,10 +145,9 @@ def march(t, work, data, n):
     w = workspace(work)
     m = record(data, MARCH)
     y, y0 = vector(w.y, w.n_y), vector(m.y0, w.n_y)
-    if m.n_eval > 0:
-        status = emit(w, m, work)
-        if status != OK:
-            return status
+    status = conclude(w, m, work)
+    if status != OK:
+        return status
     for _ in range(n):
         if w.t >= w.t_end:
             return DONE
@@ -154,13 +166,11 @@ def march(t, work, data, n):
         if status != OK:
             return status
         see(w, m)
-        if m.n_eval == 0:
-            if w.steps > before:  # not the part of a fixed step up to a break
-                store(w, m, w.t)
-        else:
-            status = emit(w, m, work)
-            if status != OK:
-                return status
+        status = conclude(w, m, work)
+        if status != OK:
+            return status
+        if m.n_eval == 0 and w.steps > before:  # not the part of a fixed step up to a break
+            store(w, m, w.t)
     return DONE if w.t >= w.t_end else OK
 
 
@@ -190,6 +200,9 @@ def interpolate_hermite(t, work, data, n):
     h = t1 - m.t0
     s = (t - m.t0) / h
     for c in range(w.n_y):
+        if f0[c] == 0.0 and f1[c] == 0.0 and c >= w.n_q + w.n_v:  # held, and perhaps given another value at t1
+            y[c] = y0[c]
+            continue
         y[c] = (
             y0[c] * (1.0 + 2.0 * s) * (1.0 - s) ** 2
             + y1[c] * s * s * (3.0 - 2.0 * s)

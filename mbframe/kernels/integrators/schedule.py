@@ -4,7 +4,7 @@ A break has three times, before <= at <= after. A step ends at it, and no stage 
 `before`; no stage of the next one is evaluated earlier than `after`. So no stage sees the other side, and no time is
 lost between the two steps. A bound holds from its place to the next one: a step that begins there is not longer, and
 one that comes from farther off ends no farther behind the place. Steps of a fixed size heed breaks only: one that holds
-a break is taken in two parts, and the first counts as no step.
+a break is taken in two parts, and the first counts as no step. Where a controller takes a sample, a step ends too.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def prepare(w, r, t):
 
     Also whether to begin anew: a break is just behind, or something was changed from outside.
     """
-    w.low, w.high, r.stop = -np.inf, np.inf, w.t_end
+    w.low, w.high, r.stop = -np.inf, np.inf, min(w.t_end, w.next_sample)
     longest, restart = r.h_max, w.restart != 0
     w.restart = 0
     if r.schedule != 0:

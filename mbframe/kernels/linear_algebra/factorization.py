@@ -148,24 +148,46 @@ def factor_general(n, values, upper, start, rows, targets, scale, threshold):
 
 @inner
 def substitute_symmetric(n, values, start, rows, x):
-    """x := (L D L^T)^-1 x, in elimination order."""
+    """x := (L D L^T)^-1 x, in elimination order; two columns with the same rows are taken together, as in factors."""
     one, two = np.uint64(1), np.uint64(2)
     shift = np.uint64(n)
-    for k in range(shift):
-        xk = x[k]
-        for a in range(start[k], start[k + one]):
-            x[rows[a - shift]] -= values[a] * xk
-    for step in range(shift):
-        k = shift - one - step
-        a, last = np.uint64(start[k]), np.uint64(start[k + one])
-        s, other = x[k] * values[k], 0.0 * x[k]  # two sums at a time: an addition need not wait for the one before
-        while a + one < last:
-            s -= values[a] * x[rows[a - shift]]
-            other -= values[a + one] * x[rows[a + one - shift]]
-            a += two
-        if a < last:
-            s -= values[a] * x[rows[a - shift]]
-        x[k] = s + other
+    k = np.uint64(0)
+    while k < shift:
+        first, last = np.uint64(start[k]), np.uint64(start[k + one])
+        count, xk = last - first, x[k]
+        if count > 0 and rows[first - shift] == k + one and np.uint64(start[k + two]) - last == count - one:
+            beside = count - one
+            next_x = x[k + one] - values[first] * xk
+            x[k + one] = next_x
+            for a in range(first + one, last):
+                x[rows[a - shift]] -= values[a] * xk + values[a + beside] * next_x
+            k += two
+        else:
+            for a in range(first, last):
+                x[rows[a - shift]] -= values[a] * xk
+            k += one
+    while k > 0:
+        k -= one
+        first, last = np.uint64(start[k]), np.uint64(start[k + one])
+        count, s = last - first, x[k] * values[k]
+        before = first if k == 0 else np.uint64(start[k - one])
+        if first - before == count + one and rows[before - shift] == k:
+            other = x[k - one] * values[k - one]
+            for a in range(first, last):
+                s -= values[a] * x[rows[a - shift]]
+                other -= values[a - count] * x[rows[a - shift]]
+            x[k] = s
+            k -= one
+            x[k] = other - values[before] * s
+        else:
+            a, other = first, 0.0 * s  # two sums at a time: an addition need not wait for the one before
+            while a + one < last:
+                s -= values[a] * x[rows[a - shift]]
+                other -= values[a + one] * x[rows[a + one - shift]]
+                a += two
+            if a < last:
+                s -= values[a] * x[rows[a - shift]]
+            x[k] = s + other
 
 
 @inner

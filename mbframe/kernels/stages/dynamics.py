@@ -219,7 +219,7 @@ CORRECTION = np.dtype(
         ("data", "i8"),  # record of both
         ("shares", "i8"),  # 1: changes are least in the norm of M, and so may be those that spread a gap
         ("valid", "i8"),  # 1: prepared before, for this or a neighbouring state
-        ("size", "f8"),  # largest marker coordinate after the last correction
+        ("size", "f8"),  # largest marker coordinate of a corrected state, up to a factor of two
     ],
     align=True,
 )
@@ -247,22 +247,25 @@ def extent(w):
     An angle over turns, of which no difference is taken, counts by an eighth.
     """
     markers = records(w.markers, w.n_markers, MARKER)
-    largest = max(1.0, 0.125 * farthest(w, vector(w.y, w.n_y)))
+    x = max(1.0, 0.125 * farthest(w, vector(w.y, w.n_y)))
+    y = z = 0.0  # three at a time: none waits for the one before
     for m in range(w.n_markers):
-        for x in range(3):
-            largest = max(largest, abs(markers[m].position[x]), abs(markers[m].point[x]))
-    return largest
+        a, b = markers[m].position, markers[m].point
+        x, y, z = max(x, abs(a[0])), max(y, abs(a[1])), max(z, abs(a[2]))
+        x, y, z = max(x, abs(b[0])), max(y, abs(b[1])), max(z, abs(b[2]))
+    return max(x, y, z)
 
 
 @inner
 def fastest(w):
     """The largest component of the velocity of a marker, or of all velocities, at least 1."""
     markers = records(w.markers, w.n_markers, MARKER)
-    largest = max(1.0, norm(part(w.y, w.n_q, w.n_v), w.n_v))
+    x = max(1.0, norm(part(w.y, w.n_q, w.n_v), w.n_v))
+    y = z = 0.0
     for m in range(w.n_markers):
-        for x in range(3):
-            largest = max(largest, abs(markers[m].velocity[x]))
-    return largest
+        a = markers[m].velocity
+        x, y, z = max(x, abs(a[0])), max(y, abs(a[1])), max(z, abs(a[2]))
+    return max(x, y, z)
 
 
 @inner
@@ -341,7 +344,7 @@ def correct(t, work, data, n):
     w = workspace(work)
     c = record(data, CORRECTION)
     residual = vector(w.residual, w.n_holonomic)
-    enough = floor = 0.0
+    enough = floor = size = 0.0
     before = np.inf
     fresh = False
     if c.valid == 0:
@@ -391,7 +394,8 @@ def correct(t, work, data, n):
     status = prepare(w, c, t, work, w.n_rows)
     if status != OK:
         return status
-    c.size = extent(w)
+    if not 0.5 * c.size < size < 2.0 * c.size:
+        c.size = extent(w)
     rate, v = vector(w.constraint_rate, w.n_rows), part(w.y, w.n_q, w.n_v)
     floor = ROUNDING * fastest(w) * np.sqrt(1.0 + w.n_rows)
     enough = min(floor, c.tolerance)

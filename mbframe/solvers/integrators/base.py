@@ -96,11 +96,12 @@ class Integrator(SolverStrategy):
             after, end = self._start + (int(work["steps"]) + 1) * dt, float(work["t_end"])
             if after > end - SAME * dt:
                 after = end
-            whole = True
+            stop = float(work["next_sample"])
             if self._schedule is not None:
-                stop, work["low"], work["high"], _, _ = self._schedule.limits(t)
-                whole = stop > after - SAME * dt
-                after = stop if stop < after + SAME * dt else after
+                jump, work["low"], work["high"], _, _ = self._schedule.limits(t)
+                stop = min(stop, jump)
+            whole = stop > after - SAME * dt
+            after = stop if stop < after + SAME * dt else after
             low, high = float(work["low"]), float(work["high"])
             q, v, at = work.q.copy(), work.v.copy(), max(t, low)
             with eq.following(t, low, high) as following:

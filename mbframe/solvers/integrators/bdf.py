@@ -183,7 +183,7 @@ class _Solution:
 
     def step(self, t: float, n: int) -> None:
         work = self.eq.work
-        stop = float(work["t_end"])
+        stop = min(float(work["t_end"]), float(work["next_sample"]))
         if work["restart"]:
             work["restart"], self.ida = 0, None
         if self.schedule is not None:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies.flexible import FlexibleBody
-from ..equations.equations import Equations
-from ..equations.tables import NumberedBody, NumberedForce
-from ..equations.user import method_of
 from ..errors import MbframeError
 from ..markers import AxisMarker
+from .equations import Equations
+from .tables import NumberedBody, NumberedForce
+from .user import method_of
 
 Array = NDArray[np.float64]
 

@@ -1,0 +1,1 @@
+"""The window of `mbframe.show`: a motion to look at, from Python."""
