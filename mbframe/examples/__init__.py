@@ -28,7 +28,6 @@ from .sliding_block import sliding_block
 from .solid_connecting_rod import solid_connecting_rod
 from .spatial_slider_crank import spatial_slider_crank
 from .spin_up_beam import spin_up_beam
-from .towed_wheel import towed_wheel
 from .triple_pendulum import triple_pendulum
 from .watt_governor import watt_governor
 from .whipple_bicycle import whipple_bicycle
@@ -64,7 +63,6 @@ __all__ = [
     "solid_connecting_rod",
     "spatial_slider_crank",
     "spin_up_beam",
-    "towed_wheel",
     "triple_pendulum",
     "watt_governor",
     "whipple_bicycle",

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from ..bodies import RigidBody
-from ..forces import SpringDamper, TorsionalSpringDamper
-from ..joints import Driver, KnifeEdge, RevoluteJoint, TranslationalJoint
-from ..shapes import Box, Cylinder
-from ..system import System
+import mbframe as mb
 
 TRAIL, OFFSET = 0.3, 0.12  # m, from the pivot to the wheel, and to the centre of mass of the arm
 ARM_MASS, ARM_INERTIA, PIVOT_MASS = 2.0, 0.06, 1.0  # kg, kg m^2, kg
@@ -18,48 +14,52 @@ UPRIGHT = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
 """The axis of a cylinder along y."""
 
 
-def towed_wheel(speed: float = 4.0, kick: float = 0.0) -> System:
+def towed_wheel(speed: float = 4.0, kick: float = 0.0) -> mb.System:
     """A caster seen from above: its pivot is towed along x and held across it by a spring.
 
     The wheel does not slip aside: it is an edge that runs along the arm. `speed` is that of the tow, m/s, `kick` how
     fast the pivot moves aside in the beginning, m/s.
     """
-    system = System("towed wheel", gravity=(0.0, 0.0, 0.0))
+    system = mb.System("towed wheel", gravity=(0.0, 0.0, 0.0))
     cart = system.add(
-        RigidBody(
-            "cart", mass=5.0, inertia=(0.1, 0.1, 0.1), velocity=(speed, 0.0, 0.0), shapes=[Box(size=(0.1, 0.5, 0.03))]
+        mb.RigidBody(
+            "cart",
+            mass=5.0,
+            inertia=(0.1, 0.1, 0.1),
+            velocity=(speed, 0.0, 0.0),
+            shapes=[mb.Box(size=(0.1, 0.5, 0.03))],
         )
     )
     pivot = system.add(
-        RigidBody(
+        mb.RigidBody(
             "pivot",
             mass=PIVOT_MASS,
             inertia=(0.01, 0.01, 0.01),
             velocity=(speed, kick, 0.0),
-            shapes=[Cylinder(radius=0.03, length=0.1)],
+            shapes=[mb.Cylinder(radius=0.03, length=0.1)],
         )
     )
     arm = system.add(
-        RigidBody(
+        mb.RigidBody(
             "arm",
             mass=ARM_MASS,
             inertia=(ARM_INERTIA, ARM_INERTIA, ARM_INERTIA),
             position=(-OFFSET, 0.0, 0.0),
             velocity=(speed, kick, 0.0),
             shapes=[
-                Box(size=(TRAIL, 0.03, 0.03), position=(OFFSET - 0.5 * TRAIL, 0.0, 0.0)),
-                Cylinder(radius=0.1, length=0.03, position=(OFFSET - TRAIL, 0.0, 0.0), rotation=UPRIGHT),
+                mb.Box(size=(TRAIL, 0.03, 0.03), position=(OFFSET - 0.5 * TRAIL, 0.0, 0.0)),
+                mb.Cylinder(radius=0.1, length=0.03, position=(OFFSET - TRAIL, 0.0, 0.0), rotation=UPRIGHT),
             ],
         )
     )
     at = (0.0, 0.0, 0.0)
-    rail = system.add(TranslationalJoint("rail", system.ground, cart, at=at, axis=(1.0, 0.0, 0.0)))
-    system.add(Driver("tow", rail, displacement=f"{float(speed)!r}*t"))
-    system.add(TranslationalJoint("slide", cart, pivot, at=at, axis=(0.0, 1.0, 0.0)))
-    system.add(RevoluteJoint("pin", pivot, arm, at=at, axis=(0.0, 0.0, 1.0)))
+    rail = system.add(mb.TranslationalJoint("rail", system.ground, cart, at=at, axis=(1.0, 0.0, 0.0)))
+    system.add(mb.Driver("tow", rail, displacement=f"{float(speed)!r}*t"))
+    system.add(mb.TranslationalJoint("slide", cart, pivot, at=at, axis=(0.0, 1.0, 0.0)))
+    system.add(mb.RevoluteJoint("pin", pivot, arm, at=at, axis=(0.0, 0.0, 1.0)))
     spring = {"stiffness": LATERAL_STIFFNESS, "damping": LATERAL_DAMPING, "free_length": 0.5}
-    system.add(SpringDamper("spring", cart, pivot, at_i=(0.0, -0.5, 0.0), at_j=at, **spring))
+    system.add(mb.SpringDamper("spring", cart, pivot, at_i=(0.0, -0.5, 0.0), at_j=at, **spring))
     damper = {"damping": STEER_DAMPING, "damping_torque": f"{STEER_HARDENING}*v**3"}
-    system.add(TorsionalSpringDamper("damper", pivot, arm, at=at, axis=(0.0, 0.0, 1.0), **damper))
-    system.add(KnifeEdge("wheel", system.ground, arm, at=(-TRAIL, 0.0, 0.0), axis=(1.0, 0.0, 0.0)))
+    system.add(mb.TorsionalSpringDamper("damper", pivot, arm, at=at, axis=(0.0, 0.0, 1.0), **damper))
+    system.add(mb.KnifeEdge("wheel", system.ground, arm, at=(-TRAIL, 0.0, 0.0), axis=(1.0, 0.0, 0.0)))
     return system
