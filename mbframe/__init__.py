@@ -37,7 +37,7 @@ _PLACES = {
     "analysis.statics.steady": ["SteadyMotion", "steady"],
     "analysis.parameters.sweep": ["Failure", "sweep"],
     "analysis.parameters.vary": ["vary"],
-    "applications": ["show"],
+    "applications": ["edit", "show"],
     "bodies": [
         *("Body", "FlexibleBody", "Ground", "PlanarBody", "PointMass", "RigidBody"),
         *("PlanarAngle", "PlanarEulerParameters", "PlanarNatural"),
@@ -156,7 +156,7 @@ _PLACES = {
     "system": ["System"],
 }
 _ORIGIN = {name: module for module, names in _PLACES.items() for name in names}
-_MODULES = ["examples", "flexible", "render"]
+_MODULES = ["examples", "flexible", "formulations", "render"]
 
 __all__ = ["__version__", *sorted(_ORIGIN), *_MODULES]
 

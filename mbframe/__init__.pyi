@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from . import examples as examples
 from . import flexible as flexible
+from . import formulations as formulations
 from . import render as render
 from .analysis.branches.branch import Bifurcation as Bifurcation
 from .analysis.branches.branch import Branch as Branch
@@ -55,6 +56,7 @@ from .analysis.statics.equilibrium import Equilibrium as Equilibrium
 from .analysis.statics.equilibrium import equilibrium as equilibrium
 from .analysis.statics.steady import SteadyMotion as SteadyMotion
 from .analysis.statics.steady import steady as steady
+from .applications import edit as edit
 from .applications import show as show
 from .bodies import Body as Body
 from .bodies import EulerAngles as EulerAngles
@@ -1298,11 +1300,13 @@ __all__ = [
     "critical_values",
     "degrees_of_freedom",
     "describe",
+    "edit",
     "equations_of",
     "equilibrium",
     "evaluate",
     "examples",
     "flexible",
+    "formulations",
     "import_limits",
     "import_urdf",
     "inverse_dynamics",

@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from importlib.metadata import entry_points
-from typing import Any, Final, Protocol
+from importlib.metadata import distributions
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from .errors import MbframeError
 from .render.availability import RenderError
+
+if TYPE_CHECKING:
+    from .results import Result
+    from .system import System
 
 ENTRY_POINTS: Final = "mbframe.applications"
 """Group of the entry points in which the desktop application makes itself known: `gui`, `show`, `edit`."""
@@ -47,8 +52,9 @@ class Viewer(Protocol):
 
 def application(name: str) -> Callable[..., Any] | None:
     """What an installed package does under a name of the group; None if there is none."""
-    found = entry_points(group=ENTRY_POINTS, name=name)
-    return next(iter(found)).load() if found else None
+    # Of all installations: in a checkout, what an older one left beside the sources would hide the present one.
+    points = (point for installed in distributions() for point in installed.entry_points)
+    return next((point.load() for point in points if point.group == ENTRY_POINTS and point.name == name), None)
 
 
 def show(
@@ -126,6 +132,31 @@ def show(
         theme=theme,
         size=size,
     )
+
+
+def edit(given: System | Result) -> System:
+    """Open the desktop application on a system, or on a run, and return what was made of its system.
+
+    It runs in a process of its own, and this program waits until its window is closed or "Return to Python" is pressed
+    there. The given system stays as it is. Users' classes of importable modules and of the program's own file come
+    along; the latter is imported there, so what the program does must stand under ``if __name__ == "__main__":``.
+    Nothing is saved unless you save it there.
+
+    Parameters
+    ----------
+    given
+        A `System`, or a `Result`, which is opened as a run with its system.
+
+    Returns
+    -------
+    System
+        What was made of it: another object, also if nothing was changed.
+    """
+    window = application("edit")
+    if window is None:
+        raise MbframeError("mb.edit needs the desktop application's packages: pip install 'mbframe[gui]'")
+    made: System = window(given)
+    return made
 
 
 def _in_notebook() -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .connections import NEEDED_AXIS, Fact, TwoPointConnection
-from .kernels.layout import AXES_AT, AXES_J, POSITION_J
+from .kernels.layout import AXES_AT, POSITION_J
 from .markers import Marker
 from .parameters import parameter
 from .plane import lifted
@@ -49,6 +49,14 @@ def displacement_rate(i, j):
     return dot(column(i.axes, 2), minus(minus(j.velocity, i.velocity), carried))
 
 
+def displacement_row(i, j, factor, second, row):
+    """Put factor times ds/dx into a row, in which the numbers of the second marker begin at `second`."""
+    for r in range(3):
+        row[r] = -factor * i.axes[r, 2]
+        row[second + r] = factor * i.axes[r, 2]
+        row[AXES_AT + 3 * r + 2] = factor * (j.position[r] - i.position[r])
+
+
 def angle(i, j):
     """theta = atan2(e . d_y, e . d_x) of the second marker's x axis e, and the axis a with theta' = a . (w_j - w_i).
 
@@ -68,6 +76,17 @@ def angle_rate(i, j):
     """theta' = a . (w_j - w_i)."""
     _, a = angle(i, j)
     return dot(a, minus(j.angular_velocity, i.angular_velocity))
+
+
+def angle_row(i, j, factor, second, row):
+    """Put factor times dtheta/dx into a row, in which the numbers of the second marker begin at `second`."""
+    e = column(j.axes, 0)
+    c, s = dot(e, column(i.axes, 0)), dot(e, column(i.axes, 1))
+    square = s * s + c * c
+    for r in range(3):
+        row[AXES_AT + 3 * r] = -factor * s * e[r] / square
+        row[AXES_AT + 3 * r + 1] = factor * c * e[r] / square
+        row[second + AXES_AT + 3 * r] = factor * (c * i.axes[r, 1] - s * i.axes[r, 0]) / square
 
 
 class Measure(TwoPointConnection):
@@ -140,10 +159,7 @@ class Displacement(Measure):
         return s
 
     def gradient(self, t, i, j, g):
-        for r in range(3):
-            g[0, r] = -i.axes[r, 2]
-            g[0, POSITION_J + r] = i.axes[r, 2]
-            g[0, AXES_AT + 3 * r + 2] = j.position[r] - i.position[r]
+        displacement_row(i, j, 1.0, POSITION_J, g[0])
 
 
 class Angle(Measure):
@@ -164,10 +180,4 @@ class Angle(Measure):
         return theta
 
     def gradient(self, t, i, j, g):
-        s = j.axes[0, 0] * i.axes[0, 1] + j.axes[1, 0] * i.axes[1, 1] + j.axes[2, 0] * i.axes[2, 1]
-        c = j.axes[0, 0] * i.axes[0, 0] + j.axes[1, 0] * i.axes[1, 0] + j.axes[2, 0] * i.axes[2, 0]
-        square = s * s + c * c
-        for r in range(3):
-            g[0, AXES_AT + 3 * r] = -s * j.axes[r, 0] / square
-            g[0, AXES_AT + 3 * r + 1] = c * j.axes[r, 0] / square
-            g[0, AXES_J + 3 * r] = (c * i.axes[r, 1] - s * i.axes[r, 0]) / square
+        angle_row(i, j, 1.0, POSITION_J, g[0])

@@ -7,13 +7,18 @@ known so, and is never imported.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import keyword
+import linecache
 import sys
 import traceback
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import PathFinder, SourceFileLoader
 from importlib.metadata import Distribution, EntryPoint, distributions
 from pathlib import Path
 from types import ModuleType
@@ -26,6 +31,9 @@ from .registry import BASES, is_concrete, is_ours, register
 
 GROUP: Final = "mbframe.elements"
 """The entry points of installed packages: ``mypackage = "mypackage.elements"``, a module, or a class in it."""
+
+MOST_BYTES: Final = 10_000_000
+"""Of a file with classes."""
 
 
 def import_classes(source: str) -> list[type[Any]]:
@@ -55,15 +63,8 @@ def import_classes(source: str) -> list[type[Any]]:
 def _module_of_file(source: str, label: str) -> str:
     """The name of the module that a file is, which can be imported from now on."""
     path = Path(source).expanduser().absolute()
-    name, message = path.stem, ""
-    if not path.is_file():
-        message = "is a folder; give a file in it" if path.is_dir() else "there is no such file; check the path"
-    elif path.suffix != ".py":
-        message = "is no Python file; allowed are files that end with .py"
-    elif not name.isidentifier() or keyword.iskeyword(name):
-        message = "cannot be imported under its name; rename it to letters, digits and _, such as my_elements.py"
-    if message:
-        raise ModelError([Problem(label, "", message)])
+    name = path.stem
+    _check_file(path, label)
     folder = str(path.parent)
     is_new = folder not in sys.path
     if is_new:
@@ -76,6 +77,148 @@ def _module_of_file(source: str, label: str) -> str:
         other = f" ({origin})" if origin else ""
         raise ModelError([Problem(label, "", f"has the name of another module, {name}{other}; rename your file")])
     return name
+
+
+def _check_file(path: Path, label: str) -> None:
+    """Refuse a path that is no Python file, or cannot be a module."""
+    name, message = path.stem, ""
+    if not path.is_file():
+        message = "is a folder; give a file in it" if path.is_dir() else "there is no such file; check the path"
+    elif path.suffix != ".py":
+        message = "is no Python file; allowed are files that end with .py"
+    elif not name.isidentifier() or keyword.iskeyword(name):
+        message = "cannot be imported under its name; rename it to letters, digits and _, such as my_elements.py"
+    if message:
+        raise ModelError([Problem(label, "", message)])
+
+
+# ---- Files as they were when somebody agreed ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file with classes, and what was in it: exactly that is imported, and nothing after it was changed.
+
+    name: of the module that it is. path: of the file. checksum: SHA-256 of its content.
+    """
+
+    name: str
+    path: str
+    checksum: str
+
+    @classmethod
+    def of(cls, source: str) -> Source:
+        """The Python file, or the file of the module, that is named. It is read and not imported."""
+        label = f"classes {source!r}"
+        if source.endswith(".py") or "/" in source or "\\" in source:
+            path = Path(source).expanduser().absolute()
+            _check_file(path, label)
+            return cls(path.stem, str(path), _checksum(_content(path, label)))
+        found = _found(source)
+        if found is None:
+            message = "there is no such module here, or it is no Python file; give the path of a file instead"
+            raise ModelError([Problem(label, "", message)])
+        return cls(source, str(found), _checksum(_content(found, label)))
+
+    def now(self) -> Source:
+        """The file as it is now."""
+        return Source(self.name, self.path, _checksum(_content(Path(self.path), f"classes {self.path!r}")))
+
+    def load(self) -> list[type[Any]]:
+        """Import the file and register its classes; again if it was imported with another content.
+
+        Others in its folder can be imported while it is, and not afterwards: what is missing later shall not be found
+        there.
+        """
+        label = f"classes {self.path!r}"
+        if _loaded.get(self.name) == self and self.name in sys.modules:
+            return _registered(sys.modules[self.name], label)
+        content = _content(Path(self.path), label)
+        if _checksum(content) != self.checksum:
+            raise ModelError([Problem(label, "", "is another file than the one that was allowed; look at it again")])
+        with _importable(Path(self.path).parent if "." not in self.name else None):
+            module = _run(self, content, label)
+        classes = _registered(module, label)
+        _loaded[self.name] = self
+        return classes
+
+
+_loaded: dict[str, Source] = {}
+
+
+def _run(source: Source, content: bytes, label: str) -> ModuleType:
+    before = sys.modules.get(source.name)
+    if before is not None and source.name not in _loaded:
+        origin = getattr(before, "__file__", None)
+        if origin is None or not Path(origin).exists() or not Path(source.path).samefile(origin):
+            raise ModelError([Problem(label, "", f"has the name of another module, {source.name}; rename your file")])
+    linecache.checkcache(source.path)
+    loader = _Loader(source.name, source.path)
+    loader.content = content
+    spec = importlib.util.spec_from_file_location(source.name, source.path, loader=loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[source.name] = module
+    try:
+        if "." in source.name:
+            importlib.import_module(source.name.rpartition(".")[0])
+        loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        if before is None:
+            sys.modules.pop(source.name, None)
+        else:
+            sys.modules[source.name] = before
+        raise ModelError([Problem(label, "", f"could not be imported: {_raised(error)}")]) from error
+    return module
+
+
+class _Loader(SourceFileLoader):
+    """Runs the content that was looked at: not what is in the file by now, nor what was compiled of it before."""
+
+    content = b""
+
+    def get_code(self, fullname: str) -> Any:
+        return self.source_to_code(self.content, self.path)
+
+
+@contextmanager
+def _importable(folder: Path | None) -> Iterator[None]:
+    place = str(folder)
+    is_new = folder is not None and place not in sys.path
+    if is_new:
+        sys.path.append(place)
+        importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        if is_new:
+            sys.path.remove(place)
+
+
+def _found(name: str) -> Path | None:
+    """The file of a module by its name; packages that it is in are found and not imported."""
+    path, origin = None, None
+    parts = name.split(".")
+    for number in range(len(parts)):
+        spec = PathFinder.find_spec(".".join(parts[: number + 1]), path)
+        if spec is None:
+            return None
+        path, origin = spec.submodule_search_locations, spec.origin
+    return Path(origin) if origin and origin.endswith(".py") else None
+
+
+def _content(path: Path, label: str) -> bytes:
+    try:
+        content = path.read_bytes() if path.is_file() and path.stat().st_size <= MOST_BYTES else None
+    except OSError as error:
+        raise ModelError([Problem(label, "", f"cannot be read: {error.strerror}")]) from error
+    if content is None:
+        raise ModelError([Problem(label, "", "is no file, or too large to be a module; check the path")])
+    return content
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _origin(name: str) -> str | None:

@@ -79,10 +79,7 @@ class Unknown(Element):
     def mentions(self, name: str, is_signal: bool) -> bool:
         """Whether it may mean the element of that name, beside being attached to it; a signal is named within texts."""
         others = {key: value for key, value in self.parameters.items() if key not in self.sides}
-        texts = list(_texts(others))
-        if is_signal and any(name in _WORD.findall(text) for text in texts):
-            return True
-        return any(text == name or text.startswith(f"{name}.") for text in texts)
+        return mentions(others, name, is_signal)
 
     def rename_joined(self, old: str, new: str) -> None:
         """Follow the new name of an element that it is attached to."""
@@ -99,12 +96,15 @@ def joined(parameters: Mapping[str, Any], sides: Iterable[str] = SIDES) -> list[
     """The elements that an element is attached to, by its parameters as a file has them."""
     given = [parameters.get(side) for side in sides]
     found = [value.get("body") if isinstance(value, dict) else value for value in given]
-    return [name for name in dict.fromkeys(found) if isinstance(name, str)]
+    return list(dict.fromkeys(name for name in found if isinstance(name, str)))
 
 
-def words(parameters: Mapping[str, Any]) -> set[str]:
-    """All identifiers in the texts of parameters."""
-    return {word for text in _texts(parameters) for word in _WORD.findall(text)}
+def mentions(parameters: Mapping[str, Any], name: str, is_signal: bool) -> bool:
+    """Whether a text of parameters names an element, or a quantity of it; a signal is named within texts."""
+    texts = list(_texts(parameters))
+    if is_signal and any(name in _WORD.findall(text) for text in texts):
+        return True
+    return any(text == name or text.startswith(f"{name}.") for text in texts)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from ..document.autosave import Recovery
     from ..window.window import MainWindow
+    from .editing import Editing
 
 UNAVAILABLE: Final = 2
 """Exit code where no window can be opened."""
@@ -45,7 +47,7 @@ def main(files: Sequence[str] | None = None) -> int:
         import PySide6.QtWidgets  # noqa: F401
     except ImportError as error:
         return _without_packages(str(error))
-    return Application(options.files).run()
+    return Application(options.files, classes=options.classes, editing=options.edit).run()
 
 
 def _without_packages(reason: str) -> int:
@@ -62,7 +64,15 @@ def _without_packages(reason: str) -> int:
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="mbframe gui", description="Open the desktop application.")
     parser.add_argument("files", metavar="FILE", nargs="*", help="models (.json) or results (.h5) to open")
+    parser.add_argument(
+        "--classes",
+        metavar="FILE_OR_MODULE",
+        action="append",
+        default=[],
+        help="your own classes: a Python file or an importable module, which is run; may be repeated",
+    )
     parser.add_argument("--install-desktop-entry", action="store_true", help="only put it into the desktop's menu")
+    parser.add_argument("--edit", metavar="FOLDER", help=argparse.SUPPRESS)  # of `mbframe.edit`
     return parser.parse_args(arguments)
 
 
@@ -100,12 +110,20 @@ def make_qt_application() -> QApplication:
 class Application:
     """Puts document, solver, autosave and window together."""
 
-    def __init__(self, files: Sequence[str] = (), *, warm: bool = True) -> None:
+    def __init__(
+        self,
+        files: Sequence[str] = (),
+        *,
+        classes: Sequence[str] = (),
+        warm: bool = True,
+        editing: str | None = None,
+    ) -> None:
         from ..base.memory import Collector
         from ..base.settings import Settings, data_folder
         from ..document.document import Document
         from ..solving.solver import Solver
         from .crash import CrashReporter
+        from .editing import Editing
 
         self.qt = make_qt_application()
         self._collector = Collector(loading=True)
@@ -120,7 +138,8 @@ class Application:
         self._tidying = self._tidy_later()
         self.autosave: Any = None
         self.window: MainWindow | None = None
-        self._files = [str(file) for file in files]
+        self._files, self._classes = [str(file) for file in files], list(classes)
+        self._editing = Editing(editing) if editing is not None else None
         self._asked = True
         self._opened_early: mb.System | None = None
 
@@ -175,7 +194,8 @@ class Application:
         """Show the window; all that takes longer follows when it is visible."""
         from ..window.window import MainWindow
 
-        self.window = MainWindow(self.document, self.solver, self.settings)
+        give_back = partial(self._editing.give_back, self.document) if self._editing is not None else None
+        self.window = MainWindow(self.document, self.solver, self.settings, give_back)
         self.window.first_painted.connect(self._go_on)
         self.window.panels_ready.connect(self._settle)
         self.window.show()
@@ -183,6 +203,9 @@ class Application:
     def _go_on(self) -> None:
         from ..document.autosave import Autosave, offer
 
+        if self._editing is not None:
+            self._open_given(self._editing)
+            return
         self.solver.start()
         self.autosave = Autosave(self.document, self.folder)
         recovered = offer(self.document, self.folder, self._ask)
@@ -194,10 +217,34 @@ class Application:
             self.document.messages.post(
                 f"The program ended unexpectedly last time; the report is in {self.reporter.file.parent}.", "warning"
             )
-        if self._files and recovered is None:
-            self.open_file(self._files[0])
+        if self.window is not None:
+            first = self._files[:1] if recovered is None else []
+            self.window.own_classes.use_given(self._classes, lambda: self._open_first(first))
         for other in self._files[1:]:
             self._open_elsewhere(other)
+
+    def _open_given(self, editing: Editing) -> None:
+        """Show what Python has given; a failure ends the program, which says it to Python."""
+        import mbframe as mb
+
+        try:
+            self.solver.sources = editing.open(self.document)
+        except mb.MbframeError as error:
+            print(" ".join(str(error).split()), file=sys.stderr)
+            self._interrupted()
+            return
+        self.solver.start()
+        if self.window is not None:
+            self.window.show_model()
+            self.window.raise_()
+            self.window.activateWindow()
+
+    def _open_first(self, files: list[str]) -> None:
+        """Open the file that was given, now that classes are known, or say what a recovered model lacks."""
+        for name in files:
+            self.open_file(name)
+        if not files and self.window is not None:
+            self.window.own_classes.look(self.document.path.parent if self.document.path is not None else None)
 
     def open_file(self, name: str) -> None:
         """Open a file; one that cannot be opened is a message, and everything stays as it was."""
@@ -208,7 +255,8 @@ class Application:
         """A window holds one document; another one gets a window of its own."""
         from PySide6.QtCore import QProcess
 
-        QProcess.startDetached(sys.executable, ["-m", __name__.partition(".")[0], name], os.getcwd())
+        own = [word for source in self._classes for word in ("--classes", source)]
+        QProcess.startDetached(sys.executable, ["-m", __name__.partition(".")[0], name, *own], os.getcwd())
 
     def _ask(self, recovery: Recovery) -> bool | None:
         """Ask whether to recover."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-GROUPS: Final = ("Bodies", "Joints", "Drivers", "Forces", "Measures", "Inputs", "Unknown")
+GROUPS: Final = ("Bodies", "Joints", "Drivers", "Forces", "Measures", "Inputs", "Controllers", "Unknown")
 _GROUP_OF: Final = {
     "system": "",
     "ground": "",
@@ -16,6 +16,7 @@ _GROUP_OF: Final = {
     "spring": "Forces",
     "measure": "Measures",
     "input": "Inputs",
+    "controller": "Controllers",
     "unknown": "Unknown",
 }
 
@@ -27,5 +28,5 @@ def group_of(element: Any) -> str:
 
 def icon_name(element: Any) -> str:
     """The icon of an element, by the symbol that its class declares."""
-    other = {"input": "measure", "unknown": "warning"}.get(element.symbol)
+    other = {"input": "measure", "controller": "driver", "unknown": "warning"}.get(element.symbol)
     return other or (element.symbol if element.symbol in _GROUP_OF else "force")

@@ -38,7 +38,7 @@ class Settings:
         return [place for place in self._recent() if place.is_file()]
 
     def _recent(self) -> list[Path]:
-        return [Path(entry) for entry in self._texts("recent files")]
+        return [Path(entry) for entry in self.texts("recent files")]
 
     def add_recent_file(self, path: Path | str) -> None:
         """Put a file at the top of the list."""
@@ -111,11 +111,11 @@ class Settings:
 
     def hint_dismissed(self, name: str) -> bool:
         """Whether the user does not want to see a hint any more."""
-        return name in self._texts("dismissed hints")
+        return name in self.texts("dismissed hints")
 
     def dismiss_hint(self, name: str) -> None:
         """Do not show a hint again."""
-        known = self._texts("dismissed hints")
+        known = self.texts("dismissed hints")
         if name not in known:
             self.store.setValue("dismissed hints", [*known, name])
 
@@ -133,10 +133,20 @@ class Settings:
         """Remember a setting of a panel."""
         self.store.setValue(f"panels/{name}", value)
 
-    def _texts(self, name: str) -> list[str]:
+    def texts(self, name: str) -> list[str]:
+        """A list of texts."""
         # Qt's text format keeps a list of one entry as the entry itself.
         found: Any = self.store.value(name, [])
-        return [found] if isinstance(found, str) and found else [str(entry) for entry in found or []]
+        if isinstance(found, str):
+            return [found] if found else []
+        return [str(entry) for entry in found] if isinstance(found, list | tuple) else []
+
+    def set_texts(self, name: str, entries: list[str]) -> None:
+        """Remember a list of texts."""
+        if entries:
+            self.store.setValue(name, entries)
+        else:
+            self.store.remove(name)
 
 
 def _key(path: Path | None) -> str:

@@ -20,6 +20,7 @@ import mbframe as mb
 from mbframe.analysis.states.describing import attached
 from mbframe.files import model as model_files
 from mbframe.files import projects
+from mbframe.files.renewing import renew
 from mbframe.plane import lifted
 from mbframe.shapes import OUTSIDE
 
@@ -34,6 +35,8 @@ from .run_list import RunList
 from .runs import RunSettings, model_text
 from .sessions import Session
 
+CLASSES_CHANGED: Final = "\n(with other classes)"
+"""Behind the text of the model of a run that was computed before classes changed."""
 UNTITLED: Final = "Untitled"
 """Name of a model that nobody has named."""
 
@@ -390,6 +393,29 @@ class Document(QObject):
         if self.undo_stack.canRedo():
             self.stepped.emit(f"Done again: {self.undo_stack.redoText()}")
         self.undo_stack.redo()
+
+    def renew(self) -> None:
+        """Make elements of unknown classes, and those whose class was defined again, with the classes of now.
+
+        Steps to undo stay, unless a class has lost parameters that they may set.
+        """
+        before = {id(element): set(type(element).parameters()) for element in self.system}
+        changed = renew(self.system)
+        stored = model_files.document(mb.System(), self.runs.settings.stored())
+        self.runs.settings = RunSettings.from_stored(model_files.settings_from(stored, keep_unknown=True))
+        if any(before[id(element)] - set(type(element).parameters()) for element in changed):
+            self.undo_stack.clear()
+        if changed:
+            for run in self.runs:
+                if run.model_text:
+                    run.model_text += CLASSES_CHANGED
+            self.report_structure()
+            self.selection_changed.emit(self.selection)
+
+    @property
+    def lacking(self) -> dict[str, dict[str, str]]:
+        """The unknown classes of the model, and of how it is run, with what its file says of where they came from."""
+        return model_files.unknown_classes(self.system, self.runs.settings.stored())
 
     # What commands report, and Qt:
 

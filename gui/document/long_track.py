@@ -33,6 +33,8 @@ class LongTrack(Track):
         self._block = block_rows(states.content)
         self._stretches: OrderedDict[int, Stretch] = OrderedDict()
         self._samples: list[State] = before._samples if isinstance(before, LongTrack) else []
+        if before is not None:  # it looked at the same first states, which are not read again
+            self.leaps = before.leaps
 
     def preparation(self) -> Iterator[None]:
         if not self._samples:

@@ -9,7 +9,7 @@ from mbframe.parameters import Parameter
 from .base import PLAIN, Field, Surroundings, same
 from .choices import ChoiceField, FlagField, ReferenceField
 from .functions import FunctionField
-from .literal import ListField, ModesField, WordField
+from .literal import ListField, ModesField, UnitsField, WordField
 from .number_lists import ArrayField, NumbersField
 from .numbers import IntegerField, NumberField
 from .rotation import RotationField
@@ -39,6 +39,8 @@ _BY_KIND: dict[str, type[Field]] = {
     "reference": ReferenceField,
     "shapes": ShapesField,
     "list": ListField,
+    "seen": ListField,
+    "units": UnitsField,
     "text": WordField,
     "modes": ModesField,
 }

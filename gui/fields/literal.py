@@ -36,6 +36,25 @@ class ListField(TextField):
         return tuple(found) if isinstance(found, list | tuple) else (found,)
 
 
+class UnitsField(ListField):
+    """Names with units, such as {"force": "N"}."""
+
+    def _text(self, value: Any) -> str:
+        return repr(dict(value))
+
+    def _read(self) -> Any:
+        text = self.edit.text().strip()
+        if not self.edit.changed:
+            return self._value
+        try:
+            found = ast.literal_eval(text or "{}")
+        except (ValueError, SyntaxError):
+            found = None
+        if not isinstance(found, dict):
+            raise ValueError("these are no names with units; write them as {'force': 'N'}")
+        return found
+
+
 class WordField(ListField):
     """Any text, such as the unit of an input."""
 

@@ -14,7 +14,7 @@ import numpy as np
 import mbframe as mb
 from mbframe.parameters import Element
 from mbframe.proposals import Scale
-from mbframe.registry import built_in, registered
+from mbframe.registry import built_in, name_of, registered
 
 from ..base.words import class_label, first_sentence
 
@@ -38,7 +38,7 @@ class Kind:
 
     @property
     def name(self) -> str:
-        return self.cls.__name__
+        return name_of(self.cls)
 
     @property
     def label(self) -> str:
@@ -67,6 +67,8 @@ def kinds() -> Iterator[Kind]:
     for base in (mb.Joint, mb.ForceElement, mb.Measure):
         for cls in sorted((built_in(base) | registered(base)).values(), key=_rank):
             yield Kind(cls, _group(cls), _picks(cls))
+    for cls in sorted(registered(mb.BasicConstraint).values(), key=_rank):  # users' own; the library has joints of its
+        yield Kind(cls, _group(cls), _picks(cls))
 
 
 def _rank(cls: type) -> tuple[int, str]:
@@ -76,7 +78,8 @@ def _rank(cls: type) -> tuple[int, str]:
 
 
 def _group(cls: type[Any]) -> str:
-    return {"joint": "Joints", "driver": "Drivers", "measure": "Measures"}.get(cls.symbol, "Forces")
+    groups = {"joint": "Joints", "constraint": "Joints", "driver": "Drivers", "measure": "Measures"}
+    return groups.get(cls.symbol, "Forces")
 
 
 def _picks(cls: type[Any]) -> tuple[str, ...]:

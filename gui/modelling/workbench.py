@@ -61,6 +61,11 @@ class Modelling(QObject):
         self.placing.flexible_placed.connect(self._describe_flexible)
         self.guide.cancelled.connect(self.cancel)
 
+    def renew_kinds(self) -> None:
+        """Users' classes came, or are others than before."""
+        self.kinds = {kind.name: kind for kind in kinds()}
+        self.changed.emit()
+
     # --- tools --------------------------------------------------------------------------------------------------------
 
     def add(self, kind: Kind) -> None:

@@ -1,9 +1,10 @@
 """The other side of the solver: a process that computes tasks. It knows nothing of Qt.
 
 Messages are tuples, each pickled by itself, so that one that cannot be read spoils no other. From the application:
-("offer", job) announces a task, ("task", job, bytes) is the task, which is sent once the process listens, ("cancel",
-job) asks to stop, ("stop",) ends. To the application: ("listening", job), ("progress", job, fraction, info),
-("finished" | "failed" | "cancelled", job, bytes), and ("state", "preparing" | "ready").
+("offer", job) announces a task, ("task", job, bytes, sources) is the task, which is sent once the process listens,
+with the files of users' classes that were allowed, ("cancel", job) asks to stop, ("stop",) ends. To the application:
+("listening", job), ("progress", job, fraction, info), ("finished" | "failed" | "cancelled", job, bytes), and ("state",
+"preparing" | "ready").
 """
 
 from __future__ import annotations
@@ -145,12 +146,14 @@ class _Server:
                 message = self._connection.recv()
             if message[0] == "stop":
                 return False
-            self._compute(message[1], message[2])
+            self._compute(*message[1:])
         return True
 
-    def _compute(self, job: int, packed: bytes) -> None:
+    def _compute(self, job: int, packed: bytes, sources: tuple[Any, ...]) -> None:
         outcome, value = "finished", None
         try:
+            for source in sources:
+                source.load()
             value = pickle.loads(packed).run(Reporter(self._connection, job))
         except KeyboardInterrupt as interruption:
             outcome, value = "cancelled", interruption.args[0] if interruption.args else None

@@ -9,6 +9,7 @@ from typing import Any, Final
 from PySide6.QtCore import QObject, Signal
 
 import mbframe as mb
+from mbframe.unknown import refuse_unknown_classes
 
 from ..base.turns import Turns
 from ..document.document import Document
@@ -70,6 +71,7 @@ class Runner(QObject):
             document.messages.post("There is nothing to move yet. Add a body first: Add, or K for a link.", "warning")
             return
         try:
+            refuse_unknown_classes(document.system)
             self._model = Model.of(document.system)
         except mb.ModelError as error:
             document.messages.post_error(error)

@@ -20,6 +20,8 @@ from typing import Any, Final
 
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
 
+from mbframe.plug_ins import Source
+
 from ..base.turns import single_shot
 from .process import Failure, serve
 
@@ -58,6 +60,7 @@ class Job(QObject):
         self.number = number
         self.slot = getattr(task, "slot", COMPUTE)
         self.latest = getattr(task, "latest", None)
+        self.sources = solver.sources
         self.state = "waiting"
         self.value: Any = None
         """What came of it; after a cancel what there was until then, or None."""
@@ -98,6 +101,7 @@ class _Worker(QObject):
         self.was_ready = False
         self.cancelling = False
         self._payload = b""
+        self._sources: tuple[Source, ...] = ()
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self.process = context.Process(target=serve, args=(theirs, warm), name=f"mbframe {slot}", daemon=True)
@@ -132,6 +136,7 @@ class _Worker(QObject):
             QTimer.singleShot(0, lambda: job._end("failed", failure))
             return
         self.job, job.state = job, "running"
+        self._sources = job.sources
         self._send(("offer", job.number))
 
     def cancel(self) -> None:
@@ -164,7 +169,7 @@ class _Worker(QObject):
             return
         elif kind == "listening":
             payload, self._payload = self._payload, b""
-            self._send(("task", job.number, payload))
+            self._send(("task", job.number, payload, self._sources))
         elif kind == "progress":
             if self.state != READY:  # what had to be compiled is
                 self.state = READY
@@ -213,6 +218,8 @@ class Solver(QObject):
         self._waiting: list[Job] = []
         self._told = ""
         self.state = PREPARING
+        self.sources: tuple[Source, ...] = ()
+        """Files of users' classes that were allowed: the processes import them before a task."""
         _remove_leftovers()
         self.folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-"))
         """Temporary files of runs; removed with the solver."""

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import mbframe as mb
 from mbframe.files import model as model_files
 from mbframe.files.json_text import dumps, parse
+from mbframe.plug_ins import Source
 
 from ..document.runs import RunSettings
 from .process import Cancelled
@@ -64,6 +65,16 @@ def _by_value(system: mb.System) -> bytes | None:
         return cloudpickle.dumps(system)
     except Exception:  # not installed, or an object that refuses
         return None
+
+
+@dataclass(frozen=True)
+class ClassesTask:
+    """Import users' classes. It is done here first: what ends a process ends this one, and not the window."""
+
+    source: Source
+
+    def run(self, report: Report) -> list[str]:
+        return [cls.__qualname__ for cls in self.source.load()]
 
 
 # ---- Runs ---------------------------------------------------------------------------------------------------------

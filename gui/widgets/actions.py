@@ -58,6 +58,8 @@ class Actions(QObject):
 
     def __init__(self, entries: list[Entry], owner: QWidget) -> None:
         super().__init__(owner)
+        self._owner = owner
+        self._menus: dict[str, QMenu] = {}
         self.entries = {entry.name: entry for entry in entries}
         self._actions = {entry.name: self._made(entry, owner) for entry in entries}
 
@@ -82,24 +84,35 @@ class Actions(QObject):
         if entry.icon:
             set_icon(action, entry.icon)
         if entry.checkable:
-            action.toggled.connect(entry.call)
+            action.toggled.connect(lambda on, name=entry.name: self.entries[name].call(on))
             action.setIconVisibleInMenu(False)  # the tick has its place
         else:
-            action.triggered.connect(lambda _=False: entry.call())
+            action.triggered.connect(lambda _=False, name=entry.name: self.entries[name].call())
         owner.addAction(action)
         return action
 
     def fill(self, bar: QMenuBar) -> dict[str, QMenu]:
         """Put the actions into menus; returns them by title."""
-        menus: dict[str, QMenu] = {}
         for entry in self.entries.values():
             if not entry.menu:
                 continue
-            menu = self._menu(entry.menu, bar, menus)
+            menu = self._menu(entry.menu, bar, self._menus)
             if entry.separated:
                 menu.addSeparator()
             menu.addAction(self._actions[entry.name])
-        return menus
+        return self._menus
+
+    def put(self, entry: Entry) -> None:
+        """Add an entry at the end of its menu, which is there; one of that name gets another text and call."""
+        known = self._actions.get(entry.name)
+        self.entries[entry.name] = entry
+        if known is not None:
+            known.setText(entry.text)
+            known.setStatusTip(entry.tip)
+            known.setToolTip(entry.tip)
+            return
+        self._actions[entry.name] = self._made(entry, self._owner)
+        self._menus[entry.menu].addAction(self._actions[entry.name])
 
     def _menu(self, title: str, bar: QMenuBar, menus: dict[str, QMenu]) -> QMenu:
         if title not in menus:

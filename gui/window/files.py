@@ -7,15 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QMimeData, QObject
+from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 import mbframe as mb
 
 from ..base.names import unformatted
 from ..base.settings import Settings
+from ..document import opening
 from ..document.document import Document, saving_place
-from ..document.opening import PROJECT_SUFFIX, RESULT_SUFFIXES, ROBOT_SUFFIXES, SUFFIXES, read
+from ..document.opening import PROJECT_SUFFIX, RESULT_SUFFIXES, ROBOT_SUFFIXES, SUFFIXES
 from ..fields import commit_focused
 from ..widgets.waiting import CancelledError, beside
 
@@ -37,6 +38,9 @@ class Files(QObject):
 
     `opened` is called after another document was opened, `failed` with a sentence after a failure.
     """
+
+    read = Signal(object)
+    """A file was opened: its folder."""
 
     def __init__(
         self,
@@ -79,7 +83,7 @@ class Files(QObject):
         stamp = stamp_of(place)
         try:
             folder = self.document.run_folder
-            self.document.take(beside(self._window, f"Opening {path.name}…", partial(read, place, folder)))
+            self.document.take(beside(self._window, f"Opening {path.name}…", partial(opening.read, place, folder)))
         except CancelledError:
             return
         except (mb.MbframeError, OSError) as error:
@@ -92,6 +96,7 @@ class Files(QObject):
         if not self.document.is_project:  # which brings its own
             self.document.units = self.settings.units(path.absolute())
         self._opened()
+        self.read.emit(place.parent)
 
     def open_example(self, name: str) -> bool:
         """Open an example of the gallery; whether it was."""

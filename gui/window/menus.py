@@ -77,6 +77,9 @@ def file_menu(window: MainWindow) -> Iterator[Entry]:
         separated=True,
     )
     yield model("picture", menu, "Save &picture…", window.save_picture, (), "camera", "Save what the view shows")
+    if window.give_back is not None:
+        tip = "Close the window; the program that opened it goes on with what was made of its system"
+        yield Entry("return", menu, "Return to &Python", window.close, ("Ctrl+Return",), "script", tip, separated=True)
     yield Entry("quit", menu, "&Quit", window.close, ("Ctrl+Q",), "", "Close the window", separated=True)
 
 

@@ -27,12 +27,7 @@ def model_menu(window: MainWindow) -> Iterator[Entry]:
         name, keys = f"add_{preset.name}", KEYS.get(preset.name, ())
         call = partial(modelling.add_body, preset)
         yield model(name, f"{add}/&Body", preset.label, call, keys, "body", f"Add a body: {_lower(preset.tip)}")
-    for group, icon in GROUPS.items():
-        for kind in kinds():
-            if kind.group == group:
-                keys = KEYS.get(kind.name, ())
-                name, call = f"add_{kind.name}", partial(modelling.add, kind)
-                yield model(name, f"{add}/&{group[:-1]}", kind.label, call, keys, icon, kind.tip)
+    yield from _connections(window)
     yield model(
         "pull",
         menu,
@@ -45,6 +40,16 @@ def model_menu(window: MainWindow) -> Iterator[Entry]:
     )
     yield model(
         "assemble", menu, "A&ssemble", modelling.assemble, ("A",), "assemble", "Close the joints with the least motion"
+    )
+    yield Entry(
+        "own_classes",
+        menu,
+        "Use my &classes…",
+        window.own_classes.choose,
+        (),
+        "script",
+        "Use classes of your own, from a Python file: bodies, joints, forces and methods",
+        separated=True,
     )
     yield model(
         "rename", menu, "&Rename", window.rename_selected, ("F2",), "rename", "Rename what is selected", separated=True
@@ -65,6 +70,24 @@ def model_menu(window: MainWindow) -> Iterator[Entry]:
     yield model(
         "show_all", menu, "Show &all", modelling.show_all, ("Shift+H",), "eye", "Draw everything again, and solid"
     )
+
+
+def _connections(window: MainWindow) -> Iterator[Entry]:
+    for group, icon in GROUPS.items():
+        for kind in kinds():
+            if kind.group == group:
+                name, call = f"add_{kind.name}", partial(window.modelling.add, kind)
+                menu, keys = f"&Model/&Add/&{group[:-1]}", KEYS.get(kind.name, ())
+                yield model(name, menu, kind.label, call, keys, icon, kind.tip)
+
+
+def add_own(window: MainWindow) -> None:
+    """Put users' classes into the menu Add, or those that were defined again in the place of the former."""
+    for entry in _connections(window):
+        known = window.actions_.entries.get(entry.name)
+        if known is None or known.call.args != entry.call.args:  # type: ignore[attr-defined]  # both are partial
+            window.actions_.put(entry)
+    window.modelling.renew_kinds()
 
 
 def _lower(text: str) -> str:

@@ -7,6 +7,7 @@ which a thread imports meanwhile.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -35,6 +36,7 @@ from ..base.showcase import exhibit, exhibits
 from ..base.units import SYSTEMS, DisplayUnits
 from ..document.document import Document
 from ..document.track import Track
+from ..fields import commit_focused
 from ..modelling.workbench import Modelling
 from ..playing.playback import Player
 from ..playing.timeline import Timeline
@@ -52,6 +54,8 @@ from . import looks
 from .docks import Docks
 from .files import Files, dropped_file
 from .menus import entries
+from .model_menu import add_own
+from .own_classes import OwnClasses
 from .panels import Panels
 from .status import StatusBar
 
@@ -66,15 +70,21 @@ SECOND_HINT: Final = "Your first run. Keep what you have:"
 
 
 class MainWindow(QMainWindow):
-    """Shows a document. `document`, `solver` and `settings` are made by the application."""
+    """Shows a document. `document`, `solver` and `settings` are made by the application.
+
+    `give_back` hands the system to a program that waits for it: then leaving asks nothing.
+    """
 
     first_painted = Signal()
     """The window is seen for the first time."""
     panels_ready = Signal()
     _drawing_imported = Signal()
 
-    def __init__(self, document: Document, solver: Any, settings: Settings) -> None:
+    def __init__(
+        self, document: Document, solver: Any, settings: Settings, give_back: Callable[[], object] | None = None
+    ) -> None:
         super().__init__()
+        self.give_back = give_back
         self.setObjectName("main_window")
         self.document, self.solver, self.settings = document, solver, settings
         theme.apply(settings.theme)
@@ -84,6 +94,7 @@ class MainWindow(QMainWindow):
         self.player = Player(document, self)
         self.runner = Runner(document, solver, self)
         self.files = Files(document, settings, self, self.show_model, self._tell_failure)
+        self.own_classes = OwnClasses(self)
         self.gallery = Gallery(settings, self)
         self.view = View(document, self.player, solver, self)
         self.options = ViewOptions(document, self.view)
@@ -247,6 +258,10 @@ class MainWindow(QMainWindow):
         set_icon(self.theme_button, "theme")
         bar.addWidget(self.theme_button)
         bar.addAction(self.actions_["help"])
+        if self.give_back is not None:
+            bar.addAction(self.actions_["return"])
+            button: Any = bar.widgetForAction(self.actions_["return"])
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         for rest in bar.findChildren(QToolButton, "qt_toolbar_ext_button"):
             rest.setToolTip("What has no room here")
             set_icon(rest, "chevron_right")
@@ -269,6 +284,8 @@ class MainWindow(QMainWindow):
         gallery.new_chosen.connect(self.files.new)
         gallery.open_chosen.connect(self.files.open_with_dialog)
         document.replaced.connect(self._on_replaced)
+        self.files.read.connect(self.own_classes.look)
+        self.own_classes.changed.connect(partial(add_own, self))
         document.looks = partial(looks.looks, self)
         document.left_out.connect(self._tell_left_out)
         document.looks_restored.connect(partial(looks.restore, self))
@@ -612,8 +629,20 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
             QTimer.singleShot(0, lambda: self.files.open(path))
 
+    def _may_close(self) -> bool:
+        """Give the system back to Python, or ask about changes."""
+        if self.give_back is None:
+            return self.files.may_leave()
+        commit_focused()
+        try:
+            self.give_back()
+        except (mb.MbframeError, OSError) as error:
+            self._tell_failure(f"The model cannot go back to Python: {error}")
+            return False
+        return True
+
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not self.files.may_leave():
+        if not self._may_close():
             event.ignore()
             return
         self._remember_layout()

@@ -7,6 +7,7 @@ from argparse import Namespace
 from typing import Any
 
 from ..applications import application
+from .models import add_classes_option
 from .outcome import OK, NotAvailableError, add_output_options, tell
 
 
@@ -16,6 +17,7 @@ def add_commands(commands: Any) -> None:
         "gui", help="open the desktop application", description="Open the desktop application, with models if given."
     )
     parser.add_argument("files", metavar="FILE", nargs="*", help="models or results to open")
+    add_classes_option(parser)
     parser.add_argument("--install-desktop-entry", action="store_true", help="only put it into the desktop's menu")
     parser.set_defaults(command=gui)
     parser = commands.add_parser(
@@ -35,6 +37,7 @@ def gui(options: Namespace) -> int:
     if window is None:
         raise NotAvailableError("the desktop application is not installed here; it comes with the extra mbframe[gui]")
     arguments = ["--install-desktop-entry"] if options.install_desktop_entry else options.files
+    arguments = [*arguments, *(word for source in options.classes for word in ("--classes", source))]
     return int(window(arguments) or OK)
 
 

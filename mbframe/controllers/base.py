@@ -57,11 +57,11 @@ class Controller(Signal):
     sample_time = parameter(
         None, kind="number", unit="s", above=0.0, help="from one sample to the next; by default it acts all the time"
     )
-    limit = parameter(None, kind="numbers", unit="that of the outputs", minimum=0.0, help="largest size of each output")
+    limit = parameter(None, kind="numbers", unit="as outputs", minimum=0.0, help="largest size of each output")
     rate_limit = parameter(
         None,
         kind="numbers",
-        unit="that of the outputs per second",
+        unit="as outputs/s",
         above=0.0,
         help="fastest change of each output from sample to sample",
     )

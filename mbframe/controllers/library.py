@@ -58,7 +58,7 @@ class StateFeedback(MatrixController):
     gain = parameter(
         kind="vector",
         shape=(None, None),
-        unit="outputs per what is seen",
+        unit="outputs/seen",
         help="K: a row per output; columns y, then y'",
     )
 

@@ -48,8 +48,11 @@ class ControlTangent:
     def __init__(self, eq: Equations, rate_tangents: Array) -> None:
         self.eq, self.rate_tangents = eq, rate_tangents
 
-    def matrices(self, t: float) -> tuple[Array, Array]:
-        """What is added to dF/dq and dF/dv, with F = M v' - Q + J^T lambda over z' - f; by own states in the latter."""
+    def matrices(self, t: float, only: NumberedForce | None = None) -> tuple[Array, Array]:
+        """What is added to dF/dq and dF/dv, with F = M v' - Q + J^T lambda over z' - f; by own states in the latter.
+
+        `only`: what the loads of one force add.
+        """
         eq = self.eq
         n = eq.n_v + eq.n_own
         stiffness, damping = np.zeros((n, n)), np.zeros((n, n))
@@ -70,7 +73,7 @@ class ControlTangent:
                 add(slice(eq.n_v + place, eq.n_v + place + 1), np.ones(1), change)
         for f, described in zip(eq.tables.forces, eq.system.forces, strict=True):
             names = [name for found in named_by(described).values() for name in found if name in signals]
-            if not names:
+            if not names or (only is not None and f is not only):
                 continue
             loads, rates = self.force(f, described, t, names)
             for k, name in enumerate(names):

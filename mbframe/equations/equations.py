@@ -206,7 +206,13 @@ class Equations:
         self.work["evaluated"] = 0
         self.factor_record["valid"] = min(int(self.factor_record["valid"]), 0)
 
+    def _has_own_states(self, v: ArrayLike) -> bool:
+        """Whether own states of elements stand behind the velocities."""
+        return self.n_own > 0 and np.size(v) == self.n_v + self.n_own
+
     def _set_state(self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None) -> None:
+        if z is None and self._has_own_states(v):
+            v, z = np.split(np.asarray(v, float), [self.n_v])
         self.set_state(q, v, z)
         if self._following is not None and (z is None or np.size(z) < self.n_z):
             self.work.followers[:] = self._following.at(t)
@@ -270,10 +276,14 @@ class Equations:
         return w.solution.copy()
 
     def accelerate(self, t: float, q: ArrayLike, v: ArrayLike, z: ArrayLike | None = None) -> tuple[Array, Array]:
-        """v' and the multipliers, by the acceleration strategy in use."""
+        """v' and the multipliers, by the acceleration strategy in use.
+
+        If own states of elements stand behind the velocities in v, their rates stand behind v'.
+        """
         self._set_state(t, q, v, z)
         self.call("accelerate", t, codes.REACTIONS)
-        return self.work.v_rate.copy(), self.work.multipliers.copy()
+        own = self.n_own if z is None and self._has_own_states(v) else 0
+        return np.concatenate([self.work.v_rate, self.work.z_rate[:own]]), self.work.multipliers.copy()
 
     def drive(self, rows: NDArray[np.intp], multipliers: Array) -> None:
         """The power of drives, among the rates of z, at the last evaluated state for multipliers of some rows."""

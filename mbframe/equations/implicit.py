@@ -12,7 +12,7 @@ from ..kernels import bindings
 from ..kernels.compiler.compile import PythonStage
 from ..kernels.integrators.implicit import NEWTON
 from ..registry import is_ours
-from .structure import analyze
+from .structure import Block, analyze
 from .tables import NumberedConstraint, NumberedForce
 from .workspace import Record
 
@@ -24,6 +24,8 @@ Indices = NDArray[np.int64]
 
 class NewtonMatrix:
     """The matrix [c1 M + c2 R + c3 K, J^T; J, 0] of some equations for the compiled integrators.
+
+    Its unknowns are changes of v, of own states (whose mass is 1) and of multipliers.
 
     record
         What their stages read.
@@ -39,16 +41,25 @@ class NewtonMatrix:
             )
         assembly = eq.tangent_assembly
         rows, columns, source = eq.tables.pattern()
+        moving, n = eq.n_v + eq.n_own, eq.n_v + eq.n_own + eq.n_rows
+
+        def unknown(k: Indices) -> Indices:
+            """Own states come before the multipliers of the equations of motion."""
+            return np.where(k < eq.n_v, k, k + eq.n_own)
+
+        own = np.arange(eq.n_v, moving)
         tangent_source = np.flatnonzero(coupled(eq, rows, columns))
         tangent_row, tangent_column = (places[tangent_source] for places in assembly.places)
-        n = eq.n_v + eq.n_rows
-        low = np.concatenate([np.minimum(rows, columns), np.minimum(tangent_row, tangent_column)])
-        high = np.concatenate([np.maximum(rows, columns), np.maximum(tangent_row, tangent_column)])
+        all_rows = np.concatenate([unknown(rows), tangent_row, own])
+        all_columns = np.concatenate([unknown(columns), tangent_column, own])
+        low, high = np.minimum(all_rows, all_columns), np.maximum(all_rows, all_columns)
         pairs = np.unique(low * n + high)
         pair_rows, pair_columns = pairs % n, pairs // n
-        # Couplings among bodies must not change the order, which is such that no pivot is lost.
-        order = eq.structure.order
-        structure = analyze(eq.tables.blocks(), pair_rows, pair_columns, np.arange(len(pairs)), eq.n_v, order)
+        # Couplings among bodies must not change the order, which is such that no pivot is lost. Own states go first:
+        # their pivots 1 - f_z/s are their own affair, and what they couple their element couples anyway.
+        order = np.concatenate([own, unknown(eq.structure.order.astype(np.int64))])
+        blocks = [*eq.tables.blocks(), *([Block(eq.n_v, eq.n_own)] if eq.n_own else [])]
+        structure = analyze(blocks, pair_rows, pair_columns, np.arange(len(pairs)), moving, order)
         self.n, self.n_lower = structure.n, len(structure.rows)
         place = np.empty(n, np.int64)
         place[structure.order] = np.arange(n)
@@ -77,8 +88,9 @@ class NewtonMatrix:
             "jacobian_source": source[~mass],
             "jacobian_row": row - eq.n_v,
             "jacobian_column": column,
-            "jacobian_slot": slots(row, column),
-            "transposed_slot": slots(column, row),
+            "jacobian_slot": slots(unknown(row), column),
+            "transposed_slot": slots(column, unknown(row)),
+            "own_slot": slots(own, own),
             "tangent_source": tangent_source,
             "tangent_row": tangent_row,
             "tangent_column": tangent_column,
@@ -86,6 +98,7 @@ class NewtonMatrix:
         }
         for field, values in lists.items():
             record[field] = values.astype(np.uint32)
+        record["n_own"], record["n_moving"] = eq.n_own, moving
         record["n_mass"], record["n_jacobian"], record["n_tangent"] = len(mass_row), len(row), len(tangent_row)
         record["n_numbers"] = assembly.size
         for field in ("stiffness", "damping", "v_rate", "multipliers"):
@@ -132,4 +145,6 @@ def coupled(eq: Equations, rows: Indices, columns: Indices) -> NDArray[np.bool_]
     row, column = assembly.places
     sizes = [tables.bodies[a].formulation.n_v * tables.bodies[b].formulation.n_v for a, b in assembly.blocks]
     within = np.repeat([block in whole for block in assembly.blocks], sizes)
-    return within | np.isin(row * eq.n_v + column, pairs.row * eq.n_v + pairs.col)
+    within = np.concatenate([within, np.ones(assembly.size - len(within), bool)])  # with own states
+    n = eq.n_v + eq.n_own
+    return within | np.isin(row * n + column, pairs.row * n + pairs.col)

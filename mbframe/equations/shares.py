@@ -32,6 +32,7 @@ STIFFNESS: Final = "stiffness"
 PRESTRESS: Final = "prestress"
 GRAVITY: Final = "gravity"
 MOTION: Final = "motion"
+CONTROL: Final = "control"
 NONE: Final = 1e-14
 """Part of all loads below which one is none."""
 CENTRAL: Final = 1e-12
@@ -49,11 +50,13 @@ class TangentShare:
     part
         Of a force "stiffness", by which it changes, and "prestress", the force and its reactions as they are, in
         directions that turn with what moves; of a body "stiffness" (elasticity and damping), "gravity" and "motion"
-        (inertia), their reactions included.
+        (inertia), their reactions included. "control" is how a force changes with what controllers see.
     stiffness, damping
         As in `Tangent`, sparse.
     load
         What the load and its reactions leave of each other, -Q_e + J^T lambda_e; adds up to zero over all shares.
+    own
+        (n_v, own states): how the force changes with states of controllers; None for other parts.
     """
 
     element: str
@@ -61,6 +64,7 @@ class TangentShare:
     stiffness: Any
     damping: Any
     load: Array
+    own: Array | None = None
 
 
 def tangent_shares(eq: Equations, t: float, q: Array, v: Array, z: Array, v_rate: Array) -> list[TangentShare]:
@@ -95,7 +99,7 @@ class _Shares:
         self.largest = max(float(np.abs(part).max(initial=0.0)) for part in (rest, weight, inertia, eq.work.force))
         shares = []
         for b in eq.tables.bodies:
-            inside = np.zeros(eq.n_v, bool)
+            inside = np.zeros(eq.n_v + eq.n_own, bool)
             inside[b.v_slice] = True
             for part, load, upper, lower in (
                 (STIFFNESS, rest, elastic, None),
@@ -106,7 +110,7 @@ class _Shares:
                 K, R = (np.where(own, a, 0.0) for a in upper)
                 if lower is not None:
                     K, R = (a - np.where(own, c, 0.0) for a, c in zip((K, R), lower, strict=True))
-                shares.append(self._share(b.body.name, part, np.where(inside, load, 0.0), K, R))
+                shares.append(self._share(b.body.name, part, np.where(inside[: eq.n_v], load, 0.0), K, R))
         for stage in self.assembly.forces:
             for k, numbered in enumerate(stage.elements):
                 K, R, loads = self._force(stage, k)
@@ -114,7 +118,19 @@ class _Shares:
                 shares.append(self._plain(numbered.force.name, STIFFNESS, K - turning, R))
                 force = self._generalized(loads)
                 shares.append(self._share(numbered.force.name, PRESTRESS, force, turning, loads=loads))
+                if eq.tables.acting:
+                    shares.append(self._controlled(numbered))
         return shares
+
+    def _controlled(self, numbered: NumberedForce) -> TangentShare:
+        """What a force adds by the signals of controllers that it names."""
+        import scipy.sparse as sparse
+
+        n = self.eq.n_v
+        K, R = self.assembly.control.matrices(self.t, numbered)
+        none = np.zeros(n)
+        matrices = sparse.csr_array(K[:n, :n]), sparse.csr_array(R[:n, :n])
+        return TangentShare(numbered.force.name, CONTROL, *matrices, none, R[:n, n:])
 
     def _turning(self, numbered: NumberedForce, loads: Array) -> Array:
         """Pool of what a central force T along the line between its points adds as the line turns: T/l across it."""

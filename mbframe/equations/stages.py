@@ -49,6 +49,10 @@ from .workspace import Workspace
 
 UNBOUNDED: Final = 1e8
 """An own state of that size, growing by itself in less than 1/UNBOUNDED s, has no bounds."""
+KINKED: Final = (
+    "where the model is described its derivatives jump, as those of abs, norm or max at zero or at a tie, or it uses a "
+    "function that takes no complex steps; describe the model beside the jump, or give gradient and curvature"
+)
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -220,16 +224,17 @@ class Stages:
         kind, rows, work, elements = table.type, table.rows, self.work, interpreted.constraints
         self.interpreted[kind] = interpreted
         self._sample_motion()
-        self.notices += interpreted.settle()
+        differences = interpreted.settle()
         reason = bindings.refusal(filling)
         if reason is None:
             work["level"] = 1
             status = run_stage(filling.address, 0.0, work.address, rows.ctypes.data, len(rows))
             if status == 0 and not interpreted.agree(0.0):
-                reason = "its compiled derivatives are wrong"
+                reason = KINKED
         if reason is None:
             self.evaluation.append(BoundStage(filling.address, rows, len(rows), elements, method))
         else:
+            self.notices += differences
             self.notices.append(f"{kind.__name__}.{method} is called from Python, about 1 ms a time: {reason}")
             self._python(lambda t, n: interpreted.fill(t, int(work["level"])), interpreted, elements, method)
         self.evaluation.append(BoundStage(projection.address, rows, len(rows), elements))

@@ -18,7 +18,7 @@ from ..constraints.axis import AxisConstraint
 from ..errors import AnalysisError, ModelError, Problem
 from ..kernels import bindings
 from ..kernels.compiler.compile import PythonStage
-from ..kernels.layout import MOTION_J, MOTIONS, PLACE, PLACES, SPIN_AT, VELOCITY_AT
+from ..kernels.layout import MOTIONS, PLACE, PLACES
 from ..kernels.tangent import tangent as kernels
 from ..kernels.tangent import velocity_tangent
 from ..kernels.workspace import MOST_EQUATIONS
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Places = tuple[NDArray[np.int64], NDArray[np.int64]]
+NO_PLACE = (0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class Tangent:
         M = dF/dv' and J; the tangent of the holonomic constraints along dq = T d is J itself.
     velocity_stiffness
         dD along dq = T d of the nonholonomic constraints, a row each.
+    own
+        What concerns own states of force elements.
     """
 
     stiffness: scipy.sparse.csr_array
@@ -68,11 +71,12 @@ class Tangent:
     mass: scipy.sparse.csr_array
     jacobian: scipy.sparse.csr_array
     velocity_stiffness: Array
+    own: StateTangent
 
 
 @dataclass(frozen=True)
 class StateTangent:
-    """Derivatives that concern the own states z of force elements.
+    """Derivatives that concern the own states z of force elements, dense.
 
     force
         dF/dz of F = M v' - Q + J^T lambda.
@@ -126,6 +130,8 @@ class TangentAssembly:
             if a >= 0 and b >= 0:
                 self._block(a, b)
                 self._block(b, a)
+        self.owns: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []  # rows and columns of blocks of own states
+        own_places = {f.z: self._own_blocks(f, owner) for f in tables.forces if f.force.states}
         self.stiffness, self.damping = np.zeros(self.size), np.zeros(self.size)
         self.loads = np.zeros(PLACE * len(tables.markers))
         self.v_rate, self.multipliers = np.zeros(eq.n_v), np.zeros(eq.n_rows)
@@ -135,6 +141,9 @@ class TangentAssembly:
         self.record["rate_tangents"] = np.zeros(tables.n_jacobians)
         self.record["add_constraint"] = kernels.add_constraint.address if tables.constraints else 0
         self.record["add_force"] = kernels.add_force.address if tables.forces else 0
+        self.record["add_own"] = kernels.add_own.address if own_places else 0
+        most = max((f.force.states for f in tables.forces), default=0)
+        self.record["own_gradient"] = np.zeros((6 + most) * (MOTIONS + most))
         self.velocity_stiffness = np.zeros((eq.n_rows - tables.n_holonomic, eq.n_v))
         if eq.n_rows > tables.n_holonomic:
             self.record["add_velocity_constraint"] = velocity_tangent.add_velocity_constraint.address
@@ -162,6 +171,8 @@ class TangentAssembly:
             else:
                 self._constraints(table, owner)
         for table in tables.force_tables:
+            for row, numbered in zip(table.rows, table.elements, strict=True):
+                row.own, row.own_i, row.own_j = own_places.get(numbered.z, NO_PLACE) if table.type.states else NO_PLACE
             self._forces(table, owner)
 
     def _block(self, a: int, b: int) -> None:
@@ -169,6 +180,32 @@ class TangentAssembly:
             bodies = self.eq.tables.bodies
             self.blocks[a, b] = self.size
             self.size += bodies[a].formulation.n_v * bodies[b].formulation.n_v
+
+    def _own_blocks(self, numbered: NumberedForce, owner: list[int]) -> tuple[int, int, int]:
+        """Places of the blocks of own states of a force: among themselves, and with the velocities of both bodies.
+
+        With those of a body come first the loads by the states, then the rates of the states by the velocities.
+        """
+        eq = self.eq
+        states = eq.n_v + np.arange(numbered.states.start, numbered.states.stop)
+        at: dict[int, int] = {}
+
+        def block(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> int:
+            first, self.size = self.size, self.size + len(rows) * len(columns)
+            self.owns.append((np.repeat(rows, len(columns)), np.tile(columns, len(rows))))
+            return first
+
+        own = block(states, states)
+        for marker in (numbered.i, numbered.j):
+            body = owner[marker]
+            if body < 0:  # the ground has no velocities
+                at[body] = own
+            elif body not in at:
+                b = eq.tables.bodies[body]
+                velocities = np.arange(b.v, b.v + b.formulation.n_v)
+                at[body] = block(velocities, states)
+                block(states, velocities)
+        return own, at[owner[numbered.i]], at[owner[numbered.j]]
 
     @property
     def stages(self) -> list[TableStage]:
@@ -236,30 +273,39 @@ class TangentAssembly:
         return rows
 
     def _forces(self, table: Table, owner: list[int]) -> None:
-        kind = table.type
+        kind, states = table.type, table.type.states
         ours = is_ours(kind) and given_with(kind, "wrench", "wrench_gradient")
+        ours = ours and (not states or given_with(kind, "state_rate", "state_gradient"))
         if ours and uncompiled_function([f.force for f in table.elements]) is None:
             self._locate(table.rows, owner)
-            stage = bindings.force_tangent_stage(kind, True, table.rows.dtype, kind.states, may_count(kind))
+            stage = bindings.force_tangent_stage(kind, table.rows.dtype, states, may_count(kind))
             self.forces.append(TableStage.of(stage, table.rows, table.elements))
             return
-        rows = np.zeros(len(table.rows), kernels.FORCE_ROW).view(np.recarray)
-        rows.i, rows.j = table.rows.i, table.rows.j
+        rows = np.zeros(len(table.rows), np.dtype(kernels.force_fields(states), align=True)).view(np.recarray)
+        for name in ("i", "j", "own", "own_i", "own_j"):
+            rows[name] = table.rows[name]
         self._locate(rows, owner)
         tables, markers, work = self.eq.tables, self.eq.tables.markers, self.eq.work
 
         def fill(t: float) -> None:
             for row, numbered in zip(rows, table.elements, strict=True):
-                states = [work.z[numbered.states].copy()] if numbered.force.states else []
                 turns = float(tables.counters.turns[numbered.counter])
-                function = Differentiated(wrench_function(numbered.force, t, *states, turns=turns))
-                arrays = [*motion(markers[row.i]), *motion(markers[row.j])]
-                function.settle(arrays)
-                value, row.gradient[:] = function.gradient(arrays)
-                row.force[:], row.torque[:] = value[:3], value[3:]
+                numbers = [*motion(markers[row.i]), *motion(markers[row.j])]
+                if states:
+                    function = Differentiated(own_state_function(numbered.force, t, turns))
+                    numbers = [work.z[numbered.states].copy(), *numbers]
+                else:
+                    function = Differentiated(wrench_function(numbered.force, t, turns=turns))
+                function.settle(numbers)
+                value, gradient = function.gradient(numbers)
+                row.force[:], row.torque[:] = value[:3], value[3:6]
+                row.gradient[:] = gradient[:6, states:]
+                if states:
+                    row.own_gradient[:] = np.hstack([gradient[:, states:], gradient[:, :states]])
 
         self.fillers.append(fill)
-        self.forces.append(TableStage.of(kernels.force_rows, rows, table.elements))
+        stage = bindings.force_rows_stage(rows.dtype, states)
+        self.forces.append(TableStage.of(stage, rows, table.elements))
 
     def take(self, t: float, v_rate: ArrayLike, multipliers: ArrayLike) -> None:
         """Fill the blocks at the state of the last evaluation."""
@@ -291,62 +337,19 @@ class TangentAssembly:
             self.record[name] = np.array([getattr(stage, numbers) for stage in stages], np.int64)
         return kernels.take.address, None
 
-    def own_states(self, t: float) -> StateTangent:
-        """Derivatives that concern own states, at the state of the last tangent."""
-        eq = self.eq
-        n_z, n_v = eq.n_z, eq.n_v
-        out = StateTangent(np.zeros((n_v, n_z)), np.zeros((n_z, n_v)), np.zeros((n_z, n_v)), np.zeros((n_z, n_z)))
-        for f in eq.tables.forces:
-            if not f.force.states:
-                continue
-            i, j = (eq.tables.markers[m] for m in (f.i, f.j))
-            function = Differentiated(own_state_function(f.force, t, float(eq.tables.counters.turns[f.counter])))
-            arrays = [eq.work.z[f.states].copy(), *motion(i), *motion(j)]
-            function.settle(arrays)
-            gradient = function.gradient(arrays)[1]
-            by_state, by_motion = gradient[:, : f.force.states], gradient[6:, f.force.states :]
-            out.feedback[f.states, f.states] = by_state[6:]
-            push, turn = by_state[:3], by_state[3:6]
-            opposite = -turn - np.cross(j.position - i.position, push, axis=0)
-            for m, force, torque, first in ((i, -push, opposite, 0), (j, push, turn, MOTION_J)):
-                own = slice(m.v, m.v + m.n)
-                by_position, by_velocity = self._motion_tangent(m)
-                # The power of a wrench is F . r' + M . w: its generalized force follows from how r' and w depend on v.
-                power = by_velocity[VELOCITY_AT:SPIN_AT].T @ force + by_velocity[SPIN_AT:].T @ torque
-                out.force[own, f.states] -= power
-                out.stiffness[f.states, own] += by_motion[:, first : first + MOTION_J] @ by_position
-                out.damping[f.states, own] += by_motion[:, first : first + MOTION_J] @ by_velocity
-        if eq.tables.acting:
-            stiffness, damping = self.control.matrices(t)
-            v, z = slice(n_v), slice(n_v, n_v + eq.n_own)
-            out.force[:, : eq.n_own] += damping[v, z]
-            out.stiffness[: eq.n_own] -= stiffness[z, v]
-            out.damping[: eq.n_own] -= damping[z, v]
-            out.feedback[: eq.n_own, : eq.n_own] -= damping[z, z]
-        return out
-
     @cached_property
     def control(self) -> ControlTangent:
         """What controllers add."""
         return ControlTangent(self.eq, self.record.array("rate_tangents"))
 
-    def _motion_tangent(self, m: Any) -> tuple[Array, Array]:
-        """Derivatives of (position, axes, velocity, angular velocity) of a marker along dq = T d, and along dv."""
-        pool = slice(m.jacobian, m.jacobian + PLACE * m.n)
-        basis = self.eq.work.jacobians[pool].reshape(PLACE, m.n)
-        change = self.record.array("rate_tangents")[pool].reshape(PLACE, m.n)
-
-        def spin(axes: Array, rates: Array) -> Array:
-            """1/2 sum axes x rates, column by column."""
-            return 0.5 * np.cross(axes.reshape(3, 3, -1), rates.reshape(3, 3, -1), axis=0).sum(axis=1)
-
-        axes, rates = m.axes[:, :, None], m.axes_rate[:, :, None]
-        turned = spin(axes, change[3:]) + spin(basis[3:], rates)
-        return np.vstack([basis, change[:3], turned]), np.vstack([0.0 * basis, basis[:3], spin(axes, basis[3:])])
-
     def matrix(self, values: Array, dense: bool) -> Any:
-        """A pool of blocks as a matrix."""
-        shape = (self.eq.n_v, self.eq.n_v)
+        """A pool of blocks as a matrix for changes of v."""
+        v = slice(self.eq.n_v)
+        return self.whole(values, dense)[v, v] if self.eq.n_own else self.whole(values, dense)
+
+    def whole(self, values: Array, dense: bool) -> Any:
+        """A pool of blocks as a matrix for changes of v and of own states."""
+        shape = (self.eq.n_v + self.eq.n_own,) * 2
         if dense:
             whole = np.zeros(shape)
             whole[self.places] = values
@@ -358,8 +361,11 @@ class TangentAssembly:
     @cached_property
     def places(self) -> Places:
         """Row and column of every number of a pool of blocks."""
-        own = [(b.v, b.formulation.n_v) for b in self.eq.tables.bodies]
-        return _block_places(tuple((own[a], own[b]) for a, b in self.blocks))
+        bodies = [(b.v, b.formulation.n_v) for b in self.eq.tables.bodies]
+        rows, columns = _block_places(tuple((bodies[a], bodies[b]) for a, b in self.blocks))
+        if not self.owns:
+            return rows, columns
+        return np.concatenate([rows, *(r for r, _ in self.owns)]), np.concatenate([columns, *(c for _, c in self.owns)])
 
 
 def _check_tangent_kernels(formulation: Formulation) -> None:
@@ -398,18 +404,27 @@ def tangent(
     evaluation = eq.evaluate(t, q, v, dense=dense)
     assembly = eq.tangent_assembly
     assembly.take(t, v_rate, multipliers)
-    stiffness, damping = assembly.matrix(assembly.stiffness, dense), assembly.matrix(assembly.damping, dense)
+    stiffness, damping = assembly.whole(assembly.stiffness, dense), assembly.whole(assembly.damping, dense)
     if eq.tables.acting:
-        more = [matrix[: eq.n_v, : eq.n_v] for matrix in assembly.control.matrices(t)]
+        more = assembly.control.matrices(t)
         if not dense:
             import scipy.sparse as sparse
 
-            more = [sparse.csr_array(matrix) for matrix in more]
+            more = sparse.csr_array(more[0]), sparse.csr_array(more[1])
         stiffness, damping = stiffness + more[0], damping + more[1]
+    velocities = slice(eq.n_v)
     return Tangent(
-        stiffness,
-        damping,
+        stiffness[velocities, velocities],
+        damping[velocities, velocities],
         evaluation.mass,
         evaluation.jacobian,
         assembly.velocity_stiffness.copy(),
+        _of_own_states(stiffness, damping, eq.n_v),
     )
+
+
+def _of_own_states(stiffness: Any, damping: Any, n_v: int) -> StateTangent:
+    """The parts of both matrices that concern own states, whose rows are z' - f."""
+    v, z = slice(n_v), slice(n_v, None)
+    parts = damping[v, z], -stiffness[z, v], -damping[z, v], -damping[z, z]
+    return StateTangent(*(part if isinstance(part, np.ndarray) else part.toarray() for part in parts))

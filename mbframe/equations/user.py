@@ -178,8 +178,11 @@ def own_state_function(force: Any, t: float, turns: float = 0.0) -> Callable[...
     wrench, state_rate = method_of(force, "wrench"), method_of(force, "state_rate")
 
     def function(z: Any, *values: Any) -> Any:
-        push, turn = wrench(t, *moving(values, turns), 1.0 * z)
-        return [*push, *turn, *state_rate(t, *moving(values, turns), 1.0 * z)]
+        try:
+            push, turn = wrench(t, *moving(values, turns), 1.0 * z)
+            return [*push, *turn, *state_rate(t, *moving(values, turns), 1.0 * z)]
+        except NO_VALUE:
+            return [np.nan] * (6 + force.states)
 
     return function
 

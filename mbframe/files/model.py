@@ -171,6 +171,14 @@ def _origins(system: System, settings: Mapping[str, Any] | None) -> dict[str, di
     return found
 
 
+def unknown_classes(system: System, settings: Mapping[str, Any] | None = None) -> dict[str, dict[str, str]]:
+    """The classes of a model that are not known, with what its file says of where they came from."""
+    kept = (Unknown, UnknownFormulation, UnknownStrategy, UnknownShape)
+    parts = [part for part in _parts(system, settings) if isinstance(part, kept)]
+    held = [part for part in parts if not (isinstance(part, Unknown) and "." not in part.type)]
+    return {part.type: dict(part.origin) for part in held}
+
+
 def _origin(cls: type[Any]) -> dict[str, str]:
     """Where a user's class is defined: its module and, if this is no part of a package, the name of its file."""
     file = file_of(cls)

@@ -26,7 +26,7 @@ from ..parameters import REQUIRED, Element, Parameter
 from ..registry import is_public, strategy_base
 from ..shapes import OUTSIDE, Mesh, Shape
 from ..system import System
-from ..unknown import Unknown, UnknownFormulation, UnknownShape, UnknownStrategy, joined, words
+from ..unknown import Unknown, UnknownFormulation, UnknownShape, UnknownStrategy, joined, mentions
 from .catalogue import (
     ADDED,
     Catalogue,
@@ -321,9 +321,10 @@ class Reader:
             reason, sides, data = self._reason(kind), {}, entry.data
             origin = self._origins.get(kind, {})
         else:
-            functions = {key: entry.data[key] for key in _function_keys(entry.cls) if key in entry.data}
-            needed = dict.fromkeys((*entry.references(), *sorted(words(functions) if self._held else ())))
-            holder = next((self._held[name] for name in needed if name in self._held), None)
+            naming = {key: entry.data[key] for key in _naming_keys(entry.cls) if key in entry.data}
+            joined_to = entry.references() if self._held else []
+            needed = (one for name, one in self._held.items() if name in joined_to or mentions(naming, name, True))
+            holder = next(needed, None)
             if holder is None:
                 return None
             kind, origin = str(entry.data["type"]), {}
@@ -637,9 +638,9 @@ def _taken(cls: type[Any], dimension: int) -> dict[str, str]:
 
 
 @remembered
-def _function_keys(cls: type[Any]) -> list[str]:
-    """The parameters of an element that are functions, which may name others, by their names in files."""
-    return [key for key, p in fields(cls).items() if "function" in p.kind]
+def _naming_keys(cls: type[Any]) -> list[str]:
+    """The parameters of an element that may name others: functions, and what it sees."""
+    return [key for key, p in fields(cls).items() if "function" in p.kind or p.kind == "seen"]
 
 
 def _place(problem: Problem) -> int:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..connections import NEEDED_AXIS
 from ..errors import ModelError
 from ..functions import evaluate, jumps, slope
-from ..measures import angle, angle_rate, displacement, displacement_rate
+from ..kernels.layout import MOTION_J, MOTIONS
+from ..measures import angle, angle_rate, angle_row, displacement, displacement_rate, displacement_row
 from ..parameters import derived, parameter
 from ..proposals import Scale, rounded
 from .base import AtPoint, ForceElement
@@ -75,10 +76,7 @@ class PIDActuator(AtPoint, ForceElement):
     def state_rate(self, t, i, j, z):
         x, rate, _ = driven(self, i, j)
         error = evaluate(self.setpoint, t) - x
-        wanted = effort(self, t, x, rate, z)
-        if beyond(self, wanted) and self.integral * error * wanted > 0.0:
-            return (0.0 * error,)
-        return (error,)
+        return (0.0 * error,) if stopped(self, error, effort(self, t, x, rate, z)) else (error,)
 
     def wrench(self, t, i, j, z):  # type: ignore[override]
         x, rate, d = driven(self, i, j)
@@ -94,6 +92,19 @@ class PIDActuator(AtPoint, ForceElement):
             angle_gradient(i, j, u, -free * self.proportional, -free * self.derivative, g)
         else:
             displacement_gradient(i, j, u, -free * self.proportional, -free * self.derivative, g)
+
+    def state_gradient(self, t, i, j, z, g):
+        x, rate, d = driven(self, i, j)
+        wanted = effort(self, t, x, rate, z)
+        first = 3 if self.turns else 0
+        for r in range(0 if beyond(self, wanted) else 3):
+            g[first + r, MOTIONS] = self.integral * d[r]
+        if stopped(self, evaluate(self.setpoint, t) - x, wanted):
+            return
+        if self.turns:
+            angle_row(i, j, -1.0, MOTION_J, g[6])
+        else:
+            displacement_row(i, j, -1.0, MOTION_J, g[6])
 
     @classmethod
     def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,6 +130,11 @@ def driven(actuator, i, j):
 def beyond(actuator, wanted):
     """Whether an output is larger than it may be; without a limit it is not."""
     return actuator.most > 0.0 and abs(wanted) > actuator.most
+
+
+def stopped(actuator, error, wanted):
+    """Whether the integral stands still: the error would drive an output farther that is at its limit."""
+    return beyond(actuator, wanted) and actuator.integral * error * wanted > 0.0
 
 
 def limited(actuator, wanted):

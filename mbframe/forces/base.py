@@ -43,7 +43,9 @@ class ForceElement(TwoPointConnection):
 
     A force may give its derivatives itself: `wrench_gradient(self, t, i, j, g)` fills g (6 x 36), rows force then
     torque, columns (position_i, axes_i row by row, velocity_i, angular_velocity_i) and the same for j; g comes filled
-    with zeros. Elements with own states take them here too: `wrench_gradient(self, t, i, j, z, g)`.
+    with zeros. Elements with own states take them here too, `wrench_gradient(self, t, i, j, z, g)`, and give what
+    concerns these as well: `state_gradient(self, t, i, j, z, g)` fills the other numbers of g (6 + states x 36 +
+    states), whose further rows are z' and whose further columns z.
 
     A parameter of kind "function" is called as `evaluate(self.law, x)`, its derivative as `slope(self.law, x)`, and
     `given(self.law)` says whether an optional one was given (all from `mbframe.functions`): this compiles too.

@@ -142,17 +142,21 @@ def approach_rate(contact, i, j, z, touch):
     return (APPROACH * speed * (aim - z[0]) / (gap + contact.sensing_distance),)
 
 
+def touch_velocity_change(i, j, arm, darm, c):
+    """Derivative of `touch_velocity` by the c-th number of the motions, which changes the arm by `darm`."""
+    dr = minus(unit(c - MOTION_J), unit(c))
+    reach, dreach = plus(minus(j.position, i.position), 1.0, arm), plus(dr, 1.0, darm)
+    w_i, w_j = triple(i.angular_velocity), triple(j.angular_velocity)
+    du_j = plus(plus(unit(c - VELOCITY_J), 1.0, cross(unit(c - SPIN_J), arm)), 1.0, cross(w_j, darm))
+    du_i = plus(plus(unit(c - VELOCITY_AT), 1.0, cross(unit(c - SPIN_AT), reach)), 1.0, cross(w_i, dreach))
+    return minus(du_j, du_i)
+
+
 def contact_change(contact, i, j, z, touch, change, c, g):
     """Column c of the derivatives of the wrench; `change` is that of the touch."""
     gap, n, arm = touch
     dgap, dn, darm = change
-    dr = minus(unit(c - MOTION_J), unit(c))
-    reach, dreach = plus(minus(j.position, i.position), 1.0, arm), plus(dr, 1.0, darm)
-    w_i, w_j = triple(i.angular_velocity), triple(j.angular_velocity)
-    u = touch_velocity(i, j, arm)
-    du_j = plus(plus(unit(c - VELOCITY_J), 1.0, cross(unit(c - SPIN_J), arm)), 1.0, cross(w_j, darm))
-    du_i = plus(plus(unit(c - VELOCITY_AT), 1.0, cross(unit(c - SPIN_AT), reach)), 1.0, cross(w_i, dreach))
-    du = minus(du_j, du_i)
+    u, du = touch_velocity(i, j, arm), touch_velocity_change(i, j, arm, darm, c)
     rate, drate = -dot(n, u), -dot(dn, u) - dot(n, du)
     normal, by_depth, by_rate = normal_force(contact, gap, rate, z)
     dnormal = -by_depth * dgap + by_rate * drate
@@ -169,6 +173,40 @@ def contact_change(contact, i, j, z, touch, change, c, g):
         g[3 + r, c] = dtorque[r]
 
 
+def approach_change(contact, i, j, z, touch, change, c, g):
+    """Column c of the derivatives of z'."""
+    gap, n, arm = touch
+    dgap, dn, darm = change
+    if gap <= 0.0:
+        return
+    velocity = touch_velocity(i, j, arm)
+    u, du = -dot(n, velocity), -dot(dn, velocity) - dot(n, touch_velocity_change(i, j, arm, darm, c))
+    span = gap + contact.sensing_distance
+    # |u| (max(u, 0) - z) is u (u - z) or u z.
+    product, by_u = (u * (u - z[0]), 2.0 * u - z[0]) if u > 0.0 else (u * z[0], z[0])
+    g[6, c] = APPROACH * (by_u * du - product * dgap / span) / span
+
+
+def sensed_change(contact, i, j, z, touch, g):
+    """The derivatives of the wrench and of z' by z."""
+    gap, n, arm = touch
+    velocity = touch_velocity(i, j, arm)
+    u = -dot(n, velocity)
+    if gap > 0.0:
+        g[6, MOTIONS] = -APPROACH * abs(u) / (gap + contact.sensing_distance)
+        return
+    if contact.constant_speed > 0.0 or z[0] <= contact.rest_speed:
+        return
+    _, _, by_rate = normal_force(contact, gap, u, z)
+    slip = plus(velocity, u, n)
+    grip = contact.friction / np.sqrt(dot(slip, slip) + contact.slip_speed**2)
+    force = scaled(-by_rate * u / z[0], plus(n, -grip, slip))  # by_rate is in inverse proportion to z
+    torque = cross(arm, force)
+    for r in range(3):
+        g[r, MOTIONS] = force[r]
+        g[3 + r, MOTIONS] = torque[r]
+
+
 # --- planes -----------------------------------------------------------------------------------------------------------
 
 
@@ -179,16 +217,25 @@ def plane_touch(radius, i, j):
     return height - radius, n, scaled(-height, n)
 
 
+def plane_change(i, j, c):
+    """Derivative of the touch by the c-th number of the motions."""
+    n, r = column(i.axes, 2), minus(j.position, i.position)
+    dn = unit((c - AXES_AT) // 3) if AXES_AT <= c < PLACE and c % 3 == 2 else (0.0, 0.0, 0.0)
+    dheight = dot(dn, r) + dot(n, minus(unit(c - MOTION_J), unit(c)))
+    return dheight, dn, plus(scaled(-dheight, n), -dot(n, r), dn)
+
+
 def plane_gradient(contact, radius, i, j, z, g):
     touch = plane_touch(radius, i, j)
-    _, n, _ = touch
-    r = minus(j.position, i.position)
     for c in range(MOTIONS):
-        dn = unit((c - AXES_AT) // 3) if AXES_AT <= c < PLACE and c % 3 == 2 else (0.0, 0.0, 0.0)
-        dr = minus(unit(c - MOTION_J), unit(c))
-        dheight = dot(dn, r) + dot(n, dr)
-        change = dheight, dn, plus(scaled(-dheight, n), -dot(n, r), dn)
-        contact_change(contact, i, j, z, touch, change, c, g)
+        contact_change(contact, i, j, z, touch, plane_change(i, j, c), c, g)
+
+
+def plane_state_gradient(contact, radius, i, j, z, g):
+    touch = plane_touch(radius, i, j)
+    for c in range(MOTIONS):
+        approach_change(contact, i, j, z, touch, plane_change(i, j, c), c, g)
+    sensed_change(contact, i, j, z, touch, g)
 
 
 class PlaneContact(Contact):
@@ -243,6 +290,9 @@ class SpherePlaneContact(PlaneContact, ForceElement):
     def wrench_gradient(self, t, i, j, z, g):
         plane_gradient(self, self.radius, i, j, z, g)
 
+    def state_gradient(self, t, i, j, z, g):
+        plane_state_gradient(self, self.radius, i, j, z, g)
+
     @classmethod
     def example(cls, *bodies: Body) -> SpherePlaneContact:
         contact = cls("contact", *bodies, stiffness=10.0, radius=4.0, restitution=0.8, friction=0.4, slip_speed=0.5)
@@ -272,6 +322,9 @@ class PointPlaneContact(PlaneContact, ForceElement):
     def wrench_gradient(self, t, i, j, z, g):
         plane_gradient(self, 0.0, i, j, z, g)
 
+    def state_gradient(self, t, i, j, z, g):
+        plane_state_gradient(self, 0.0, i, j, z, g)
+
     @classmethod
     def example(cls, *bodies: Body) -> PointPlaneContact:
         contact = cls(
@@ -290,6 +343,15 @@ def sphere_touch(radius_i, radius_j, i, j):
     length = np.sqrt(dot(r, r))
     gap, n = length - radius_i - radius_j, scaled(1.0 / length, r)
     return gap, n, scaled(-radius_j - 0.5 * gap, n)
+
+
+def sphere_change(contact, touch, c):
+    """Derivative of the touch by the c-th number of the motions."""
+    gap, n, _ = touch
+    dr = minus(unit(c - MOTION_J), unit(c))
+    dgap = dot(n, dr)
+    dn = scaled(1.0 / (gap + contact.radius_i + contact.radius_j), plus(dr, -dgap, n))
+    return dgap, dn, plus(scaled(-0.5 * dgap, n), -contact.radius_j - 0.5 * gap, dn)
 
 
 class SphereSphereContact(Contact, ForceElement):
@@ -328,13 +390,14 @@ class SphereSphereContact(Contact, ForceElement):
 
     def wrench_gradient(self, t, i, j, z, g):
         touch = sphere_touch(self.radius_i, self.radius_j, i, j)
-        gap, n, _ = touch
         for c in range(MOTIONS):
-            dr = minus(unit(c - MOTION_J), unit(c))
-            dgap = dot(n, dr)
-            dn = scaled(1.0 / (gap + self.radius_i + self.radius_j), plus(dr, -dgap, n))
-            change = dgap, dn, plus(scaled(-0.5 * dgap, n), -self.radius_j - 0.5 * gap, dn)
-            contact_change(self, i, j, z, touch, change, c, g)
+            contact_change(self, i, j, z, touch, sphere_change(self, touch, c), c, g)
+
+    def state_gradient(self, t, i, j, z, g):
+        touch = sphere_touch(self.radius_i, self.radius_j, i, j)
+        for c in range(MOTIONS):
+            approach_change(self, i, j, z, touch, sphere_change(self, touch, c), c, g)
+        sensed_change(self, i, j, z, touch, g)
 
     @classmethod
     def example(cls, *bodies: Body) -> SphereSphereContact:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from typing import Any
 
 import numpy as np
 
+from .compiler import refusals
 from .compiler.compile import Stage, called_by_stages, jitted
 from .compiler.templates import Template, specialize
 from .stages import controllers, loops, over_time, user
@@ -17,7 +17,8 @@ from .tangent import axes, tangent, velocity_tangent
 def _bound(loop: Template, kernels: Any, cached: bool, row: np.dtype, **sizes: int | None) -> Stage:
     """A loop over rows of a layout, with the methods of `kernels` of which it reads the names."""
     values = {"ROW": row, **sizes}
-    methods = {name: jitted(getattr(kernels, name), kernels) for name in loop.names if name not in values}
+    through = loop in (user.residual_rows, user.velocity_rows)
+    methods = {name: jitted(getattr(kernels, name), kernels, through) for name in loop.names if name not in values}
     return specialize(loop, kernels, cached, None if cached else row, **methods, **values)
 
 
@@ -180,29 +181,27 @@ def velocity_rows_stage(row: np.dtype, equations: int) -> Stage:
     return specialize(loop, str(equations), True, ROW=row, EQUATIONS=equations)
 
 
-def force_tangent_stage(kernels: Any, cached: bool, row: np.dtype, states: int, counts: bool) -> Stage:
-    """Tangent of forces of a type that gives its derivatives."""
-    return _bound(tangent.forces, kernels, cached, row, STATES=states, COUNTS=counts)
+def force_tangent_stage(kernels: Any, row: np.dtype, states: int, counts: bool) -> Stage:
+    """Tangent of our own forces of a type that gives its derivatives."""
+    stateless: dict[str, None] = {} if states else {"state_gradient": None}
+    return _bound(tangent.forces, kernels, True, row, STATES=states, COUNTS=counts, **stateless)
+
+
+def force_rows_stage(row: np.dtype, states: int) -> Stage:
+    """Tangent of forces whose values and derivatives Python filled in."""
+    return specialize(tangent.force_rows, str(states), True, ROW=row, STATES=states)
 
 
 _refusals: dict[Stage, str] = {}
-_IN_WORDS = {"NRT required but not enabled": "it makes a list or a dictionary; tuples and np.array(...) are compiled"}
-_COLOURS = r"\x1b\[[0-9;]*m"  # of a terminal
-_NOISE = ("Failed in", "During:", "File ", "^", "-", "This error", "raised from", "Please report")
 
 
 def refusal(stage: Stage) -> str | None:
-    """None if the stage compiles, otherwise the reason in a line; asked for once per stage."""
+    """None if the stage compiles, otherwise the reason in words; asked for once per stage."""
     if stage not in _refusals:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
                 _ = stage.address
             except Exception as error:  # numba raises many kinds for a method that it cannot compile
-                lines = [line.strip() for line in re.sub(_COLOURS, "", str(error)).splitlines()]
-                telling = [line for line in lines if line and not line.startswith(_NOISE)]
-                found = telling[0] if telling else type(error).__name__
-                if isinstance(error, KeyError):  # whose text is a bare name
-                    found = f"the compiler does not know {found}"
-                _refusals[stage] = _IN_WORDS.get(found, found)
+                _refusals[stage] = refusals.in_words(error)
     return _refusals.get(stage)

@@ -84,6 +84,12 @@ LINK_FIELDS = [
     ("tangent_ij", "i8"),
     ("tangent_ji", "i8"),
     ("tangent_jj", "i8"),
+    (
+        "own",
+        "i8",
+    ),  # those of its own states: among themselves, and with the velocities of both bodies
+    ("own_i", "i8"),
+    ("own_j", "i8"),
 ]
 LINK = np.dtype(LINK_FIELDS, align=True)
 

@@ -98,8 +98,9 @@ def _(element: forces.PIDActuator, sketch: Sketch) -> list[Part]:
 
 
 def _start_value(functions: Any) -> Array:
-    """A load at t = 0 as a vector."""
-    values = [float(f(0.0)) if callable(f) else float(f) for f in np.atleast_1d(np.asarray(functions, object))]
+    """A load at t = 0 as a vector; inputs and outputs of controllers that it names count as 1."""
+    given = np.atleast_1d(np.asarray(functions, object))
+    values = [float(f.bound(dict.fromkeys(f.signals, 1.0))(0.0)) if callable(f) else float(f) for f in given]
     return point3(values) if len(values) > 1 else np.array([0.0, 0.0, values[0]])
 
 

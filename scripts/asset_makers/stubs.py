@@ -28,6 +28,7 @@ from scipy.spatial.transform import Rotation
 
 from . import examples as examples
 from . import flexible as flexible
+from . import formulations as formulations
 from . import render as render
 from .flexible.modes import Modes as _Modes
 from .markers import Axis as _Axis

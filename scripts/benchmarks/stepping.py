@@ -10,6 +10,7 @@ from measuring import Bench, Row
 import mbframe as mb
 
 DT = 1e-4
+CLOSED = 1000
 STEPS = 2000
 RECALLS = 100
 
@@ -27,6 +28,24 @@ def arm(links: int = 7) -> mb.System:
         before = link
     system.add(mb.Input("torque", unit="N m"))
     system.add(mb.Torque("load", before, torque=(0, 0, "torque")))
+    return system
+
+
+class Interpreted(mb.Controller):
+    """A controller that Python calls: text is not compiled."""
+
+    outputs = {"torque": "N m"}  # noqa: RUF012
+
+    def output(self, t, y, y_rate, z):  # type: ignore[no-untyped-def]
+        return [-float(str(0.0)) - 0.1 * y[0] - 0.01 * y_rate[0]]
+
+
+def closed(controlled: bool) -> mb.System:
+    """The arm, whose last torque a controller gives that takes a sample at each step."""
+    system = arm()
+    if controlled:
+        system.add(Interpreted("c", measures=["hinge 0.angle"], sample_time=DT))
+        system["load"].torque = (0, 0, "c.torque")
     return system
 
 
@@ -56,6 +75,19 @@ def stepping(bench: Bench) -> Iterator[Row]:
     at_once = cost(lambda: sim.step(STEPS), STEPS)
     yield Row("arm of seven links, one step at a time", cost(one_by_one, STEPS), "µs", "one run", at_once, 1.3)
     yield Row("arm, an input set before each step", cost(with_input, STEPS), "µs", "one run", at_once)
+
+    loops = [mb.Simulation(closed(controlled), dt=DT, recording=False) for controlled in (True, False)]
+    starts = [loop.snapshot() for loop in loops]
+    times = []
+    for loop, start in zip(loops, starts, strict=True):
+        best = float("inf")
+        for _ in range(bench.repeats):
+            loop.restore(start)
+            began = time.process_time()
+            loop.step(CLOSED)
+            best = min(best, time.process_time() - began)
+        times.append(best / CLOSED * 1e6)
+    yield Row("arm, a Python controller at each step: more than the bare run", times[0] - times[1], "µs", limit=60.0)
 
     def mark() -> None:
         for _ in range(RECALLS):

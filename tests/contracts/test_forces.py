@@ -11,7 +11,7 @@ import pytest
 import mbframe as mb
 from mbframe.bodies.formulations import Formulation
 from mbframe.equations.tables import Tables
-from mbframe.equations.user import motion, wrench_function
+from mbframe.equations.user import motion, own_state_function, wrench_function
 from mbframe.forces.base import OnBody
 from mbframe.kernels.workspace import marker_dtype
 
@@ -88,6 +88,45 @@ def test_wrench_gradient_is_the_derivative_of_the_wrench(force: Any, seed: int) 
     force.wrench_gradient(TIME, i, j, *own_states(force), found)
     expected = exact_derivative(wrench_function(force, TIME, *own_states(force)), [*motion(i), *motion(j)])
     assert_close(found, expected, EXACT)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("cls", [cls for cls in CLASSES if cls.states], ids=name_of)
+def test_state_gradient_is_the_derivative_by_and_of_own_states(cls: Any, seed: int) -> None:
+    """In contact and out of it, approaching and leaving: every branch of the laws that sense something."""
+    force = cls.example(*two_bodies()[1:])
+    places = acting(force, seed, noise=0.1), away(seed)
+    for i, j in places:
+        for z in (np.full(force.states, 0.7), np.full(force.states, 1e-3)):
+            found = np.zeros((6 + force.states, 36 + force.states))
+            force.state_gradient(TIME, i, j, z, found)
+            exact = exact_derivative(own_state_function(force, TIME), [z, *motion(i), *motion(j)])
+            assert_close(found[:, 36:], exact[:, : force.states], EXACT)
+            assert_close(found[6:, :36], exact[6:, force.states :], EXACT)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("quantity", "integral"), [("angle", 5.0), ("displacement", 5.0), ("displacement", -50.0)])
+def test_state_gradient_of_an_actuator_at_its_limit(quantity: str, integral: float, seed: int) -> None:
+    force = mb.PIDActuator.example(*two_bodies()[1:])
+    force.update(limit=0.2, quantity=quantity, integral=integral)
+    i, j = acting(force, seed, noise=0.1)
+    z, found = np.array([0.7]), np.zeros((7, 37))
+    force.state_gradient(TIME, i, j, z, found)
+    exact = exact_derivative(own_state_function(force, TIME), [z, *motion(i), *motion(j)])
+    assert_close(found[:, 36:], exact[:, :1], EXACT)
+    assert_close(found[6:, :36], exact[6:, 1:], EXACT)
+
+
+def away(seed: int) -> np.recarray:
+    """Markers far from each other, where no contact is."""
+    rng = np.random.default_rng(seed)
+    markers = np.zeros(2, marker_dtype("f8")).view(np.recarray)
+    rigid = rigid_markers(rng)
+    for name in ("position", "axes", "velocity", "axes_rate", "angular_velocity"):
+        markers[name][:] = rigid[name].real + 0.1 * rng.normal(size=rigid[name].shape)
+    markers["position"][1] = markers["position"][0] + 20.0 * markers["axes"][0][:, 2]
+    return markers
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -175,6 +214,7 @@ def test_compiled_equals_interpreted(cls: Any) -> None:
     assert_compiles(cls.wrench_gradient, *at, np.zeros((6, 36)))
     if force.states:
         assert_compiles(cls.state_rate, *at)
+        assert_compiles(cls.state_gradient, *at, np.zeros((6 + cls.states, 36 + cls.states)))
     if hasattr(cls, "energy"):
         assert_compiles(cls.energy, *at[:4])
 

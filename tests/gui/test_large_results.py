@@ -51,6 +51,16 @@ def test_a_long_track_is_the_same_motion(path, large):
     assert run.track.places(4).shape == (4 * len(expected.names), 3)
 
 
+def test_a_run_that_grows_does_not_read_its_first_block_again(path, large):
+    result = stored_run(path, "run").result
+    before = LongTrack(result)
+    before.state(0.99)
+    after = LongTrack(result, before)
+    after.state(0.99)
+    assert sorted(before._stretches) == [0, 2970 // 256]  # which tells whether states are stored too rarely
+    assert list(after._stretches) == [2970 // 256]
+
+
 def test_blocks_are_those_of_the_file(path):
     states = ResultFile(path)
     assert LongTrack(states.result())._block == block_rows(states.content)

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import mbframe as mb
-from mbframe.cli import application, main
+from mbframe import applications
+from mbframe.cli import main
 from mbframe.cli.models import parsed, strategy
 from mbframe.cli.run import instants
 
@@ -283,7 +284,7 @@ def test_parts_that_are_not_there_say_so(monkeypatch: pytest.MonkeyPatch, capsys
     if hasattr(mb, "linearize"):
         monkeypatch.delattr(mb, "linearize")
     monkeypatch.delitem(mb._ORIGIN, "linearize", raising=False)  # type: ignore[attr-defined]
-    monkeypatch.setattr(application, "entry_points", lambda **_: [])
+    monkeypatch.setattr(applications, "distributions", list)
     for command in (["eig", "heavy_top"], ["gui"]):
         assert main(command) == 3
         assert capsys.readouterr().err.startswith("mbframe: ")
@@ -353,8 +354,8 @@ def test_pictures_go_to_render(model: str, tmp_path: Path, monkeypatch: pytest.M
 
 def test_gui_is_found_by_its_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    entry = SimpleNamespace(load=lambda: lambda files: opened.extend(files))
-    monkeypatch.setattr(application, "entry_points", lambda group, name: [entry] if name == "gui" else [])
+    entry = SimpleNamespace(group="mbframe.applications", name="gui", load=lambda: lambda files: opened.extend(files))
+    monkeypatch.setattr(applications, "distributions", lambda: [SimpleNamespace(entry_points=[entry])])
     assert main(["gui", "model.json"]) == 0
     assert opened == ["model.json"]
 

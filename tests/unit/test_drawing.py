@@ -130,6 +130,16 @@ def test_planar_examples_stay_in_their_plane(name: str):
         assert np.abs(corners[2]).max() < 0.25 * sketch.extent, part.name
 
 
+def test_loads_that_name_inputs_and_controllers_are_drawn():
+    """Towards where they would act if what they name were 1."""
+    system, one, _ = two_bodies()
+    system.add(mb.Input("push"))
+    system.add(mb.StateFeedback("c", measures=["one.position.x"], gain=[[1.0, 0.0]]))
+    system.add(mb.PointForce("f", one, force=(0, "-2*push", "0*c.force")))
+    (force,) = (part for part in drawing(system) if part.role == "force")
+    assert force.transform(random_poses(system)).rotation[2][:, 2] == pytest.approx([0.0, -1.0, 0.0])
+
+
 def test_loads():
     system, one, _ = two_bodies()
     system.add(mb.PointForce("push", one, force=(0, "2 + t", 0)))

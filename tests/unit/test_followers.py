@@ -64,14 +64,6 @@ def test_a_users_integrator_follows_gears() -> None:
     np.testing.assert_allclose(result.angular_velocity("other")[-1, 2], -24.0, atol=1e-9)
 
 
-def test_own_states_are_still_refused() -> None:
-    system = mb.System("controlled")
-    shaft = system.add(mb.RigidBody("shaft", mass=1.0, inertia=(0.1, 0.1, 0.2)))
-    system.add(mb.PIDActuator("pid", system.ground, shaft, at=(0, 0, 0), axis=(0, 0, 1), integral=1.0))
-    with pytest.raises(mb.ModelError, match="Heun integrates q and v only"):
-        mb.simulate(system, 0.1, dt=0.01, integrator=Heun())
-
-
 @pytest.mark.parametrize("integrator", [mb.DormandPrince(order=5), mb.RadauIIA()])
 def test_the_step_size_does_not_depend_on_followers(integrator: mb.Integrator) -> None:
     """An error norm that sees a counter has a tolerance relative to it, and allows larger steps after many turns."""

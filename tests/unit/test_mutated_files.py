@@ -277,6 +277,7 @@ HOSTILE = {
     "huge table": element(mass={"table": [[0.0] * 300_000, [0.0] * 300_000]}).encode(),
     "huge vector": element(position=[0.5] * 500_000).encode(),
     "nested vector": element(position=[[[[[[[[1.0]]]]]]]]).encode(),
+    "lists for bodies": element(type="RevoluteJoint", i=["ground"], j={"body": [["b"]]}).encode(),
     "many broken elements": many(20_000).encode(),
     "many nameless elements": many(50_000, name="").encode(),
     "chain of references": json.dumps(

@@ -103,7 +103,9 @@ def test_wheel_makes_the_application_known(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt"))
         entries = archive.read(name).decode()
-    assert "[mbframe.applications]\ngui = mbframe_gui.app.application:main" in entries
+    known = entries.partition("[mbframe.applications]\n")[2].partition("\n\n")[0].split("\n")
+    gui, edit, show = (f"mbframe_gui.app.{place}" for place in ("application:main", "editing:edit", "showing:show"))
+    assert [line for line in known if line] == [f"edit = {edit}", f"gui = {gui}", f"show = {show}"]
 
 
 def outside(installed: Path, *command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,9 +14,9 @@ from typing import Any
 import pytest
 
 import mbframe as mb
-from mbframe import registry
+from mbframe import plug_ins, registry
 from mbframe.cli import main
-from mbframe.plug_ins import import_classes, import_offered, offered
+from mbframe.plug_ins import Source, import_classes, import_offered, offered
 
 SOURCE = '''
 import numpy as np
@@ -311,3 +312,75 @@ def test_a_file_does_not_choose_what_is_imported_of_a_package(packages: Path, tm
     with pytest.raises(mb.ModelError, match="a class of a user; hand it over"):
         mb.simulate(mb.load(tmp_path / "m.json"), 1.0)
     assert "hookpack.trap" not in sys.modules
+
+
+# ---- Files as they were when somebody agreed ----
+
+
+ONCE = """
+import mbframe as mb
+import numpy as np
+
+
+class Pull(mb.ForceElement):
+    size = mb.parameter(1.0, unit="N", help="F")
+
+    def wrench(self, t, i, j):
+        return np.array([{factor} * self.size, 0.0, 0.0]), np.zeros(3)
+"""
+
+
+def test_exactly_what_was_looked_at_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plug_ins, "_loaded", {})
+    file = tmp_path / "pulls.py"
+    file.write_text(ONCE.format(factor=2))
+    seen = Source.of(str(file))
+    assert "pulls" not in sys.modules  # it was only read
+    file.write_text(ONCE.format(factor=3))
+    with pytest.raises(mb.ModelError, match="is another file than the one that was allowed"):
+        seen.load()
+    assert "pulls" not in sys.modules
+    now = seen.now()
+    (pull,) = now.load()
+    assert (pull.__module__, str(tmp_path) in sys.path) == ("pulls", False)
+    assert now.load() == [pull]
+
+    def acceleration() -> float:
+        kind: Any = registry.registered(mb.ForceElement)["pulls.Pull"]
+        system = mb.System("m", gravity=(0, 0, 0))
+        ball = system.add(mb.PointMass("ball", mass=1.0))
+        system.add(kind("pull", system.ground, ball))
+        return float(mb.evaluate(system).acceleration("ball")[0, 0])
+
+    assert acceleration() == 3.0
+    stamp = file.stat()
+    file.write_text(ONCE.format(factor=4))
+    os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # as long and as old: bytecode would be that of before
+    (again,) = now.now().load()
+    assert again is not pull
+    assert acceleration() == 4.0
+
+
+def test_a_module_that_cannot_be_imported_leaves_the_former(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plug_ins, "_loaded", {})
+    file = tmp_path / "pushes.py"
+    file.write_text(ONCE.format(factor=2))
+    source = Source.of(str(file))
+    (kind,) = source.load()
+    file.write_text("import mbframe as mb\nx = 1 / 0\n")
+    with pytest.raises(mb.ModelError, match=r"line 2 of pushes.py, x = 1 / 0"):
+        source.now().load()
+    assert sys.modules["pushes"].Pull is kind
+    assert registry.registered(mb.ForceElement)["pushes.Pull"] is kind
+
+
+def test_modules_are_found_without_importing_their_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "quiet"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemError('was imported')\n")
+    (package / "elements.py").write_text(ONCE.format(factor=1))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert Source.of("quiet.elements").path == str(package / "elements.py")
+    assert "quiet" not in sys.modules
+    with pytest.raises(mb.ModelError, match="there is no such module here"):
+        Source.of("quiet.nothing")

@@ -15,7 +15,13 @@ import pytest
 import mbframe as mb
 
 LISTING = Path(__file__).with_name("public_names.txt")
-MODULES = {"": mb, "examples.": mb.examples, "flexible.": mb.flexible, "render.": mb.render}
+MODULES = {
+    "": mb,
+    "examples.": mb.examples,
+    "flexible.": mb.flexible,
+    "formulations.": mb.formulations,
+    "render.": mb.render,
+}
 MEASURED = ("number", "numbers", "vector", "point", "matrix", "inertia", "function", "functions", "vector functions")
 WITHOUT_UNIT = {
     # numbers without a dimension

@@ -169,10 +169,20 @@ def test_what_follows_a_signal_of_an_unknown_class_is_kept_too(tmp_path: Path) -
     made["elements"] += [
         {"type": "parts.Relay", "name": "relay", "limit": 3.0},
         {"type": "PointForce", "name": "push", "body": "bar", "at": [0.0, 0.0, 0.0], "force": ["2*relay.force", 0, 0]},
+        {"type": "parts.Height", "name": "far end", "i": "ground", "j": "bar"},
+        {
+            "type": "StateFeedback",
+            "name": "lqr",
+            "outputs": {"force": "N"},
+            "measures": ["far end"],
+            "gain": [[1.0, 2.0]],
+        },
     ]
     (tmp_path / "m.json").write_text(json.dumps(made))
     system = mb.load(tmp_path / "m.json")
-    assert [one.name for one in system.unknown][-2:] == ["relay", "push"]
+    assert [one.name for one in system.unknown][-4:] == ["relay", "push", "far end", "lqr"]
+    with pytest.raises(mb.ModelError, match="may mean 'far end'"):
+        system["far end"].name = "height"
     with pytest.raises(mb.ModelError, match=r"'push'.*may mean 'relay'"):
         system["relay"].name = "switch"
 

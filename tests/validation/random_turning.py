@@ -188,8 +188,6 @@ def add_element(
     integrator: mb.Integrator,
 ) -> None:
     kind = int(rng.integers(4))
-    if kind == 1 and isinstance(integrator, Midpoint):
-        kind = 0  # a user's integrator knows no own states
     if kind == 0:
         k, c, free = float(rng.uniform(2.0, 30.0)), float(rng.uniform(0.0, 0.3)), float(rng.uniform(-12.0, 12.0))
         cubic = float(rng.uniform(0.0, 0.02))

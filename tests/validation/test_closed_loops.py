@@ -141,7 +141,7 @@ def test_derivatives_agree_with_differences_in_any_state(formulation: Any) -> No
     t = 0.3
     eq.set_state(q, v, z)
     tangent = eq.tangent(t, q, v, v_rate, multipliers, dense=True)
-    own = eq.tangent_assembly.own_states(t)
+    own = tangent.own
 
     def found(d: np.ndarray, dv: np.ndarray, dz: np.ndarray) -> np.ndarray:
         changed = z.copy()

@@ -208,6 +208,32 @@ def with_controller() -> mb.Linearization:
     return mb.linearize(system)
 
 
+def with_controllers(states: bool) -> mb.Linearization:
+    """Signals of controllers that a torque names, with an own state or without."""
+    system = mb.System("controlled pole", gravity=(0, 0, -GRAVITY))
+    pole = system.add(mb.RigidBody("pole", mass=1.0, inertia=(0.1, 0.1, 0.01), position=(0, 0, 0.5)))
+    system.add(mb.RevoluteJoint("hinge", system.ground, pole, at=(0, 0, 0), axis=Y))
+    angle = system.add(mb.Angle("angle", system.ground, pole, axis=Y))
+    outputs = {"torque": "N m"}
+    if states:
+        matrices = ([[-5.0]], [[1.0]], [[60.0]], [[-60.0]])
+        system.add(mb.LinearController("control", outputs=outputs, measures=[angle], system=matrices))
+    else:
+        system.add(mb.StateFeedback("control", outputs=outputs, measures=[angle], gain=[[40.0, 3.0]]))
+    system.add(mb.Torque("torque", pole, torque=(0, "control.torque", 0)))
+    return mb.linearize(system)
+
+
+def test_a_torque_of_state_feedback_is_a_spring_and_a_damper():
+    """u = -k a - c a': J a'' + c a' + (k - m g l) a = 0."""
+    weight = GRAVITY * 0.5
+    for mode in with_controllers(False).modes:
+        assert mode.energy["torque"].potential == pytest.approx(40.0 / (40.0 - weight), rel=1e-10)
+        assert mode.energy["pole"].potential == pytest.approx(-weight / (40.0 - weight), rel=1e-10)
+        assert mode.energy["torque"].dissipation == pytest.approx(1.0, rel=1e-10)
+        assert set(mode.energy["torque"].parts) == {"control"}
+
+
 def blade() -> mb.Linearization:
     part = mb.flexible.beam(
         length=1.0,
@@ -237,6 +263,8 @@ CASES = {
     "pendulum": lambda: _at_rest(mb.examples.flexible_pendulum()),
     "magnet": with_magnet,
     "controller": with_controller,
+    "state feedback": lambda: with_controllers(False),
+    "lead": lambda: with_controllers(True),
     "blade": blade,
 }
 

@@ -8,12 +8,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
 
 from mbframe.parameters import Element
+from mbframe.unknown import Unknown
 
 from ...document.document import Document
 from ...fields import commit_focused
 from ...fields.texts import TextEdit
 from .element_page import ElementPage, Row
 from .instant import InstantValues
+from .unknown_page import UnknownPage
 
 MOST_PAGES: Final = 6
 """Pages that are kept, one per class: to fill one takes a tenth of the time that it takes to build it."""
@@ -71,8 +73,13 @@ class Inspector(QScrollArea):
     def show_element(self, element: Element) -> None:
         """Show the parameters of an element."""
         page = self._pages.pop(type(element), None)
+        if isinstance(element, Unknown) and page is not None:  # each has parameters of its own
+            page.hide()
+            page.deleteLater()
+            page = None
         if page is None:
-            page = ElementPage(self.document, element, self._holder)
+            kind = UnknownPage if isinstance(element, Unknown) else ElementPage
+            page = kind(self.document, element, self._holder)
             self._layout.insertWidget(0, page)
         else:
             page.show_element(element)
@@ -107,7 +114,8 @@ class Inspector(QScrollArea):
         self.page.show_parameter(element, name)
 
     def _on_structure(self) -> None:
-        if self._chosen() is self.element:
+        same = self._chosen() is self.element and not isinstance(self.element, Unknown)
+        if same and self._pages.get(type(self.element)) is self._page:  # its class may be another by now
             self.page.show_names()
         else:
             self.show_element(self._chosen())

@@ -15,7 +15,8 @@ from ...equations.equations import Equations
 from ...equations.shares import MOTION, tangent_shares
 from ...errors import AnalysisError, ModelError, Problem
 from ...joints.coordinates import coordinates_of
-from .linear_equations import OperatingPoint, variations
+from ..states.own_states import places as places_of
+from .linear_equations import LinearEquations, OperatingPoint, variations
 from .outputs import output_signals
 
 if TYPE_CHECKING:
@@ -41,9 +42,9 @@ class EnergyShare:
         of an inverted pendulum has a negative potential energy. nan in a mode without energy of that kind.
     parts
         Of the potential share, by their names. Of a body "stiffness" (elasticity), "gravity" and "motion"
-        (centrifugal); of a force "stiffness", by which it changes, and "prestress", its value at the state in
-        directions that turn with what moves. Reactions belong to the loads that cause them: a pendulum has its
-        stiffness from gravity, although it is the hinge that holds it.
+        (centrifugal); of a force "stiffness", by which it changes, "prestress", its value at the state in directions
+        that turn with what moves, and "control", by what controllers see. Reactions belong to the loads that cause
+        them: a pendulum has its stiffness from gravity, although it is the hinge that holds it.
     """
 
     kinetic: float
@@ -116,6 +117,8 @@ class ElementMatrices:
     part: str
     stiffness: Any
     damping: Any
+    own: Array | None = None
+    """What it adds to F, by states of controllers."""
 
 
 def element_matrices(lin: Linearization) -> list[ElementMatrices]:
@@ -129,6 +132,7 @@ def element_matrices(lin: Linearization) -> list[ElementMatrices]:
     found = tangent_shares(eq, lin.state.t, point.q, point.v, point.z, point.v_rate)
     mass, _ = eq.matrices()
     places, P, P_rate, Z, Z_rate = variations(point, lin.frame, None, False)
+    kept = places_of(eq, lin.equations.acting)
     shares = []
     for share in found:
         K, R = share.stiffness @ P + share.damping @ Z, share.damping @ P
@@ -137,7 +141,8 @@ def element_matrices(lin: Linearization) -> list[ElementMatrices]:
             own[next(b for b in eq.tables.bodies if b.body.name == share.element).v_slice] = 1.0
             K, R = K + own[:, None] * (mass @ Z_rate), R + own[:, None] * (mass @ (P_rate + Z))
         K = P.T @ K + _commuted(places, P.T @ share.load)
-        shares.append(ElementMatrices(share.element, share.part, K.tocsr(), (P.T @ R).tocsr()))
+        own_part = None if share.own is None else np.asarray(P.T @ share.own[:, kept], float)
+        shares.append(ElementMatrices(share.element, share.part, K.tocsr(), (P.T @ R).tocsr(), own_part))
     for whole, parts in ((lin.stiffness, [s.stiffness for s in shares]), (lin.damping, [s.damping for s in shares])):
         rest = sum(parts[1:], parts[0]) - whole
         if abs(rest).max() > EXACT * max(abs(whole).max(), abs(mass).max()):
@@ -172,6 +177,7 @@ def mode_energy(lin: Linearization, mode: Mode, matrices: list[ElementMatrices])
     kinetic, dissipation = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
     potential: dict[str, dict[str, float]] = {name: {} for name in names}
     sizes = np.zeros(3)
+    zeta = _own_changes(e, mode)
 
     def store(name: str, part: str, stiff: complex, damped: float, size: float) -> None:
         potential[name][part] = potential[name].get(part, 0.0) + 0.25 * stiff.real
@@ -183,12 +189,15 @@ def mode_energy(lin: Linearization, mode: Mode, matrices: list[ElementMatrices])
     for share in matrices:
         stiff = complex(a.conj() @ (share.stiffness @ a))
         size = float(np.abs(a) @ (abs(share.stiffness) @ np.abs(a)))
+        if share.own is not None:
+            stiff += complex(a.conj() @ (share.own @ zeta))
+            size += float(np.abs(a) @ (np.abs(share.own) @ np.abs(zeta)))
         store(share.element, share.part, stiff, square * float(np.real(a.conj() @ (share.damping @ a))), size)
         sizes[2] += square * float(np.abs(a) @ (abs(share.damping) @ np.abs(a)))
     last = 0
     for name, acting in e.acting.items():
         first, last = last, last + len(acting)
-        if name in mode.element_states and len(acting):
+        if name in potential and name in mode.element_states and len(acting):
             force = e.own_force[:, first:last] @ mode.element_states[name][acting]
             store(name, "stiffness", complex(a.conj() @ force), 0.0, float(np.abs(a) @ np.abs(force)))
     for name, power in _slipping(lin, mode, a).items():
@@ -211,14 +220,24 @@ def mode_energy(lin: Linearization, mode: Mode, matrices: list[ElementMatrices])
     return ModeEnergy(shares, square * whole, total, lost)
 
 
+def _own_changes(e: LinearEquations, mode: Mode) -> Complex:
+    """zeta of a mode: changes of the own states that act; none in an ignorable one."""
+    whole = np.zeros(len(e.own_feedback), complex)
+    last = 0
+    for name, acting in e.acting.items():
+        first, last = last, last + len(acting)
+        if name in mode.element_states:
+            whole[first:last] = mode.element_states[name][acting]
+    return whole
+
+
 def _slipping(lin: Linearization, mode: Mode, a: Complex) -> dict[str, float]:
     """Power that joints with velocity equations take out of a mode, W: their forces work where G xi' = -W xi."""
     e = lin.equations
     if not e.nonholonomic.shape[0]:
         return {}
     velocity = mode.eigenvalue * a
-    own = [change[e.acting[name]] for name, change in mode.element_states.items()]
-    zeta = np.concatenate([np.zeros(0, complex), *own])
+    zeta = _own_changes(e, mode)
     load = e.mass @ (mode.eigenvalue * velocity) + e.damping @ velocity + e.stiffness @ a + e.own_force @ zeta
     first = e.holonomic.shape[0]
     rows = np.vstack([_dense(e.holonomic), _dense(e.nonholonomic)])

@@ -233,7 +233,7 @@ def linear_equations(
     acting = own_states(eq, point.state.t)
     kept = places_of(eq, acting)
     if len(kept):
-        states = eq.tangent_assembly.own_states(point.state.t)
+        states = tangent.own
         own_force, stiffness = states.force[:, kept], states.stiffness[kept]
         own_damping, feedback = states.damping[kept], states.feedback[np.ix_(kept, kept)]
     else:

@@ -62,7 +62,16 @@ def call(typingctx, address, t, work, data, n):
 # What has no part in compiled code: changing it keeps the cache. A name missing here only costs compilation.
 NEVER_COMPILED = {
     *("analysis", "cli", "disk", "examples", "files", "plots", "render", "solvers"),
-    *("errors.py", "limits.py", "packed.py", "quantities.py", "results.py", "state.py", "stored_states.py"),
+    *(
+        "applications.py",
+        "errors.py",
+        "limits.py",
+        "packed.py",
+        "quantities.py",
+        "results.py",
+        "state.py",
+        "stored_states.py",
+    ),
     *("expression_trees.py", "features.py", "poles.py"),
 }
 
@@ -161,28 +170,35 @@ def _hearing_ctrl_c() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-_dispatchers: dict[tuple[Callable, type | None], Any] = {}
+_dispatchers: dict[tuple[Callable, type | None, bool], Any] = {}
 
 
-def jitted(function: Callable, owner: type | None = None) -> Any:
+def jitted(function: Callable, owner: type | None = None, complex_steps: bool = False) -> Any:
     """`function` compiled unchanged when first called, with the plain functions of its module that it calls.
 
     `owner`, the class whose rows it is called with, keeps a method apart that several classes inherit: numba would
-    take the rows of one for those of another that begin alike, and warn.
+    take the rows of one for those of another that begin alike, and warn. With `complex_steps` it takes arguments with
+    imaginary parts, and functions that these pass through (`programs.analytic`) in the place of some of numpy's.
     """
-    if (function, owner) not in _dispatchers:
+    key = function, owner, complex_steps
+    if key not in _dispatchers:
         callees = {
-            name: memory.matrix if value is arrays.numbers else jitted(value)
+            name: memory.matrix if value is arrays.numbers else jitted(value, complex_steps=complex_steps)
             for name in function.__code__.co_names
             if isinstance(value := function.__globals__.get(name), FunctionType)
             and value is not function
             and value not in OVERLOADED
+            and not (value.__module__ or "").startswith("numpy")
         }
+        if complex_steps:
+            from ..programs import analytic  # which is not needed where nobody has written a constraint
+
+            callees |= analytic.replacements(function)
         ours = (function.__module__ or "").startswith("mbframe.")  # code run by exec may belong to no module
         # A user's index out of bounds is an IndexError, as in Python, and not a number from elsewhere.
         decorate = inner if ours else njit(nogil=True, boundscheck=True)
-        _dispatchers[function, owner] = decorate(rebound(function, function.__qualname__, callees))
-    return _dispatchers[function, owner]
+        _dispatchers[key] = decorate(rebound(function, function.__qualname__, callees))
+    return _dispatchers[key]
 
 
 @cache

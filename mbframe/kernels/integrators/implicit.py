@@ -5,8 +5,11 @@ The matrix of a Newton step, with c2 = 1/s and c3 = 1/s^2 for an implicit rate s
     [ c1 M + c2 R + c3 K   J^T ]
     [ J                    0   ]
 
-is factored on the symmetric pattern of M, J and all couplings by forces, without pivoting; real or complex. Equations
-that the factorization of the equations of motion leaves out, because they depend on others, are left out here too.
+is factored on the symmetric pattern of M, J and all couplings by forces, without pivoting. Equations that the
+factorization of the equations of motion leaves out, because they depend on others, are left out here too.
+
+Own states z of elements stand with the velocities: z' - f(q, v, z) = 0 is an equation of motion with the mass 1. So the
+unknowns are the changes of v and z, which are those that move, and of the multipliers.
 """
 
 from __future__ import annotations
@@ -17,11 +20,14 @@ from ..compiler.backend import inner
 from ..compiler.compile import call
 from ..compiler.memory import clear, indices, integers, part, record, vector
 from ..linear_algebra.factorization import PIVOT_LOST, factor_general, substitute_general
-from ..workspace import MOTION, OK, SINGULAR, factorization, state_changed
+from ..workspace import MOTION, NO_STEP, OK, SINGULAR, factorization, state_changed
 
 NEWTON = np.dtype(
     [
         ("n", "i8"),
+        ("n_own", "i8"),
+        ("n_moving", "i8"),  # velocities and own states
+        ("own_slot", "i8"),  # where the diagonal of own states is among the factors
         ("n_lower", "i8"),
         ("n_targets", "i8"),
         ("start", "i8"),
@@ -74,8 +80,10 @@ def begin(w, m, t, work):
     values, order = vector(f.values, f.n), indices(f.order, f.n)
     threshold = vector(m.threshold, m.n)
     left_out = vector(m.scale, m.n)
+    clear(left_out)
     for k in range(f.n):
-        left_out[order[k]] = 1.0 if values[k] == 0.0 else 0.0
+        if values[k] == 0.0:
+            left_out[order[k] + m.n_own] = 1.0  # a multiplier: a lost pivot of M ends the run
     own = indices(m.order, m.n)
     for k in range(m.n):
         threshold[k] = np.inf if left_out[own[k]] != 0.0 else PIVOT_LOST
@@ -106,6 +114,9 @@ def factor(w, m, numbers, c1, c2, c3):
     for k in range(m.n_jacobian):
         numbers[slot[k]] += entries[source[k]]
         numbers[transposed[k]] += entries[source[k]]
+    own_slot = indices(m.own_slot, m.n_own)
+    for k in range(m.n_own):
+        numbers[own_slot[k]] += c1
     stiffness, damping = vector(m.stiffness, m.n_numbers), vector(m.damping, m.n_numbers)
     source, slot = indices(m.tangent_source, m.n_tangent), indices(m.tangent_slot, m.n_tangent)
     for k in range(m.n_tangent):
@@ -127,10 +138,18 @@ def factor(w, m, numbers, c1, c2, c3):
     order = indices(m.order, m.n)
     if lost > 0:
         for k in range(m.n):
-            if numbers[k] == 0.0 and order[k] < w.n_v:
-                w.culprit = order[k]
-                return SINGULAR
+            if numbers[k] == 0.0 and order[k] < m.n_moving:
+                return lost_pivot(w, order[k])
     return OK
+
+
+@inner
+def lost_pivot(w, unknown):
+    """What it means: a mass matrix that is singular, or an own state that another step must resolve."""
+    if unknown >= w.n_v:
+        return NO_STEP
+    w.culprit = unknown
+    return SINGULAR
 
 
 @inner
@@ -178,10 +197,12 @@ def add_stiffness(m, factor, x, out):
 
 @inner
 def add_residual(w, m, factor, v_rate, multipliers, out):
-    """out += factor (M v' - Q + J^T lambda) with the tables at hand."""
-    force = vector(w.force, w.n_v)
+    """out += factor (M v' - Q + J^T lambda, z' - f) with the tables at hand; v_rate has v' and z'."""
+    force, own_rates = vector(w.force, w.n_v), part(w.rates, w.n_q + w.n_v, m.n_own)
     for k in range(w.n_v):
         out[k] -= factor * force[k]
+    for k in range(m.n_own):
+        out[w.n_v + k] += factor * (v_rate[w.n_v + k] - own_rates[k])
     add_mass(w, m, factor, v_rate, out)
     add_load(w, m, factor, multipliers, out)
 

@@ -82,11 +82,11 @@ def accept(w, work):
 
 
 @inner
-def emit(w, m, work, last):
-    """Store the requested instants before `last`; interpolated states are corrected like all others."""
+def emit(w, m, work, closed):
+    """Store the requested instants up to w.t, itself if `closed`; interpolated states are corrected like all others."""
     t_eval, y, y1 = vector(m.t_eval, m.n_eval), vector(w.y, w.n_y), vector(m.y1, w.n_y)
     t1 = w.t
-    while m.next_eval < m.n_eval and t_eval[m.next_eval] < last:
+    while m.next_eval < m.n_eval and (t_eval[m.next_eval] < t1 or (closed and t_eval[m.next_eval] == t1)):
         if m.stored == m.capacity:
             return FULL
         t = t_eval[m.next_eval]
@@ -117,12 +117,12 @@ def emit(w, m, work, last):
 def conclude(w, m, work):
     """Store the requested instants that the last step passed; at its end controllers may take a sample before."""
     status = OK
-    if m.n_eval > 0:
-        status = emit(w, m, work, w.t)
-    if status == OK and w.t >= w.next_sample:
-        status = call(w.sample, w.t, work, w.sampler, 0)
+    if w.t >= w.next_sample:
+        status = emit(w, m, work, False)
+        if status == OK:
+            status = call(w.sample, w.t, work, w.sampler, 0)
     if status == OK and m.n_eval > 0:
-        status = emit(w, m, work, np.nextafter(w.t, np.inf))
+        status = emit(w, m, work, True)
     return status
 
 

@@ -5,6 +5,8 @@ Unknowns of a step are v_i, e_i and lambda_i at three instants t + c_i h; coordi
     q_i = q + h sum_j a_ij T(q_j) (v_j - e_j),    v'_i = sum_j (a^-1)_ij (v_j - v)/h
     M v'_i = Q - J^T lambda_i,    J v_i + C_t = 0,    C = 0
 
+Own states z of elements with z' = f are unknowns like v, with the mass 1; followers come after the iteration.
+
 e = W J^T eta, which vanishes in the exact solution, lets both levels of the constraints hold. Newton's method for v and
 lambda has the matrix of `stagewise`: every stage is linearized where it is predicted, and again where the iteration
 gains little. One tangent for all stages would separate them into a real and a complex system, which is cheaper but
@@ -75,7 +77,7 @@ RADAU = np.dtype(
         ("k", "i8"),  # 2 x n_y, for the first step size
         ("v", "i8"),  # 3 x n_v: increments
         ("e", "i8"),
-        ("z", "i8"),
+        ("z", "i8"),  # increments of own states and followers
         ("multipliers", "i8"),
         ("q", "i8"),  # 3 x n_q
         ("q_rate", "i8"),
@@ -109,17 +111,25 @@ SAFETY, SHRINK, GROW = 0.9, 0.2, 3.0  # a step that grows further is not predict
 
 @inner
 def guess(w, r, h, first, known):
-    """Increments of v by the polynomial of the last step from its point `first` on, if it is known, or by v'."""
+    """Increments of v and z by the polynomial of the last step from its point `first` on, if it is known, or by rates.
+
+    What followers do in the step is not extrapolated.
+    """
     v, last, c = matrix(r.v, STAGES, w.n_v), matrix(r.last_v, STAGES, w.n_v), vector(r.c, STAGES)
+    z, last_z, n_own = matrix(r.z, STAGES, w.n_z), matrix(r.last_z, STAGES, w.n_z), w.n_z - w.n_followers
     rates0 = vector(r.rates0, w.n_y)
     for i in range(STAGES):
         for k in range(w.n_v):
             v[i, k] = 0.0 if known else h * c[i] * rates0[w.n_q + k]
+        for k in range(w.n_z):
+            z[i, k] = 0.0 if known and k < n_own else h * c[i] * rates0[w.n_q + w.n_v + k]
         for j in range(STAGES):
             if known:
                 weight = basis(c, j, first + c[i] * h / r.last_h) - basis(c, j, first)
                 for k in range(w.n_v):
                     v[i, k] += weight * last[j, k]
+                for k in range(n_own):
+                    z[i, k] += weight * last_z[j, k]
 
 
 @inner
@@ -162,11 +172,11 @@ def move(w, r, m, t, h, work):
 
 
 @inner
-def evaluate_stage(w, r, t, h, i, work):
-    """The tables of the i-th stage, and its v'."""
+def evaluate_stage(w, r, m, t, h, i, work):
+    """The tables of the i-th stage, and its v' and z'."""
     c, inverse = vector(r.c, STAGES), matrix(r.inverse, STAGES, STAGES)
     q, v, z = matrix(r.q, STAGES, w.n_q), matrix(r.v, STAGES, w.n_v), matrix(r.z, STAGES, w.n_z)
-    y, y0, v_rate = vector(w.y, w.n_y), vector(r.y0, w.n_y), vector(r.v_rate, w.n_v)
+    y, y0, v_rate = vector(w.y, w.n_y), vector(r.y0, w.n_y), vector(r.v_rate, m.n_moving)
     for k in range(w.n_q):
         y[k] = q[i, k]
     for k in range(w.n_v):
@@ -174,6 +184,8 @@ def evaluate_stage(w, r, t, h, i, work):
         v_rate[k] = (inverse[i, 0] * v[0, k] + inverse[i, 1] * v[1, k] + inverse[i, 2] * v[2, k]) / h
     for k in range(w.n_z):
         y[w.n_q + w.n_v + k] = y0[w.n_q + w.n_v + k] + z[i, k]
+    for k in range(m.n_own):
+        v_rate[w.n_v + k] = (inverse[i, 0] * z[0, k] + inverse[i, 1] * z[1, k] + inverse[i, 2] * z[2, k]) / h
     state_changed(w)
     return call(w.evaluate, within(w, t + c[i] * h), work, 0, DYNAMICS)
 
@@ -181,13 +193,13 @@ def evaluate_stage(w, r, t, h, i, work):
 @inner
 def evaluate_stages(w, r, m, t, h, linearize, work):
     """Residuals of the equations in all stages; their tangents too, if asked for."""
-    rates, v_rate, c = vector(w.rates, w.n_y), vector(r.v_rate, w.n_v), vector(r.c, STAGES)
+    rates, v_rate, c = vector(w.rates, w.n_y), vector(r.v_rate, m.n_moving), vector(r.c, STAGES)
     multipliers, drifts, drift = (
         matrix(r.multipliers, STAGES, w.n_rows),
         matrix(r.drift, STAGES, w.n_rows),
         vector(w.drift, w.n_rows),
     )
-    dynamic, velocity = matrix(r.dynamic, STAGES, w.n_v), matrix(r.velocity, STAGES, w.n_rows)
+    dynamic, velocity = matrix(r.dynamic, STAGES, m.n_moving), matrix(r.velocity, STAGES, w.n_rows)
     position, z_rate = matrix(r.position, STAGES, w.n_holonomic), matrix(r.z_rate, STAGES, w.n_z)
     residual, rate = vector(w.residual, w.n_holonomic), vector(w.constraint_rate, w.n_rows)
     blocks = matrices(r.stages, m.n + 2 * m.n_lower, STAGES, STAGES)
@@ -195,10 +207,10 @@ def evaluate_stages(w, r, m, t, h, linearize, work):
     if linearize:
         clear(blocks)
     for i in range(STAGES - 1, -1, -1):  # the first stage last, because its tangent is the one of the error estimate
-        status = evaluate_stage(w, r, t, h, i, work)
+        status = evaluate_stage(w, r, m, t, h, i, work)
         if status != OK:
             return status
-        for k in range(w.n_v):
+        for k in range(m.n_moving):
             dynamic[i, k] = 0.0
         add_residual(w, m, 1.0, v_rate, multipliers[i], dynamic[i])
         for k in range(w.n_rows):
@@ -269,19 +281,19 @@ def project(w, r, h, work):
 
 @inner
 def change_stages(w, r, m, h):
-    """A Newton step of v, lambda and z; returns the size of the change in units of the tolerance."""
-    n, n_v = m.n, w.n_v
+    """A Newton step of v, z and lambda; returns the size of the change in units of the tolerance."""
+    n, n_v, n_moving = m.n, w.n_v, m.n_moving
     v, z = matrix(r.v, STAGES, n_v), matrix(r.z, STAGES, w.n_z)
     multipliers, z_rate = matrix(r.multipliers, STAGES, w.n_rows), matrix(r.z_rate, STAGES, w.n_z)
-    dynamic, velocity = matrix(r.dynamic, STAGES, n_v), matrix(r.velocity, STAGES, w.n_rows)
+    dynamic, velocity = matrix(r.dynamic, STAGES, n_moving), matrix(r.velocity, STAGES, w.n_rows)
     drifts = matrix(r.drift, STAGES, w.n_rows)
     a, y0, rates0 = matrix(r.a, STAGES, STAGES), vector(r.y0, w.n_y), vector(r.rates0, w.n_y)
     x = matrix(r.x, n, STAGES)
     for i in range(STAGES):
-        for k in range(n_v):
+        for k in range(n_moving):
             x[k, i] = -h * dynamic[i, k]
         for k in range(w.n_rows):
-            x[n_v + k, i] = -velocity[i, k]
+            x[n_moving + k, i] = -velocity[i, k]
     blocks = matrices(r.stages, m.n + 2 * m.n_lower, STAGES, STAGES)
     substitute_stages(m, blocks, x, matrix(r.permuted, n, STAGES))
     total = 0.0
@@ -291,19 +303,19 @@ def change_stages(w, r, m, h):
             v[i, k] += x[k, i]
             scale = ACCURACY * (r.atol + r.rtol * abs(y0[w.n_q + k] + v[i, k])) + noise
             total += (x[k, i] / scale) ** 2
+        for k in range(m.n_own):
+            z[i, k] += x[n_v + k, i]
+            start = y0[w.n_q + n_v + k]
+            scale = ACCURACY * (r.atol + r.rtol * abs(start + z[i, k])) + NOISE * (abs(start) + abs(z[i, k]))
+            total += (x[n_v + k, i] / scale) ** 2
         for k in range(w.n_rows):
-            multipliers[i, k] += x[n_v + k, i] / h
+            multipliers[i, k] += x[n_moving + k, i] / h
         if w.n_drives > 0:
             drive(w, multipliers[i], drifts[i], z_rate[i])
     for i in range(STAGES):
-        for k in range(w.n_z):
-            value = h * (a[i, 0] * z_rate[0, k] + a[i, 1] * z_rate[1, k] + a[i, 2] * z_rate[2, k])
-            start = y0[w.n_q + n_v + k]
-            scale = ACCURACY * (r.atol + r.rtol * abs(start + value)) + NOISE * (abs(start) + abs(value))
-            if k < w.n_z - w.n_followers:
-                total += ((value - z[i, k]) / scale) ** 2
-            z[i, k] = value
-    return np.sqrt(total / (STAGES * max(1, n_v + w.n_z - w.n_followers)))
+        for k in range(m.n_own, w.n_z):
+            z[i, k] = h * (a[i, 0] * z_rate[0, k] + a[i, 1] * z_rate[1, k] + a[i, 2] * z_rate[2, k])
+    return np.sqrt(total / (STAGES * max(1, n_moving)))
 
 
 @inner
@@ -327,7 +339,6 @@ def attempt(w, r, m, t, h, first, work):
     q, y, y0 = matrix(r.q, STAGES, w.n_q), vector(w.y, w.n_y), vector(r.y0, w.n_y)
     v, e, z = matrix(r.v, STAGES, w.n_v), matrix(r.e, STAGES, w.n_v), matrix(r.z, STAGES, w.n_z)
     multipliers, now = matrix(r.multipliers, STAGES, w.n_rows), vector(w.multipliers, w.n_rows)
-    rates0, c = vector(r.rates0, w.n_y), vector(r.c, STAGES)
     known = r.last_h > 0.0
     guess(w, r, h, first, known)
     for i in range(STAGES):
@@ -335,8 +346,6 @@ def attempt(w, r, m, t, h, first, work):
             q[i, k] = y0[k]
         for k in range(w.n_v):
             e[i, k] = 0.0
-        for k in range(w.n_z):
-            z[i, k] = h * c[i] * rates0[w.n_q + w.n_v + k]
         for k in range(w.n_rows):
             multipliers[i, k] = now[k]
     if not known:
@@ -397,8 +406,8 @@ def error_norm(w, r, m, t, h, work):
     weights = vector(r.estimate, STAGES)
     v, z = matrix(r.v, STAGES, n_v), matrix(r.z, STAGES, w.n_z)
     y, y0, rates0, rates = vector(w.y, w.n_y), vector(r.y0, w.n_y), vector(r.rates0, w.n_y), vector(w.rates, w.n_y)
-    x, right, solution = vector(r.x, m.n), vector(w.right, m.n), vector(w.solution, m.n)
-    drift, acceleration = vector(r.permuted, 2 * m.n)[m.n :], vector(r.v_rate, n_v)
+    x, right, solution = vector(r.x, m.n), vector(w.right, n_v + w.n_rows), vector(w.solution, n_v)
+    drift, acceleration = vector(r.permuted, 2 * m.n)[m.n :], vector(r.v_rate, m.n_moving)
     s = r.eigenvalue / h
     q = matrix(r.q, STAGES, n_q)
     for k in range(n_v):
@@ -415,9 +424,8 @@ def error_norm(w, r, m, t, h, work):
         return status, 0.0
     for k in range(n_v):
         drift[k] = solution[k]
-    for k in range(m.n):
-        right[k] = 0.0
-        x[k] = 0.0
+    clear(right)
+    clear(x)
     add_mass(w, m, 1.0, drift, right)
     if w.n_rows > w.n_holonomic or w.n_drives > 0:
         keep_along(w, m, drift, right)
@@ -426,6 +434,12 @@ def error_norm(w, r, m, t, h, work):
         return status, 0.0
     for k in range(n_v):
         drift[k] = solution[k]
+    for k in range(m.n_own):
+        drift[n_v + k] = 0.0
+        x[n_v + k] = rates0[n_q + n_v + k]
+        for i in range(STAGES):
+            x[n_v + k] += weights[i] / h * z[i, k]
+        x[n_v + k] /= s
     add_mass(w, m, 1.0 / s, acceleration, x)
     add_stiffness(m, -1.0 / (s * s), drift, x)
     substitute(m, vector(r.filter, m.n + 2 * m.n_lower), x, vector(r.permuted, m.n))
@@ -440,13 +454,8 @@ def error_norm(w, r, m, t, h, work):
         if k < n_q:
             error = rates[k]
             y[k] = q[2, k]
-        elif k < n_q + n_v:
-            error = x[k - n_q]
         else:
-            error = rates0[k]
-            for i in range(STAGES):
-                error += weights[i] / h * z[i, k - n_q - n_v]
-            error /= s
+            error = x[k - n_q]
         scale = r.error_atol + r.error_rtol * max(abs(y0[k]), abs(y[k]))
         total += (error / scale) ** 2
     return OK, np.sqrt(total / n)

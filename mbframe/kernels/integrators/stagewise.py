@@ -5,10 +5,10 @@ For the changes dv_j of the stages' velocities, and h dlambda_i, row i of the st
     sum_j (a^-1_ij M_i + h^2 a_ij K_i) dv_j + h R_i dv_i + J_i^T h dlambda_i = -h (M v' - Q + J^T lambda)_i
     J_i dv_i = -(J v + C_t)_i
 
-Every entry of [M J^T; J 0] becomes a block of 3 x 3 numbers, which couples the stages; pattern, order and schedule are
-those of `implicit`, and so is the order of the blocks: D, L, U. A block pivot is inverted as a whole: it is regular
-where the matrices of the real and complex eigenvalues, into which the system would separate if all stages had one
-tangent, have regular pivots.
+where v stands for own states of elements too, as in `implicit`. Every entry of [M J^T; J 0] becomes a block of 3 x 3
+numbers, which couples the stages; pattern, order and schedule are those of `implicit`, and so is the order of the
+blocks: D, L, U. A block pivot is inverted as a whole: it is regular where the matrices of the real and complex
+eigenvalues, into which the system would separate if all stages had one tangent, have regular pivots.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import numpy as np
 
 from ..compiler.backend import inner
 from ..compiler.memory import indices, vector
-from ..workspace import OK, SINGULAR
+from ..workspace import OK
+from .implicit import lost_pivot
 
 STAGES = 3
 
@@ -30,6 +31,10 @@ def add_stage(w, m, blocks, i, h, a, inverse):
     for k in range(m.n_mass):
         for j in range(STAGES):
             blocks[slot[k], i, j] += inverse[i, j] * entries[source[k]]
+    slot = indices(m.own_slot, m.n_own)
+    for k in range(m.n_own):
+        for j in range(STAGES):
+            blocks[slot[k], i, j] += inverse[i, j]
     source, slot = indices(m.jacobian_source, m.n_jacobian), indices(m.jacobian_slot, m.n_jacobian)
     transposed = indices(m.transposed_slot, m.n_jacobian)
     for k in range(m.n_jacobian):
@@ -128,9 +133,8 @@ def factor_stages(w, m, blocks):
         scale[k] = 0.0
     w.factorizations += 1
     for k in range(shift):
-        if not invert(blocks[k], threshold[k], scale[k]) and order[k] < w.n_v:
-            w.culprit = order[k]
-            return SINGULAR
+        if not invert(blocks[k], threshold[k], scale[k]) and order[k] < m.n_moving:
+            return lost_pivot(w, order[k])
         inverse = numbers(blocks[k])
         first, last = np.uint64(start[k]), np.uint64(start[k + one])
         for a in range(first, last):

@@ -3,6 +3,9 @@
 Taken along the velocities: a change of configuration is dq = T d, so that a marker's x changes by B d and its x' by Y
 d + B dv. K d + R dv is the change of F at fixed v' and lambda. Elements add what the change of their own load does
 and leave the load itself with the markers; a last pass over the bodies adds what the change of B does to it.
+
+Own states z with z' = f are like velocities with the mass 1: their equation z' - f = 0 belongs to F, their changes dz
+to dv. So -Q_z and -f_z are numbers of R, and -f along d and dv are numbers of K and R.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from ..free import (
     load_tangent,
     place_tangent,
     prepare,
+    state_gradient,
     wrench,
     wrench_gradient,
 )
@@ -47,6 +51,8 @@ TANGENT = np.dtype(
         ("multipliers", "i8"),
         ("add_constraint", "i8"),  # stages that all types share
         ("add_force", "i8"),
+        ("add_own", "i8"),
+        ("own_gradient", "i8"),  # room for the derivatives of one force by and of its own states
         ("add_velocity_constraint", "i8"),
         ("velocity_stiffness", "i8"),  # dD along dq = T d, a row for each nonholonomic equation
         ("velocity_given", "i8"),  # room for one nonholonomic constraint: its derivatives as given (complex), by 48
@@ -67,9 +73,10 @@ def constraint_fields(equations: int, numbers: int) -> list[tuple]:
     return [*LINK_FIELDS, ("gradient", "f8", (equations, numbers)), ("hessian", "f8", (numbers, numbers))]
 
 
-FORCE_ROW = np.dtype(
-    [*LINK_FIELDS, ("force", "f8", 3), ("torque", "f8", 3), ("gradient", "f8", (6, MOTIONS))], align=True
-)
+def force_fields(states: int) -> list[tuple]:
+    """Rows of a force that Python fills: its wrench, with derivatives by the motions and by own states."""
+    fields = [*LINK_FIELDS, ("force", "f8", 3), ("torque", "f8", 3), ("gradient", "f8", (6, MOTIONS))]
+    return [*fields, ("own_gradient", "f8", (6 + states, MOTIONS + states))] if states else fields
 
 
 @inner
@@ -212,7 +219,7 @@ def add_product(w, pool, offset, left, right, h, first, second):
                             out[row, column] += f * c[y, column]
 
 
-@template(ROW, STATES, COUNTS, wrench, wrench_gradient)
+@template(ROW, STATES, COUNTS, wrench, wrench_gradient, state_gradient)
 def forces(t, work, table, n):
     """Forces of a type that gives its derivatives."""
     w = workspace(work)
@@ -235,21 +242,29 @@ def forces(t, work, table, n):
             wrench_gradient(e, t, i, j, z, g)
         hand_over(w, force, torque)
         call(a.add_force, t, work, table + k * rows.itemsize, 0)
+        if STATES > 0:
+            own = block(a.own_gradient, 0, 6 + STATES, MOTIONS + STATES)
+            clear(own)
+            state_gradient(e, t, i, j, part(w.y, w.n_q + w.n_v + e.z, STATES), own)
+            call(a.add_own, t, work, table + k * rows.itemsize, STATES)
     return OK
 
 
-@Stage
+@template(ROW, STATES)
 def force_rows(t, work, table, n):
     """Forces whose values and derivatives Python filled in."""
     w = workspace(work)
     a = tangent_record(w)
-    rows = records(table, n, FORCE_ROW)
+    rows = records(table, n, ROW)
     g = block(w.scratch, GRADIENT_AT, 6, MOTIONS)
     for k in range(n):
         e = rows[k]
         copy(e.gradient, g)
         hand_over(w, e.force, e.torque)
         call(a.add_force, t, work, table + k * rows.itemsize, 0)
+        if STATES > 0:
+            copy(e.own_gradient, block(a.own_gradient, 0, 6 + STATES, MOTIONS + STATES))
+            call(a.add_own, t, work, table + k * rows.itemsize, STATES)
     return OK
 
 
@@ -280,6 +295,7 @@ def add_force(t, work, link, n):
             load_i[AXES_AT + 3 * x + k] -= 0.5 * turn_i[x]
             load_j[AXES_AT + 3 * x + k] -= 0.5 * turn_j[x]
     change_i, change_j = part(w.scratch, HESSIAN_AT, PLACE), part(w.scratch, HESSIAN_AT + PLACE, PLACE)
+    moves = part(w.scratch, HESSIAN_AT + 2 * PLACE, MOTION_J)
     for second in range(2):
         source = j if second else i
         jacobian = block(w.jacobians, source.jacobian, PLACE, source.n)
@@ -287,35 +303,19 @@ def add_force(t, work, link, n):
         for kind in range(2):  # a change of configuration, then one of velocity
             pool = a.damping if kind else a.stiffness
             for c in range(source.n):
-                # change of the 18 numbers of the marker that moves
-                dr = (0.0, 0.0, 0.0) if kind else (jacobian[0, c], jacobian[1, c], jacobian[2, c])
-                du = column(jacobian, 0, 1, c) if kind else column(tangents, 0, 1, c)
-                spin = (0.0, 0.0, 0.0)
+                dr, _, _ = moved(moves, source, jacobian, tangents, kind, c)
                 df, dm = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
                 first = MOTION_J * second
-                for k in range(3):
-                    dd_rate = column(jacobian, AXES_AT + k, 3, c) if kind else column(tangents, AXES_AT + k, 3, c)
-                    spin = add(spin, 0.5, cross(axis(source, k), dd_rate))
-                    if kind == 0:
-                        dd = column(jacobian, AXES_AT + k, 3, c)
-                        spin = add(spin, 0.5, cross(dd, axis_rate(source, k)))
-                        for x in range(3):
-                            df = add(df, dd[x], column(g, 0, 1, first + AXES_AT + 3 * x + k))
-                            dm = add(dm, dd[x], column(g, 3, 1, first + AXES_AT + 3 * x + k))
-                for x in range(3):
-                    df = add(df, dr[x], column(g, 0, 1, first + x))
-                    dm = add(dm, dr[x], column(g, 3, 1, first + x))
-                    df = add(df, du[x], column(g, 0, 1, first + VELOCITY_AT + x))
-                    dm = add(dm, du[x], column(g, 3, 1, first + VELOCITY_AT + x))
-                    df = add(df, spin[x], column(g, 0, 1, first + SPIN_AT + x))
-                    dm = add(dm, spin[x], column(g, 3, 1, first + SPIN_AT + x))
+                for x in range(VELOCITY_AT if kind else 0, MOTION_J):
+                    df = add(df, moves[x], column(g, 0, 1, first + x))
+                    dm = add(dm, moves[x], column(g, 3, 1, first + x))
                 swing = cross(dr, f)
                 sign = -1.0 if second else 1.0
-                moved = cross(arm, df)
+                turned = cross(arm, df)
                 dn = (
-                    -dm[0] - moved[0] + sign * swing[0],
-                    -dm[1] - moved[1] + sign * swing[1],
-                    -dm[2] - moved[2] + sign * swing[2],
+                    -dm[0] - turned[0] + sign * swing[0],
+                    -dm[1] - turned[1] + sign * swing[1],
+                    -dm[2] - turned[2] + sign * swing[2],
                 )
                 for x in range(3):
                     change_i[x] = -df[x]
@@ -337,6 +337,68 @@ def add_force(t, work, link, n):
 
 
 @inner
+def moved(out, marker, jacobian, tangents, kind, c):
+    """Change of the 18 numbers of a marker along the c-th unit d (kind 0) or dv (kind 1) of its body.
+
+    Returns those of its point, of its velocity and of its angular velocity.
+    """
+    dr = (0.0, 0.0, 0.0) if kind else (jacobian[0, c], jacobian[1, c], jacobian[2, c])
+    du = column(jacobian, 0, 1, c) if kind else column(tangents, 0, 1, c)
+    spin = (0.0, 0.0, 0.0)
+    for k in range(3):
+        dd = (0.0, 0.0, 0.0) if kind else column(jacobian, AXES_AT + k, 3, c)
+        dd_rate = column(jacobian, AXES_AT + k, 3, c) if kind else column(tangents, AXES_AT + k, 3, c)
+        spin = add(spin, 0.5, cross(axis(marker, k), dd_rate))
+        if kind == 0:
+            spin = add(spin, 0.5, cross(dd, axis_rate(marker, k)))
+        for x in range(3):
+            out[AXES_AT + 3 * x + k] = dd[x]
+    for x in range(3):
+        out[x] = dr[x]
+        out[VELOCITY_AT + x] = du[x]
+        out[SPIN_AT + x] = spin[x]
+    return dr, du, spin
+
+
+@Stage
+def add_own(t, work, link, n):
+    """K and R of the n own states of one force from its derivatives g: rows F, M and z', columns both motions and z.
+
+    The generalized force of a change of the wrench follows from its power on unit velocities.
+    """
+    w = workspace(work)
+    a = tangent_record(w)
+    e = record(link, LINK)
+    markers = records(w.markers, w.n_markers, MARKER)
+    i, j = markers[e.i], markers[e.j]
+    g, feedback = block(a.own_gradient, 0, 6 + n, MOTIONS + n), block(a.damping, e.own, n, n)
+    arm = (j.position[0] - i.position[0], j.position[1] - i.position[1], j.position[2] - i.position[2])
+    moves = part(w.scratch, HESSIAN_AT, MOTION_J)
+    for r in range(n):
+        for c in range(n):
+            feedback[r, c] -= g[6 + r, MOTIONS + c]
+    for second in range(2):
+        source, offset, first = j if second else i, e.own_j if second else e.own_i, MOTION_J * second
+        jacobian = block(w.jacobians, source.jacobian, PLACE, source.n)
+        tangents = block(a.rate_tangents, source.jacobian, PLACE, source.n)
+        loads = block(a.damping, offset, source.n, n)
+        for kind in range(2):
+            rates = block(a.damping if kind else a.stiffness, offset + source.n * n, n, source.n)
+            for c in range(source.n):
+                _, du, spin = moved(moves, source, jacobian, tangents, kind, c)
+                for r in range(n):
+                    for x in range(MOTION_J):
+                        rates[r, c] -= g[6 + r, first + x] * moves[x]
+                for s in range(n if kind else 0):
+                    f, m = column(g, 0, 1, MOTIONS + s), column(g, 3, 1, MOTIONS + s)
+                    if second:
+                        loads[c, s] -= dot(f, du) + dot(m, spin)
+                    else:
+                        loads[c, s] += dot(f, du) + dot(add(m, 1.0, cross(arm, f)), spin)
+    return OK
+
+
+@inner
 def subtract_column(w, marker, change, out, c):
     jacobian = block(w.jacobians, marker.jacobian, PLACE, marker.n)
     for row in range(marker.n):
@@ -347,6 +409,11 @@ def subtract_column(w, marker, change, out, c):
 @inner
 def cross(a, b):
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@inner
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @inner

@@ -36,6 +36,10 @@ class Integrator(SolverStrategy):
                 v = v + h * eq.accelerate(t, q, v)[0]
                 return q + h * eq.coordinate_rates(q, v), v
 
+    Own states of elements (actuators, filters) stand behind the velocities in v, and their rates behind v' in what
+    `accelerate` returns; `coordinate_rates` takes such a v. So a step that only adds and scales q, v and their rates
+    carries them along by its own formula. `eq.n_v` is the number of velocities alone.
+
     A step during which a load jumps is taken in two parts, up to that instant and from it on: h is then shorter than
     `dt`, as that of the last step of a run may be.
 
@@ -83,11 +87,6 @@ class Integrator(SolverStrategy):
         return None
 
     def callback(self, eq: Equations) -> Callable[[float, int], None]:
-        if eq.n_own:
-            raise ModelError(
-                f"{type(self).__name__} integrates q and v only, but elements of system {eq.system.name!r} have own "
-                "states; use a built-in integrator"
-            )
         dt = self._dt
         assert dt is not None
         work = eq.work
@@ -103,9 +102,15 @@ class Integrator(SolverStrategy):
             whole = stop > after - SAME * dt
             after = stop if stop < after + SAME * dt else after
             low, high = float(work["low"]), float(work["high"])
-            q, v, at = work.q.copy(), work.v.copy(), max(t, low)
+            q, v, at = work.q.copy(), np.concatenate([work.v, work.z[: eq.n_own]]), max(t, low)
             with eq.following(t, low, high) as following:
-                following.end(after, *self.step(eq, at, q, v, min(after, high) - at))
+                q, v = self.step(eq, at, q, v, min(after, high) - at)
+                if np.size(v) != eq.n_v + eq.n_own:
+                    raise ModelError(
+                        f"{type(self).__name__}.step returned {np.size(v)} numbers as v; allowed are "
+                        f"{eq.n_v + eq.n_own}: the velocities, and behind them {eq.n_own} own states of elements"
+                    )
+                following.end(after, q, v[: eq.n_v], v[eq.n_v :])
             work["t"] = after
             work["steps"] = work["steps"] + whole
 

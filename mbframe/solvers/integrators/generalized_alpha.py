@@ -26,7 +26,8 @@ class GeneralizedAlpha(Integrator):
     beta = (gamma + 1/2)^2 / 4.
 
     Newton's method uses exact sparse tangents, with dynamic rows and multipliers scaled by beta h^2, so that the matrix
-    does not degenerate as h becomes small. Own states of elements follow the trapezoidal rule and are iterated with.
+    does not degenerate as h becomes small. Own states of elements are treated, and differentiated, as v is, with the
+    mass 1: what a step does not resolve of them is multiplied by -rho_infinity a step.
 
     By itself the method leaves J v + C_t = 0 open to O(h^2), which the stabilization then corrects as with every
     integrator; `NoStabilization()` leaves the method alone. With `velocity_level` it holds in the step: a displacement
@@ -53,7 +54,8 @@ class GeneralizedAlpha(Integrator):
         data["t_start"], data["dt"], data["h_max"] = self._start, self._dt, np.inf
         data["schedule"] = self._scheduled()
         sizes = {
-            **dict.fromkeys(("a", "v_rate", "v_rate_before", "d"), eq.n_v),
+            **dict.fromkeys(("a", "v_rate", "v_rate_before"), eq.n_v + eq.n_own),
+            **dict.fromkeys(("d", "last"), eq.n_v),
             **dict.fromkeys(("right", "second", "permuted"), matrix.n),
             "y0": eq.n_q + eq.n_v + eq.n_z,
             "z_rate": eq.n_z,

@@ -37,7 +37,7 @@ class RadauIIA(Integrator):
     by collocation, so that states satisfy the constraints at both levels; W is the inverse of the mass matrix at the
     begin of the step. Newton's method takes an exact sparse tangent at each stage, once per step and again where it
     gains little, and solves for the three stages together: stiff elements on bodies that turn do not limit the step.
-    Own states of elements are iterated with, but not differentiated: stiff ones cost small steps.
+    Own states of elements are differentiated too, and solved for together with the velocities.
 
     The error of a step is estimated by a method of order three. So that errors nevertheless are in proportion to the
     tolerance, the estimate is compared with atol + rtol |y| for rtol^(4/5) in the place of rtol. `dt` of `simulate`, if
@@ -76,12 +76,13 @@ class RadauIIA(Integrator):
         n_y, n = eq.n_q + eq.n_v + eq.n_z, matrix.n
         sizes = {
             **dict.fromkeys(("y0", "rates0"), n_y),
-            **dict.fromkeys(("v", "e", "last_v", "dynamic"), 3 * eq.n_v),
+            **dict.fromkeys(("v", "e", "last_v"), 3 * eq.n_v),
+            "dynamic": 3 * (eq.n_v + eq.n_own),
             **dict.fromkeys(("q", "q_rate", "last_q"), 3 * eq.n_q),
             **dict.fromkeys(("z", "z_rate", "last_z"), 3 * eq.n_z),
             **dict.fromkeys(("multipliers", "velocity", "position", "drift"), 3 * eq.n_rows),
             "k": 2 * n_y,
-            "v_rate": eq.n_v,
+            "v_rate": eq.n_v + eq.n_own,
             **dict.fromkeys(("x", "permuted"), 3 * n),
             "filter": matrix.size,
             "stages": 9 * matrix.size,
