@@ -26,7 +26,7 @@ class PIDActuator(AtPoint, ForceElement):
     `measures.Displacement`, `measures.Angle`), both zero as described: with the error e = w - x it exerts
     u = P e + I z + D e' along or about that axis on the second body, where z' = e is its own state. Turns of an
     angle are counted. With a `limit` u stays between both of its signs, and z stands still while u is beyond and the
-    error would drive it further (I e u > 0), so that it does not wind up.
+    error would drive it further (I e u > 0), so that it does not wind up. Results tell its `error` e.
     """
 
     states = 1
@@ -49,6 +49,10 @@ class PIDActuator(AtPoint, ForceElement):
     @property
     def only_turns(self) -> bool:
         return self.counts_turns
+
+    @property
+    def outputs(self) -> Mapping[str, str]:  # type: ignore[override]
+        return {"error": "rad" if self.counts_turns else "m"}
 
     def remarks(self, start: float, end: float) -> Iterator[str]:
         w = self.setpoint
@@ -83,6 +87,11 @@ class PIDActuator(AtPoint, ForceElement):
         u = limited(self, effort(self, t, x, rate, z))
         push, turn = (0.0, u) if self.turns else (u, 0.0)
         return (push * d[0], push * d[1], push * d[2]), (turn * d[0], turn * d[1], turn * d[2])
+
+    def error(self, t, i, j, z):
+        """e."""
+        x, _, _ = driven(self, i, j)
+        return evaluate(self.setpoint, t) - x
 
     def wrench_gradient(self, t, i, j, z, g):
         x, rate, _ = driven(self, i, j)

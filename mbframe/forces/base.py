@@ -51,7 +51,8 @@ class ForceElement(TwoPointConnection):
     `given(self.law)` says whether an optional one was given (all from `mbframe.functions`): this compiles too.
 
     Scalars worth plotting are methods like `length(self, t, i, j)`, announced by name and unit: outputs = {"length":
-    "m"}. They are read from results only: `result.quantity("spring.length")`.
+    "m"}. With own states they take z too. They are read from results only: `result.quantity("spring.length")`. Where a
+    unit depends on a parameter `outputs` is a property, as in `PIDActuator`.
     """
 
     states: ClassVar[int] = 0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,9 +46,13 @@ class Contact(Connection):
     The energy k d^(n+1)/(n+1) is that of the elastic part. Friction is -mu N u_t/sqrt(u_t^2 + v_s^2), u_t being the
     tangential velocity of the touching point: Coulomb's law for |u_t| much above the slip speed v_s; below it, the
     bodies creep. In a planar system planes are lines (by default with the normal (0, 1)) and spheres are disks.
+
+    Results tell its `gap` (-d in contact), its `normal_force` N, and its `slip` |u_t|; as long as the bodies are apart,
+    the slip is that of the points which would touch.
     """
 
     states = 1
+    outputs: ClassVar[Mapping[str, str]] = {"gap": "m", "normal_force": "N", "slip": "m/s"}
 
     stiffness = parameter(kind="number", unit="N/m^n", above=0.0, help="k")
     exponent = parameter(1.5, minimum=1.0, help="n: 1.5 is Hertz's law for spheres")
@@ -123,6 +128,21 @@ def contact_wrench(contact, i, j, z, touch):
     grip = contact.friction * normal / np.sqrt(dot(slip, slip) + contact.slip_speed**2)
     force = plus(scaled(normal, n), -grip, slip)
     return force, cross(arm, force)
+
+
+def touch_force(contact, i, j, z, touch):
+    """N."""
+    gap, n, arm = touch
+    normal, _, _ = normal_force(contact, gap, -dot(n, touch_velocity(i, j, arm)), z)
+    return normal
+
+
+def touch_slip(i, j, touch):
+    """|u_t|."""
+    _, n, arm = touch
+    u = touch_velocity(i, j, arm)
+    slip = plus(u, -dot(n, u), n)
+    return np.sqrt(dot(slip, slip))
 
 
 def contact_energy(contact, gap):
@@ -287,6 +307,18 @@ class SpherePlaneContact(PlaneContact, ForceElement):
         gap, _, _ = plane_touch(self.radius, i, j)
         return contact_energy(self, gap)
 
+    def gap(self, t, i, j, z):
+        """-d."""
+        return plane_touch(self.radius, i, j)[0]
+
+    def normal_force(self, t, i, j, z):
+        """N."""
+        return touch_force(self, i, j, z, plane_touch(self.radius, i, j))
+
+    def slip(self, t, i, j, z):
+        """|u_t|."""
+        return touch_slip(i, j, plane_touch(self.radius, i, j))
+
     def wrench_gradient(self, t, i, j, z, g):
         plane_gradient(self, self.radius, i, j, z, g)
 
@@ -318,6 +350,18 @@ class PointPlaneContact(PlaneContact, ForceElement):
     def energy(self, t, i, j):
         gap, _, _ = plane_touch(0.0, i, j)
         return contact_energy(self, gap)
+
+    def gap(self, t, i, j, z):
+        """-d."""
+        return plane_touch(0.0, i, j)[0]
+
+    def normal_force(self, t, i, j, z):
+        """N."""
+        return touch_force(self, i, j, z, plane_touch(0.0, i, j))
+
+    def slip(self, t, i, j, z):
+        """|u_t|."""
+        return touch_slip(i, j, plane_touch(0.0, i, j))
 
     def wrench_gradient(self, t, i, j, z, g):
         plane_gradient(self, 0.0, i, j, z, g)
@@ -375,6 +419,18 @@ class SphereSphereContact(Contact, ForceElement):
     def energy(self, t, i, j):
         gap, _, _ = sphere_touch(self.radius_i, self.radius_j, i, j)
         return contact_energy(self, gap)
+
+    def gap(self, t, i, j, z):
+        """-d."""
+        return sphere_touch(self.radius_i, self.radius_j, i, j)[0]
+
+    def normal_force(self, t, i, j, z):
+        """N."""
+        return touch_force(self, i, j, z, sphere_touch(self.radius_i, self.radius_j, i, j))
+
+    def slip(self, t, i, j, z):
+        """|u_t|."""
+        return touch_slip(i, j, sphere_touch(self.radius_i, self.radius_j, i, j))
 
     def judged(self, t: Array, centres_i: Array, centres_j: Array) -> list[str]:
         """Where a motion presses the spheres deeper than the smaller one is; of their centres (n, 3) at the times t."""

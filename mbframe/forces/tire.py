@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -34,7 +34,12 @@ class Tire(ForceElement):
 
     `speed` lets the road pass by under a vehicle that stands still; leave it out if the vehicle itself moves. A jump of
     h is an impact of infinite force rate: a run says so in its warnings.
+
+    Results tell its `deflection` d, which is minus the gap where the wheel is off the road, and its `normal_force` N,
+    the part of the force along n.
     """
+
+    outputs: ClassVar = {"deflection": "m", "normal_force": "N"}
 
     at_i: Any = None
     at_j: Any = None
@@ -93,12 +98,18 @@ class Tire(ForceElement):
         return (push * f[0], push * f[1], push * f[2]), (0.0, 0.0, 0.0)
 
     def energy(self, t, i, j):
-        r = minus(j.position, i.position)
-        x = dot(column(i.axes, 0), r) + self.speed * t
-        d = self.radius + evaluate(self.profile, x) - dot(column(i.axes, 2), r)
+        d, _, _ = pressed(self, t, i, j)
         if d <= 0.0:
             return 0.0 * d
         return 0.5 * self.stiffness * d * d
+
+    def deflection(self, t, i, j):
+        """d."""
+        return pressed(self, t, i, j)[0]
+
+    def normal_force(self, t, i, j):
+        """N."""
+        return compression(self, t, i, j)[0]
 
     def wrench_gradient(self, t, i, j, g):
         push, height_slope, x = compression(self, t, i, j)
@@ -149,13 +160,18 @@ class Tire(ForceElement):
         return tire
 
 
+def pressed(tire, t, i, j):
+    """The deflection d, x and r."""
+    r = minus(j.position, i.position)
+    x = dot(column(i.axes, 0), r) + tire.speed * t
+    return tire.radius + evaluate(tire.profile, x) - dot(column(i.axes, 2), r), x, r
+
+
 def compression(tire, t, i, j):
     """The force N, h'(x) and x."""
     e, n = column(i.axes, 0), column(i.axes, 2)
-    r = minus(j.position, i.position)
-    x = dot(e, r) + tire.speed * t
+    d, x, r = pressed(tire, t, i, j)
     rise = slope(tire.profile, x)
-    d = tire.radius + evaluate(tire.profile, x) - dot(n, r)
     if d <= 0.0:
         return 0.0 * d, rise, x
     u = minus(minus(j.velocity, i.velocity), cross(triple(i.angular_velocity), r))

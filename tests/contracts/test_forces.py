@@ -217,6 +217,8 @@ def test_compiled_equals_interpreted(cls: Any) -> None:
         assert_compiles(cls.state_gradient, *at, np.zeros((6 + cls.states, 36 + cls.states)))
     if hasattr(cls, "energy"):
         assert_compiles(cls.energy, *at[:4])
+    for name in force.outputs:
+        assert_compiles(getattr(cls, name), *at)
 
 
 # --- forces that depend on the reaction of a joint --------------------------------------------------------------------

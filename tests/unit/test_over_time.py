@@ -7,6 +7,7 @@ import pytest
 
 import mbframe as mb
 from mbframe import over_time
+from mbframe.registry import ours
 
 CASES = ["car_suspension", "flyball_governor", "watt_governor", "bouncing_block", "cart_pendulum", "sliding_block"]
 
@@ -56,6 +57,18 @@ def test_stages_give_what_python_gives(stages, monkeypatch, example):
     result = mb.simulate(system, 0.5, t_eval=np.linspace(0.0, 0.5, 51))
     agree(of_all(result), by_python(result, monkeypatch))
     assert {name for name, _ in stages} == {force.name for force in system.forces}
+
+
+ANNOUNCING = sorted((cls for cls in ours(mb.ForceElement) if cls.outputs), key=lambda cls: cls.__name__)
+
+
+@pytest.mark.parametrize("cls", ANNOUNCING)
+def test_stages_give_all_outputs_that_are_announced(stages, monkeypatch, cls):
+    system, body = pair()
+    force = system.add(cls.example(system.ground, body))
+    result = mb.simulate(system, 0.2, dt=0.01)
+    agree(of_all(result), by_python(result, monkeypatch))
+    assert {method for _, method in stages} == {"wrench", *force.outputs}
 
 
 def pair(dimension: int = 3):

@@ -9,6 +9,7 @@ import pytest
 
 import mbframe as mb
 from mbframe.quantities import continuous_quaternions, units_of
+from mbframe.registry import ours
 
 
 @pytest.fixture(scope="module")
@@ -138,16 +139,23 @@ def test_wrong_names_are_refused_with_the_nearest(result, name, message):
 
 
 def test_forces_give_the_outputs_they_announce():
-    for cls in (mb.SpringDamper, mb.TorsionalSpringDamper):
+    found = set()
+    for cls in ours(mb.ForceElement):
+        if cls.reactive or not cls.outputs:
+            continue
         system = mb.System("pair")
         bodies = [
             system.add(mb.RigidBody(n, mass=1.0, inertia=(1, 1, 1), position=(k, 0, 0))) for k, n in enumerate("ab")
         ]
         force = system.add(cls.example(*bodies))
         result = mb.evaluate(system)
-        for name in cls.outputs:
+        for name, unit in force.outputs.items():
             assert np.isfinite(result.output(force, name)).all()
-            assert np.array_equal(result.quantity(f"{force.name}.{name}").values, result.output(force, name))
+            quantity = result.quantity(f"{force.name}.{name}")
+            assert np.array_equal(quantity.values, result.output(force, name))
+            assert quantity.unit == unit
+            found.add(name)
+    assert {"tension", "moment", "gap", "normal_force", "slip", "deflection", "error"} <= found
 
 
 def test_outputs_and_wrenches_are_asked_of_forces(result):

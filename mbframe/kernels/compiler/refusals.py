@@ -26,6 +26,7 @@ _CAUSES: Final = (
         r"Unknown attribute '(\w+)' of type",
         "asks for .{0}, which is no number, array or function of time; make it a parameter",
     ),
+    (r"__call__", "calls a function of time as Python does; mbframe.functions.evaluate(self.law, x) is compiled"),
     (r"has no field|KeyError: '?(\w+)", "asks for .{0}, which is no parameter; make it one"),
     (r"unicode_type|Literal\[str\]", "uses a text; numbers and arrays are compiled"),
 )
