@@ -1,4 +1,4 @@
-"""Branches of periodic motions against independent computations: folds, period doubling, limit cycles of a shimmy."""
+"""Branches of periodic motions against independent computations: folds, and limit cycles of a shimmy."""
 
 from __future__ import annotations
 
@@ -76,58 +76,6 @@ def test_the_resonance_of_a_duffing_oscillator_folds():
     between = (branch.values > folds[1].value) & (branch.values < folds[0].value)
     assert not np.all(branch.stable[between])
     assert np.all(branch.stable[~between])
-
-
-DAMPING, BIAS, RATE = 0.1, 0.3, 1.9
-
-
-def driven_pendulum(drive: float) -> mb.System:
-    """angle'' + 0.1 angle' + sin(angle) = 0.3 + drive cos(1.9 t)."""
-    system = mb.System("driven pendulum", dimension=2, gravity=(0, -1.0))
-    bob = system.add(mb.PlanarBody("bob", mass=1.0, inertia=1e-12, position=(0, -1)))
-    system.add(mb.RevoluteJoint("pin", system.ground, bob, at=(0, 0)))
-    system.add(mb.TorsionalSpringDamper("damper", system.ground, bob, at=(0, 0), damping=DAMPING))
-    system.add(mb.Torque("drive", bob, torque=f"{BIAS} + {float(drive)!r}*cos({RATE}*t)"))
-    return system
-
-
-def doubling(guess: float, start: tuple[float, float]) -> float:
-    """The drive at which a multiplier is -1, by shooting of its own."""
-
-    def rate(t, y, drive):
-        angle, speed, *small = y
-        force = BIAS + drive * np.cos(RATE * t) - np.sin(angle) - DAMPING * speed
-        return [
-            speed,
-            force,
-            *small[2:],
-            *(-np.cos(angle) * s - DAMPING * v for s, v in zip(small[:2], small[2:], strict=True)),
-        ]
-
-    def after(y, drive):
-        whole = [*y, 1.0, 0.0, 0.0, 1.0]
-        return solve_ivp(rate, (0.0, TURN / RATE), whole, args=(drive,), rtol=1e-11, atol=1e-12, method="DOP853").y[
-            :, -1
-        ]
-
-    def past(drive):
-        y = fsolve(lambda y: after(y, drive)[:2] - y, start, xtol=1e-8)
-        m = after(y, drive)[2:].reshape(2, 2)
-        return float(np.linalg.det(m + np.eye(2)))
-
-    return float(brentq(past, guess - 0.02, guess + 0.02, xtol=1e-9))
-
-
-def test_a_driven_pendulum_doubles_its_period():
-    period = TURN / RATE
-    start = mb.periodic(driven_pendulum(0.3), mb.assemble(driven_pendulum(0.3)), period)
-    branch = mb.continuation(driven_pendulum, start, (0.3, 1.5), at=0.3, period=period, step=0.4)
-    bend = next(one for one in branch.bifurcations if one.kind == "period doubling")
-    bob = bend.point.state.motions["bob"]
-    y = (float(np.arctan2(bob.position[0], -bob.position[1])), float(bob.angular_velocity[2]))
-    assert abs(bend.value - doubling(bend.value, y)) < 1e-5
-    assert np.all(branch.stable[: int(np.argmax(branch.values > bend.value))])
-    assert not branch.stable[int(np.argmax(branch.values > bend.value))]
 
 
 def shimmy(t: float, y: np.ndarray, speed: float) -> list[float]:

@@ -573,7 +573,7 @@ class Trim:
         rows = [self._slopes(function, directions) for function, _ in self.wanted]
         if self.rate is not None:
             rows.append(np.concatenate([np.zeros(len(directions) - len(self.c)), self.mixed[3]]) @ directions)
-        return np.array(rows).reshape(-1, directions.shape[1])
+        return np.array(rows).reshape(len(rows), directions.shape[1])
 
     def _largest_load(self, e: LinearEquations) -> float:
         """The largest load; where there is hardly any, what rounding of poses and velocities makes is small against it.
