@@ -691,6 +691,8 @@ class PIDActuator(_PIDActuator):
         integral: float = 0.0,
         derivative: float = 0.0,
         limit: float | None = None,
+        rate_limit: float | None = None,
+        lag: float = 0.01,
     ) -> None: ...
 
 class Penalty(_Penalty):

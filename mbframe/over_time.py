@@ -146,8 +146,9 @@ def _own_states(result: Result, element: Any) -> Array:
 def _fill(result: Result, element: Any, method: str, given: Array, out: Array) -> None:
     """Run a method at all instants; `given`, (n, any number), is what it takes besides t and both markers."""
     i, j = ends(result, element)
-    named = named_by(element)
-    if not named and len(result) > FEW and _by_stage(result, element, method, (i, j), given, out):
+    named, row = named_by(element), _row(result, element)
+    element = element.as_evaluated
+    if not named and len(result) > FEW and _by_stage(result, element, row, method, (i, j), given, out):
         return
     from .equations.user import method_of
 
@@ -171,7 +172,13 @@ def signals_of(result: Result) -> dict[str, Array]:
 
 
 def _by_stage(
-    result: Result, element: Any, method: str, markers: tuple[MarkerMotion, MarkerMotion], given: Array, out: Array
+    result: Result,
+    element: Any,
+    row: Any,
+    method: str,
+    markers: tuple[MarkerMotion, MarkerMotion],
+    given: Array,
+    out: Array,
 ) -> bool:
     """Run a method by a compiled stage; False if there is none, or if the method raised in it."""
     from .equations.user import uncompiled_function
@@ -181,7 +188,6 @@ def _by_stage(
     from .kernels.stages.over_time import INSTANTS
     from .kernels.workspace import MARKER, OK, WORK
 
-    row = _row(result, element)
     if row is None or uncompiled_function([element]):
         return False
     kernels = result.states.tables.kernels(type(element)) if method == "wrench" else type(element)

@@ -278,8 +278,8 @@ def _entries(system: System, result: Any) -> Iterator[Entry]:
             yield Entry(force.name, kind, unit, compute, components_of(kind, dimension))
         for kind, unit in force.outputs.items():
             yield Entry(force.name, kind, unit, asked("output", force.name, kind))
-        if force.states:
-            numbers = tuple(map(str, range(force.states)))
+        if states := force.as_evaluated.states:
+            numbers = tuple(map(str, range(states)))
             yield Entry(force.name, "state", "", asked("element_states", force.name), numbers)
     kept = result is None or result.states.tables.keeps_works
     works = working(system) if result is None else (work.owner_name for work in result.states.tables.works)

@@ -80,6 +80,8 @@ def _force(eq: Equations, force: ForceElement, field: str) -> None:
     f: NumberedForce = table.elements[k]
     if not _at(eq, force, (f.i, f.j)):
         raise UnchangeableError("decides where the force acts, which stays")
+    if type(force.as_evaluated) is not type(f.force):
+        raise UnchangeableError("gives the force another number of own states")
     if bool(force.counts_turns) != bool(f.counter):
         raise UnchangeableError("decides whether turns are counted, which stays")
     if eq.tables.keeps_works and is_conservative(force) != (f.work_at < 0):

@@ -186,7 +186,7 @@ class ControlTangent:
         numbers = [*motion(i), *motion(j)]
 
         def loads(u: Any) -> Any:
-            twin = copy.copy(described)
+            twin = copy.copy(described.as_evaluated)
             for field in named_by(described):
                 given = getattr(described, field)
                 parts = given if isinstance(given, tuple) else (given,)

@@ -312,8 +312,8 @@ class Tables:
         self.forces: list[NumberedForce] = []
         z = 0
         for force, (i, j) in zip(self.system.forces, numbers[len(constraints) :], strict=False):
-            self.forces.append(NumberedForce(self._fed(force), force.name, i, j, z))
-            z += force.states
+            self.forces.append(NumberedForce(self._fed(force.as_evaluated), force.name, i, j, z))
+            z += self.forces[-1].force.states
         self.fed_controllers = {c.name: self._fed(c.controller) for c in self.controllers}
         for c in self.controllers:
             if not c.sampled:
@@ -469,6 +469,13 @@ class Tables:
         for place, value, start in self._own_states_in(given):
             known = place.start < self.n_z - self.n_followers or np.all(np.isfinite(value))
             yield place, value if known else start
+
+    def come_to_rest(self) -> None:
+        """Give twins the parameters with which an equilibrium is looked for: it does not depend on them."""
+        for table in self.force_tables:
+            for row, f in zip(table.rows, table.elements, strict=True):
+                for name, value in f.force.at_rest.items():
+                    row[name] = vars(f.force)[name] = value
 
     def uncounted(self, given: Mapping[str, Any]) -> list[Any]:
         """Elements whose angle may have turned more often than a state, given by its own states by name, can tell."""

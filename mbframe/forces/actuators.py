@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..connections import NEEDED_AXIS
-from ..errors import ModelError
+from ..errors import ModelError, Problem
 from ..functions import evaluate, jumps, slope
 from ..kernels.layout import MOTION_J, MOTIONS
 from ..measures import angle, angle_rate, angle_row, displacement, displacement_rate, displacement_row
 from ..parameters import derived, parameter
 from ..proposals import Scale, rounded
+from ..vectors import dot
 from .base import AtPoint, ForceElement
 from .measured import angle_gradient, displacement_gradient
 
@@ -27,6 +32,12 @@ class PIDActuator(AtPoint, ForceElement):
     u = P e + I z + D e' along or about that axis on the second body, where z' = e is its own state. Turns of an
     angle are counted. With a `limit` u stays between both of its signs, and z stands still while u is beyond and the
     error would drive it further (I e u > 0), so that it does not wind up. Results tell its `error` e.
+
+    With a `rate_limit` r it exerts f, which follows u: f' = (u - f)/T between both signs of r. f is a second own state
+    and begins at zero. The time constant T is the `lag`, which is what is left for a large r. Where f is behind by more
+    than r T and the error would drive u further (I e (u - f) > 0), z' falls, to zero from 2 r T on. `linearize` takes
+    it inside its limits, where it is at rest; along a motion, small changes do not act on f where |f'| = r. Steps of
+    explicit integrators have to be shorter than 2 T.
     """
 
     states = 1
@@ -41,6 +52,25 @@ class PIDActuator(AtPoint, ForceElement):
     limit = parameter(
         None, kind="number", above=0.0, unit="N m or N", help="largest size of its output; none by default"
     )
+    rate_limit = parameter(
+        None, kind="number", above=0.0, unit="N m/s or N/s", help="largest rate of its output; none by default"
+    )
+    lag = parameter(0.01, above=0.0, unit="s", help="T: time constant of an output that has a rate limit")
+
+    def check(self) -> Iterator[Problem]:
+        yield from super().check()
+        if self.rate_limit is not None and type(self) not in (PIDActuator, _RateLimited):
+            yield self.problem(
+                "rate_limit", "is for a PIDActuator itself; give this class a law with it, or leave it out"
+            )
+
+    @property
+    def as_evaluated(self) -> ForceElement:
+        if self.rate_limit is None:
+            return self
+        twin = copy.copy(self)
+        twin.__class__ = _RateLimited
+        return twin
 
     @property
     def counts_turns(self) -> bool:
@@ -97,10 +127,7 @@ class PIDActuator(AtPoint, ForceElement):
         x, rate, _ = driven(self, i, j)
         wanted = effort(self, t, x, rate, z)
         u, free = limited(self, wanted), 0.0 if beyond(self, wanted) else 1.0
-        if self.turns:
-            angle_gradient(i, j, u, -free * self.proportional, -free * self.derivative, g)
-        else:
-            displacement_gradient(i, j, u, -free * self.proportional, -free * self.derivative, g)
+        load_gradient(self, i, j, u, -free * self.proportional, -free * self.derivative, g)
 
     def state_gradient(self, t, i, j, z, g):
         x, rate, d = driven(self, i, j)
@@ -125,6 +152,76 @@ class PIDActuator(AtPoint, ForceElement):
         actuator = cls("actuator", *bodies, at=(0.3, -0.2, 0.5), axis=(1.0, 2.0, -1.0), quantity="displacement")
         actuator.update(setpoint="0.3*sin(2*t)", proportional=20.0, integral=5.0, derivative=1.5)
         return actuator
+
+
+class _RateLimited(PIDActuator):
+    """A PID actuator with a limit to the rate of its output: f is the second of its own states (z, f)."""
+
+    states = 2
+    at_rest = {"rate_limit": math.inf}  # noqa: RUF012  # beyond a limit Newton's method has no slopes to go by
+
+    def __str__(self) -> str:
+        return f"{PIDActuator.__name__} {self.name!r}"
+
+    def state_rate(self, t, i, j, z):
+        x, rate, _ = driven(self, i, j)
+        error, wanted = evaluate(self.setpoint, t) - x, effort(self, t, x, rate, z)
+        lead = (limited(self, wanted) - z[1]) / self.lag
+        most = 0.0 * lead + (self.rate_limit if lead > 0.0 else -self.rate_limit)
+        followed = lead if abs(lead) < self.rate_limit else most
+        return (0.0 * error if stopped(self, error, wanted) else share(self, error, lead) * error), followed
+
+    def wrench(self, t, i, j, z):  # type: ignore[override]
+        _, _, d = driven(self, i, j)
+        push, turn = (0.0, z[1]) if self.turns else (z[1], 0.0)
+        return (push * d[0], push * d[1], push * d[2]), (turn * d[0], turn * d[1], turn * d[2])
+
+    def wrench_gradient(self, t, i, j, z, g):
+        load_gradient(self, i, j, z[1], 0.0, 0.0, g)
+
+    def state_gradient(self, t, i, j, z, g):
+        x, rate, d = driven(self, i, j)
+        error, wanted = evaluate(self.setpoint, t) - x, effort(self, t, x, rate, z)
+        lead, free = (limited(self, wanted) - z[1]) / self.lag, 0.0 if beyond(self, wanted) else 1.0 / self.lag
+        by_error, by_lead = 0.0, 0.0  # of z'
+        if not stopped(self, error, wanted):
+            by_error = share(self, error, lead)
+            by_lead = -error * np.sign(lead) / self.rate_limit if 0.0 < by_error < 1.0 else 0.0
+        follows = 1.0 if abs(lead) < self.rate_limit else 0.0
+        if self.turns:
+            angle_row(i, j, -by_error, MOTION_J, g[6])
+        else:
+            displacement_row(i, j, -by_error, MOTION_J, g[6])
+        # A load along d whose size changes as the lead does: its rows are d times the row of the lead.
+        load_gradient(self, i, j, 0.0, -free * self.proportional, -free * self.derivative, g)
+        first, square = 3 if self.turns else 0, dot(d, d)
+        for k in range(MOTIONS):
+            change = 0.0
+            for r in range(3):
+                change += d[r] * g[first + r, k] / square
+                g[first + r, k] = 0.0
+            g[6, k] += by_lead * change
+            g[7, k] = follows * change
+        for r in range(3):
+            g[first + r, MOTIONS + 1] = d[r]
+        g[6, MOTIONS], g[6, MOTIONS + 1] = by_lead * free * self.integral, -by_lead / self.lag
+        g[7, MOTIONS], g[7, MOTIONS + 1] = follows * free * self.integral, -follows / self.lag
+
+
+def load_gradient(actuator, i, j, load, by_x, by_rate, g):
+    """Add the derivatives of a load that acts on what is driven, and changes with that and with its rate."""
+    if actuator.turns:
+        angle_gradient(i, j, load, by_x, by_rate, g)
+    else:
+        displacement_gradient(i, j, load, by_x, by_rate, g)
+
+
+def share(actuator, error, lead):
+    """By what part of the error the integral changes while the output cannot follow: 1 to 0 between r and 2 r."""
+    if actuator.integral * error * lead <= 0.0:
+        return 1.0 + 0.0 * lead
+    part = 2.0 - (lead if lead > 0.0 else -lead) / actuator.rate_limit
+    return 0.0 * part + (1.0 if part > 1.0 else 0.0) if part <= 0.0 or part >= 1.0 else part
 
 
 def driven(actuator, i, j):

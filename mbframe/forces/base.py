@@ -59,6 +59,7 @@ class ForceElement(TwoPointConnection):
     outputs: ClassVar[Mapping[str, str]] = {}
     conservative: Any = False  # True: `energy` tells all of its work
     only_turns: Any = False  # True: it exerts a torque and nothing else, which a point mass cannot take
+    at_rest: ClassVar[Mapping[str, float]] = {}  # of a twin: parameters with which an equilibrium is looked for
     reactive: ClassVar[bool] = (
         False  # True: `reactive_wrench(t, i, j, reaction)` depends on the reaction of `self.joint`
     )
@@ -73,6 +74,11 @@ class ForceElement(TwoPointConnection):
     def unturned(self) -> list[str]:
         """Which of `body_i` and `body_j` are point masses, on which a torque has no effect."""
         return [field for field in ("body_i", "body_j") if isinstance(getattr(self, field), PointMass)]
+
+    @property
+    def as_evaluated(self) -> ForceElement:
+        """What the equations have for it: itself, or a twin of another class, whose law has other own states."""
+        return self
 
     def wrench(self, t, i, j):
         """Force and torque on the body of j, at j."""

@@ -47,8 +47,8 @@ class Contact(Connection):
     tangential velocity of the touching point: Coulomb's law for |u_t| much above the slip speed v_s; below it, the
     bodies creep. In a planar system planes are lines (by default with the normal (0, 1)) and spheres are disks.
 
-    Results tell its `gap` (-d in contact), its `normal_force` N, and its `slip` |u_t|; as long as the bodies are apart,
-    the slip is that of the points which would touch.
+    Results tell its `gap` (-d in contact), its `normal_force` N, and its `slip` |u_t|, which is zero while the bodies
+    are apart.
     """
 
     states = 1
@@ -138,8 +138,10 @@ def touch_force(contact, i, j, z, touch):
 
 
 def touch_slip(i, j, touch):
-    """|u_t|."""
-    _, n, arm = touch
+    """|u_t|; 0 without contact."""
+    gap, n, arm = touch
+    if gap >= 0.0:
+        return 0.0
     u = touch_velocity(i, j, arm)
     slip = plus(u, -dot(n, u), n)
     return np.sqrt(dot(slip, slip))

@@ -118,6 +118,54 @@ def test_state_gradient_of_an_actuator_at_its_limit(quantity: str, integral: flo
     assert_close(found[6:, :36], exact[6:, 1:], EXACT)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("quantity", ["angle", "displacement"])
+@pytest.mark.parametrize("limit", [None, 0.2])
+@pytest.mark.parametrize("over", [0.3, -0.3, 1.5, -1.5, 4.0, -4.0])
+def test_derivatives_of_an_actuator_with_a_rate_limit(
+    over: float, limit: float | None, quantity: str, seed: int
+) -> None:
+    """Where it follows, and where its integral slows down or stands still; `over` is its lead over the limit."""
+    described = mb.PIDActuator.example(*two_bodies()[1:])
+    described.update(quantity=quantity, limit=limit, rate_limit=3.0, lag=0.05)
+    force = described.as_evaluated
+    assert (described.states, force.states, str(force)) == (1, 2, str(described))
+    system, body_i, body_j = two_bodies()
+    described = system.add(mb.PIDActuator.example(body_i, body_j))
+    described.update(quantity=quantity, limit=limit, rate_limit=3.0, lag=0.05)
+    (table,) = Tables(system, None).force_tables
+    i, j = rigid_noise(seed)
+    bare = mb.PIDActuator.example(*two_bodies()[1:])
+    bare.update(quantity=quantity, limit=limit)
+    whole = np.concatenate(bare.wrench(TIME, i, j, np.array([0.7])))
+    d = np.concatenate(force.wrench(TIME, i, j, np.array([0.7, 1.0])))
+    z = np.array([0.7, whole @ d / (d @ d) - over * 3.0 * 0.05])
+    rates = force.state_rate(TIME, i, j, z)
+    np.testing.assert_allclose(rates[1], np.clip(over, -1.0, 1.0) * 3.0, rtol=1e-9)
+    found = np.zeros((8, 38))
+    force.state_gradient(TIME, i, j, z, found)
+    assert not np.any(found[:6, :36])  # these belong to wrench_gradient
+    by_motion = np.zeros((6, 36))
+    force.wrench_gradient(TIME, i, j, z, by_motion)
+    exact = exact_derivative(own_state_function(force, TIME), [z, *motion(i), *motion(j)])
+    assert_close(found[:, 36:], exact[:, :2], EXACT)
+    assert_close(found[6:, :36], exact[6:, 2:], EXACT)
+    assert_close(by_motion, exact[:6, 2:], EXACT)
+    if seed == SEEDS[0]:
+        at = (force, table.rows[0]), TIME, *acting(force, 1, noise=0.1), z
+        assert_compiles(type(force).state_rate, *at)
+        assert_compiles(type(force).wrench, *at)
+        assert_compiles(type(force).wrench_gradient, *at, np.zeros((6, 36)))
+        assert_compiles(type(force).state_gradient, *at, np.zeros((8, 38)))
+
+
+def rigid_noise(seed: int) -> np.recarray:
+    """Markers of two rigid bodies, their axes disturbed."""
+    markers = away(seed)
+    markers["position"][1] = markers["position"][0] + [0.3, -0.8, 0.5]
+    return markers
+
+
 def away(seed: int) -> np.recarray:
     """Markers far from each other, where no contact is."""
     rng = np.random.default_rng(seed)

@@ -83,6 +83,19 @@ def test_the_slip_of_a_block_is_its_speed_on_the_table() -> None:
     np.testing.assert_allclose(values(result, "c.normal_force"), MASS * G, rtol=1e-4)
 
 
+def test_there_is_no_slip_without_contact() -> None:
+    """A ball that spins in its flight over the floor, and two that pass each other."""
+    system = on_a_floor(0.3, (2.0, 0.0, 0.0), stiffness=1e5)
+    system["ball"].angular_velocity = (0.0, 50.0, 0.0)
+    other = system.add(mb.RigidBody("other", position=(0.4, 0.0, 0.5), velocity=(0.0, 1.0, 0.0), **BALL))
+    pair = {"radius_i": 0.1, "radius_j": 0.1, "stiffness": 1e5}
+    system.add(mb.SphereSphereContact("c", system["ball"], other, **pair))
+    result = mb.evaluate(system)
+    for name, gap in (("floor", 0.3), ("c", np.hypot(0.4, 0.1) - 0.2)):
+        assert values(result, f"{name}.gap")[0] == pytest.approx(gap)
+        assert values(result, f"{name}.slip")[0] == values(result, f"{name}.normal_force")[0] == 0.0
+
+
 def test_two_spheres_that_press_turn_and_slide() -> None:
     """They touch halfway between their surfaces, at x = 0.095; N = k d^1.5 (1 + c d'/v0) for the closing speed d'."""
     system = mb.System("pair", gravity=(0.0, 0.0, 0.0))

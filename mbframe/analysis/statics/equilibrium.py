@@ -119,6 +119,7 @@ def equilibrium(
     )
     eq = Equations(system, formulation or (NewtonEuler() if system.dimension == 3 else PlanarAngle()))
     refuse_sampled(eq)
+    eq.tables.come_to_rest()
     start = initial.checked(system.bodies) if initial is not None else eq.described()
     still = {
         name: Motion(m.position, m.rotation, np.zeros(3), np.zeros(3), m.modal_coordinates, axes=m.axes)
