@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import AnalysisError, ModelError, SimulationError
-from ..linear.spectrum import Spectrum
 from ..parameters.critical import Crossings
 
 Array = NDArray[np.float64]
@@ -68,6 +67,12 @@ class Family(ABC):
 
     words: str
     """What its states are called."""
+    rank: float = RANK
+    """Relative size of singular values that count as zero: how exactly the equations are known."""
+    loose: float = 0.0
+    """Relative size of singular values, by what is left, that may be directions along which a first one is chosen."""
+    exact: float = 1e-11
+    """How exactly places on the arc are found."""
 
     @abstractmethod
     def near(self, state: Any, value: float, beside: Near | None = None) -> Near:
@@ -81,7 +86,7 @@ class Family(ABC):
         """The state after a change in all places, at another value."""
 
     @abstractmethod
-    def spectrum(self, near: Near) -> Spectrum:
+    def spectrum(self, near: Near) -> Any:
         """How small disturbances of a solution grow."""
 
     @abstractmethod
@@ -111,7 +116,7 @@ class Station:
     along: Array  # the tangent in all places
     rising: float  # and its part of the value; both together have length 1
     arc: float
-    spectrum: Spectrum
+    spectrum: Any  # of roots or of multipliers
     corrections: int
 
     def ahead(self, other: Station) -> float:
@@ -125,16 +130,29 @@ class Curve:
     def __init__(self, family: Family, scale: float) -> None:
         self.family, self.scale = family, scale
         self.free = 1  # dimensions of solutions: more than one where they form families at each value
+        self.counted = False
 
     def start(self, state: Any, value: float) -> Station:
         """The solution at a value, near a state, with a tangent towards higher values."""
         near, moved = self._corrected(state, value, None)
         if moved.far > LEVEL:
             raise LostError(f"the nearest one is {moved.far:.2g} lengths of the model or radians away")
-        _, sizes, _ = np.linalg.svd(_scaled(near))
-        columns = len(near.by_value) and near.rows.shape[1] + 1
-        self.free = max(1, int(columns) - int(np.sum(sizes > RANK * sizes.max(initial=0.0))))
+        self._count(near)
         return self._station(near, moved, None, 0.0)
+
+    def beginning(self, state: Any, value: float, along: Array) -> Station:
+        """The solution near a state, in the plane across a direction, that is left in this direction."""
+        across = Station(state, value, self.family.near(state, value), along, 0.0, 0.0, None, 0)
+        near, moved = self._corrected(state, value, across)
+        self._count(near)
+        return self._station(near, moved, across, 0.0)
+
+    def _count(self, near: Near) -> None:
+        """How many directions solutions have."""
+        sizes = np.linalg.svd(_scaled(near))[1]
+        columns = near.rows.shape[1] + 1
+        self.counted = True
+        self.free = max(1, columns - int(np.sum(sizes > self.family.rank * sizes.max(initial=0.0))))
 
     def fixed(self, station: Station, value: float) -> Station:
         """The solution at a value near a station."""
@@ -181,8 +199,20 @@ class Curve:
             row = np.concatenate([near.directions.T @ across.along, [near.drift @ across.along + across.rising]])
             aside = float(near.closing @ across.along)
         rows, left = _scaled(near, True)
-        found = np.linalg.lstsq(np.vstack([rows, row]), -np.append(left, aside), rcond=RANK)[0]
+        found = self._least(np.vstack([rows, row]), -np.append(left, aside), float(np.linalg.norm(left)))
         return found[:n], float(found[n])
+
+    def _least(self, matrix: Array, right: Array, away: float) -> Array:
+        """The least solution, without directions along which solutions may be chosen.
+
+        Off a solution these directions are not quite free, and would be taken a long way for a little that is left.
+        """
+        left, sizes, directions = np.linalg.svd(matrix, full_matrices=False)
+        kept = sizes > max(self.family.rank, 0.0 if self.counted else self.family.loose * away) * sizes[0]
+        if self.counted:
+            kept[matrix.shape[1] + 1 - self.free :] = False
+        weights = np.where(kept, 1.0 / np.where(sizes > 0.0, sizes, 1.0), 0.0)
+        return np.asarray(directions.T @ (weights * (left.T @ right)), float)
 
     def _station(self, near: Near, moved: Moved, before: Station | None, arc: float) -> Station:
         along, rising = self._tangent(near, before)
@@ -193,14 +223,15 @@ class Curve:
         """The direction in which solutions follow each other, as the one before; with least changes in a family."""
         n = near.rows.shape[1]
         null = np.linalg.svd(_scaled(near))[2][n + 1 - self.free :].T if n else np.ones((1, 1))
+        steep = float(np.linalg.norm(null[n]))
         places = np.vstack([near.directions @ null[:n] + np.outer(near.drift, null[n]), null[n]])
-        places = np.linalg.qr(places)[0]
-        last = places[-1]
-        steep = float(np.linalg.norm(last))
-        if before is None or steep > LEVEL or self.free == 1:
-            found = places @ (last / steep if steep and self.free > 1 else np.eye(self.free)[0])
+        if self.free == 1:
+            found = places[:, 0]
+        elif before is None or steep > LEVEL:
+            found = places @ null[n]
         else:
-            found = places @ (places.T @ np.append(before.along, before.rising))
+            within = np.linalg.qr(places)[0]
+            found = within @ (within.T @ np.append(before.along, before.rising))
         found = found / np.linalg.norm(found)
         heading = found[-1] if before is None else found[:-1] @ before.along + found[-1] * before.rising
         if heading < 0.0:

@@ -22,8 +22,6 @@ SHORTEST: Final = 1e-4
 """Part of the longest step below which a branch is lost."""
 BACK: Final = 1e-6
 """How near to its start a closed branch comes."""
-EXACT: Final = 1e-11
-"""How exactly places on the arc are found."""
 ON_FOLD: Final = 1e-3
 """Part of a step within which a root that passes zero belongs to a fold."""
 
@@ -137,7 +135,7 @@ class Walk:
                     return float(np.interp(arc, arcs, [known[one] for one in arcs]))
             return known[arc]
 
-        return float(brentq(at, a.arc, b.arc, xtol=EXACT))
+        return float(brentq(at, a.arc, b.arc, xtol=self.curve.family.exact))
 
     # --- what changes ------------------------------------------------------------------------------------------------
 
@@ -145,7 +143,7 @@ class Walk:
         """Where the branch turns back and where disturbances begin to grow or to die out."""
         found: list[Found] = []
         for a, b in pairwise(self.stations):
-            if b.arc - a.arc > EXACT:
+            if b.arc - a.arc > self.curve.family.exact:
                 found += self._between(a, b)
         return found
 
@@ -154,17 +152,19 @@ class Walk:
         here = []
         if a.rising * b.rising < 0.0:
             arc = self._zero(lambda one: one.rising, a, b)
-            meeting = [c for c in crossings if c.kind != "Hopf" and abs(c.value - arc) <= ON_FOLD * (b.arc - a.arc)]
+            meeting = [
+                c for c in crossings if c.kind == "divergence" and abs(c.value - arc) <= ON_FOLD * (b.arc - a.arc)
+            ]
             # Where two solutions meet one of them is unstable more; else the branch begins on another one.
             here.append(Found("fold" if meeting else "branch", self._at(a, b, arc), 0j))
             crossings = [c for c in crossings if c not in meeting]
         for c in crossings:
-            here.append(Found("Hopf" if c.kind == "Hopf" else "branch", self._at(a, b, c.value), c.eigenvalue))
+            here.append(Found("branch" if c.kind == "divergence" else c.kind, self._at(a, b, c.value), c.eigenvalue))
         return sorted(here, key=lambda one: one.station.arc)
 
     def _crossings(self, a: Station, b: Station) -> list[CriticalValue]:
         known = {a.arc: a.spectrum, b.arc: b.spectrum}
-        search = self.curve.family.crossings(lambda arc: self._at(a, b, arc).spectrum, EXACT)
+        search = self.curve.family.crossings(lambda arc: self._at(a, b, arc).spectrum, self.curve.family.exact)
         search.known.update(known)
         try:
             return search.between(a.arc, b.arc)

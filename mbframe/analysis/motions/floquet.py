@@ -59,6 +59,13 @@ class FloquetMode:
         """Whether the multiplier says nothing about stability."""
         return bool(self.explanation)
 
+    @property
+    def side(self) -> int:
+        """1 outside the unit circle, -1 inside, 0 on it up to rounding."""
+        size = abs(self.multiplier)
+        slack = ROUNDING * max(1.0, self.condition) ** 0.5
+        return int(size > 1.0 + slack) - int(size < 1.0 - slack)
+
     def state(self, amplitude: float = 1e-3, phase: float = 0.0) -> State:
         """The state at the start displaced by Re(amplitude exp(i phase) shape), with all joints closed."""
         y = (amplitude * np.exp(1j * phase) * self.shape).real
@@ -71,6 +78,14 @@ class FloquetMode:
         instants = np.linspace(start.t, end, int(np.ceil(100 * periods)) + 1)
         chosen: dict[str, Any] = {"integrator": DormandPrince(rtol=1e-9, atol=1e-11), "t_eval": instants, **options}
         return simulate(self.system, end, initial=start, **chosen)
+
+
+def stability_of(modes: Sequence[FloquetMode]) -> str:
+    """ "asymptotic", "marginal" or "unstable"; ignorable multipliers do not count."""
+    sides = [mode.side for mode in modes if not mode.ignorable]
+    if any(side > 0 for side in sides):
+        return "unstable"
+    return "asymptotic" if sides and all(side < 0 for side in sides) else "marginal"
 
 
 @dataclass(frozen=True)
@@ -123,24 +138,15 @@ class PeriodicMotion:
                 groups.setdefault(mode.explanation, []).append(mode.multiplier)
         return [Ignorable(tuple(found), words) for words, found in groups.items()]
 
-    def _side(self, mode: FloquetMode) -> int:
-        """1 outside the unit circle, -1 inside, 0 on it up to rounding."""
-        size = abs(mode.multiplier)
-        slack = ROUNDING * max(1.0, mode.condition) ** 0.5
-        return int(size > 1.0 + slack) - int(size < 1.0 - slack)
-
     @property
     def unstable_count(self) -> int:
         """Number of multipliers outside the unit circle, ignorable ones apart."""
-        return sum(self._side(mode) > 0 for mode in self.modes if not mode.ignorable)
+        return sum(mode.side > 0 for mode in self.modes if not mode.ignorable)
 
     @property
     def stability(self) -> str:
         """ "asymptotic", "marginal" or "unstable"."""
-        sides = [self._side(mode) for mode in self.modes if not mode.ignorable]
-        if any(side > 0 for side in sides):
-            return "unstable"
-        return "asymptotic" if sides and all(side < 0 for side in sides) else "marginal"
+        return stability_of(self.modes)
 
     @property
     def stable(self) -> bool:
@@ -157,22 +163,14 @@ class PeriodicMotion:
         for mode in self.modes:
             mu = mode.multiplier
             text = f"{mu.real:.6g}" + (f" {'+' if mu.imag > 0 else '−'} {abs(mu.imag):.6g} i" if mu.imag else "")
-            said = mode.explanation or {1: "grows", 0: "stays", -1: "decays"}[self._side(mode)]
+            said = mode.explanation or {1: "grows", 0: "stays", -1: "decays"}[mode.side]
             lines.append(f"{text:>24}  {abs(mu):>10.6g}  {said}")
         return "\n".join(lines)
 
 
-def floquet(
-    system: System,
-    start: State,
-    period: float,
-    motion: Result,
-    bases: Bases,
-    monodromy: Array,
-    trivial: Array,
-    names: Sequence[str],
-    error: float,
-) -> PeriodicMotion:
+def floquet_modes(
+    system: System, period: float, bases: Bases, monodromy: Array, trivial: Array, names: Sequence[str]
+) -> list[FloquetMode]:
     """The multipliers of a transition matrix over a period, with those that nothing resists split off exactly.
 
     `trivial` are perturbations (columns) that go over into themselves or into each other, `names` what they are.
@@ -195,7 +193,7 @@ def floquet(
         modes += [(own[k], Q @ shapes[:, k], names[named[k]], 1.0) for k in range(len(own))]
     if rest.shape[1]:
         modes += _counted(M, rest)
-    built = [
+    return [
         FloquetMode(
             complex(value),
             complex(np.log(complex(value)) / period) if value else complex(-np.inf),
@@ -208,7 +206,6 @@ def floquet(
         )
         for value, shape, words, condition in sorted(modes, key=lambda m: (-abs(m[0]), -complex(m[0]).imag))
     ]
-    return PeriodicMotion(system, period, start, motion, built, error, monodromy)
 
 
 def _units(monodromy: Array, bases: Bases) -> Array:

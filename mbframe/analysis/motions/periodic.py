@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...bodies.formulations import Formulation
-from ...equations.equations import Equations
 from ...errors import AnalysisError, ModelError, Problem, check_kinds
 from ...functions import Function
 from ...joints.driven import Driver, Prescribed
@@ -17,17 +15,13 @@ from ...results import Result
 from ...solvers.integrators import DormandPrince, Integrator
 from ...solvers.schedule import time_functions
 from ...solvers.simulate import simulate
-from ...solvers.starting import extent
 from ...state import State
 from ...system import System
-from ..linear.displacement import differences
-from ..linear.linear_equations import OperatingPoint, collected
 from ..states.assemble import consistent
-from ..states.controllers import refuse_sampled
-from .floquet import PeriodicMotion, floquet
-from .shifts import Displacement, later, own_rates, shifts, small_motions, unnoticed
-from .transition import Course, perturbed_state
-from .variation import Bases, Window
+from .floquet import PeriodicMotion
+from .shifts import Displacement
+from .shooting import FLAT, Leg, Shooting
+from .transition import perturbed_state
 
 Array = NDArray[np.float64]
 
@@ -35,14 +29,8 @@ TOLERANCE: Final = 1e-9
 """What may be left open of a period, in lengths of the model or radians."""
 EVEN: Final = np.array([0.0, 0.013, 0.17, 0.61, 1.9, 7.3, 31.0])
 """s: where rates of drivers are compared."""
-STILL: Final = 1e-7
-"""Lengths of the model or radians in a period: what stands still."""
-NONE: Final = 1e-6
-"""Part of a shift in a combination that is rounding."""
 ITERATIONS: Final = 25
 HALVINGS: Final = 8
-FLAT: Final = 1e-6
-"""Relative size of singular values that are directions along which a motion may be chosen."""
 RETURN: Final = 0.2
 """Part of the range of a motion within which it must return to be guessed as periodic."""
 SEARCHED: Final = 400
@@ -50,12 +38,6 @@ SEARCHED: Final = 400
 SWINGS: Final = 10.0
 LONGER: Final = 4
 """A return is looked for in a time of so many swings, and in up to 4, 16, 64 times of it."""
-REFINED: Final = 6
-"""Steps for the shifts after which two states are nearest."""
-STORED: Final = 201
-"""Instants of the motion over a period."""
-SAME_LOADS: Final = 1e-5
-"""Part of the accelerations by which they may differ after a period."""
 LARGEST: Final = 0.3
 """rad, or lengths of the model: what an iteration may change at once."""
 
@@ -141,35 +123,8 @@ def _even(function: Function) -> bool:
     return bool(np.ptp(rates) <= 1e-12 * np.abs(rates).max())
 
 
-@dataclass
-class Leg:
-    """A segment of the period: its small changes at the start, how they go through it, and those at its end."""
-
-    windows: list[Window]
-
-    @property
-    def start(self) -> Bases:
-        return self.windows[0].bases[0]
-
-    @property
-    def end(self) -> Bases:
-        return self.windows[-1].bases[-1]
-
-    @property
-    def flow(self) -> Array:
-        """The transition matrix of the segment."""
-        whole = np.eye(self.start.size)
-        for part in self.windows:
-            whole = part.flow[-1] @ whole
-        return whole
-
-
-class Search:
-    """Newton's method for the states at the beginnings of segments, the period, and the shifts after it.
-
-    Equations and unknowns are small motions and velocities of all bodies, in lengths of the model and radians; rates
-    count in units of the period.
-    """
+class Search(Shooting):
+    """Newton's method for the states at the beginnings of segments, the period, and the shifts after it."""
 
     def __init__(
         self,
@@ -181,33 +136,16 @@ class Search:
         integrator: Integrator | None,
         driven: bool,
     ) -> None:
-        self.system, self.formulation, self.integrator = system, formulation, integrator
-        self.free, self.driven = period is None, driven
-        self.eq = Equations(system, formulation)
-        refuse_sampled(self.eq)
-        self.candidates = shifts(self.eq)
         first = guess.state(0) if isinstance(guess, Result) else guess
         start = consistent(system, first.checked(system.bodies))
-        self.size = extent(self.eq, start)
-        look = 0.02 * (period or self._span(start, guess))
-        leg = Leg(list(Course(system, start, start.t + look, formulation, integrator).windows()))
-        self.places = leg.start.equations.places
-        self.reaches = leg.start.equations.reaches
-        self.symmetry = unnoticed(self.eq, self.candidates, leg.windows, not driven)
-        self.shift = Displacement()
+        super().__init__(system, start, period is None, driven, formulation, integrator)
+        self.look(start, 0.02 * (period or self._span(start, guess)))
         self.period = period if period is not None else self._first_return(start, guess)
         moved = any(isinstance(joint, Driver | Prescribed) for joint in system.joints)
         count = 1 if self.free and moved else segments
         run = self._run(start, self.period, np.linspace(0.0, self.period, count + 1))
         self.states = [run.state(k) for k in range(count)]
         self.shift = self._nearest(run.state(count), self.states[0])
-        self.legs: list[Leg] = []
-
-    @property
-    def _free(self) -> Array:
-        """Combinations of shifts (columns) that nothing resists; some need time to go on with them."""
-        found = self.symmetry.combinations[:-1]
-        return found[:, np.abs(found).max(axis=0, initial=0.0) > NONE]
 
     # --- the guess ---------------------------------------------------------------------------------------------------
 
@@ -248,82 +186,13 @@ class Search:
 
     def _distance(self, state: State, start: State) -> float:
         self.shift = self._nearest(state, start)
-        return float(np.linalg.norm(self._difference(state, self.shift.of(start))))
-
-    def _nearest(self, state: State, start: State) -> Displacement:
-        """The shifts after which a start is nearest to a state; found from those known so far on."""
-        shift = self.shift
-        for _ in range(REFINED):
-            if not self._free.shape[1]:
-                break
-            moved = shift.of(start)
-            step = np.linalg.lstsq(self._generators(moved), self._difference(state, moved), rcond=FLAT)[0]
-            shift = shift.then(self.candidates, self._free @ step)
-            if np.linalg.norm(step) < 1e-10:
-                break
-        return shift
-
-    # --- in lengths and radians --------------------------------------------------------------------------------------
-
-    def _weighed(self, motion: Array, rate: Array, own: Array) -> Array:
-        """Rows of xi, xi' and own states in lengths of the model and radians; rates count per period."""
-        reaches = self.reaches / self.size
-        if motion.ndim > 1:
-            reaches = reaches[:, None]
-        return np.concatenate([reaches * motion, reaches * rate * self.period / (2.0 * np.pi), own])
-
-    def _difference(self, state: State, other: State) -> Array:
-        """What leads from another state to this one."""
-        own = np.concatenate([np.zeros(0), *(state.element_states[n] - other.element_states[n] for n in self._having)])
-        return self._weighed(*differences(self.places, state, other), own)
-
-    @property
-    def _having(self) -> list[str]:
-        """Names of the elements with own states."""
-        return [one.element.name for one in self.eq.tables.stateful]
-
-    def _generators(self, state: State) -> Array:
-        """What a unit of each free combination of shifts does to a state."""
-        point = OperatingPoint(self.eq, state, *[np.zeros(0)] * 6)
-        motion, rate = (part @ self._free for part in small_motions(self.candidates, point, self.places))
-        return self._weighed(motion, rate, np.zeros((self._n_own, self._free.shape[1])))
-
-    @property
-    def _n_own(self) -> int:
-        return sum(one.element.states for one in self.eq.tables.stateful)
-
-    def _later(self, state: State) -> Array:
-        """What a unit of time does to a state."""
-        point = OperatingPoint.at(self.eq, state)
-        own = np.concatenate([np.zeros(0), *(point.z_rate[one.states] for one in self.eq.tables.stateful)])
-        return self._weighed(*later(point, self.places), own)
-
-    def _changes(self, bases: Bases, carry: bool = False) -> Array:
-        """What minimal perturbations do to the state that they belong to, or to that after the shifts."""
-        own = np.zeros((self._n_own, bases.size))
-        own[:, bases.size - self._n_own :] = np.eye(self._n_own)
-        motion, rate = bases.motion, bases.velocity
-        if carry:
-            motion, rate = (self.shift.carry(self.places, part) for part in (motion, rate))
-        return self._weighed(motion, rate, own)
+        return float(np.linalg.norm(self.difference(state, self.shift.of(start))))
 
     # --- Newton's method ---------------------------------------------------------------------------------------------
 
-    def _march(self) -> None:
-        """Go through all segments with their variations, and see what is left open."""
-
-        each = self.period / len(self.states)
-        self.legs = [
-            Leg(list(Course(self.system, s, s.t + each, self.formulation, self.integrator).windows()))
-            for s in self.states
-        ]
-        following = [*self.states[1:], self.shift.of(self.states[0])]
-        self.open = [self._difference(leg.end.state, s) for leg, s in zip(self.legs, following, strict=True)]
-        self.left = float(np.linalg.norm(np.concatenate(self.open)))
-
     def solve(self, tolerance: float) -> None:
         """Correct states, shifts and period until nothing is left open."""
-        self._march()
+        self.march()
         for _ in range(ITERATIONS):
             if self.left <= tolerance:
                 return
@@ -340,7 +209,7 @@ class Search:
             for _ in range(HALVINGS):
                 self._apply(states, period, shift, legs, share * step)
                 if self.period > 0.0:
-                    self._march()
+                    self.march()
                     if self.left < left:
                         break
                 share *= 0.5
@@ -359,27 +228,12 @@ class Search:
 
     def _step(self) -> tuple[Array, float]:
         """The least change after which, to first order, nothing is left open; and how large it is."""
-        m, sizes = len(self.legs), [leg.start.size for leg in self.legs]
+        matrix, inverse = self.matrix()
+        sizes = [leg.start.size for leg in self.legs]
         first = np.concatenate([[0], np.cumsum(sizes)])
-        n = first[-1] + self._free.shape[1] + self.free
-        rows = len(self.open[0])
-        matrix = np.zeros((m * rows, n))
-        # In the metric of what perturbations do to states, so that the least change is one of motions.
-        factors = [np.linalg.qr(self._changes(leg.start))[1] for leg in self.legs]
-        inverse = [np.linalg.inv(factor) for factor in factors]
-        for k, leg in enumerate(self.legs):
-            here = slice(k * rows, (k + 1) * rows)
-            matrix[here, first[k] : first[k + 1]] += self._changes(leg.end) @ leg.flow @ inverse[k]
-            after, last = (k + 1) % m, k + 1 == m
-            own = self._changes(self.legs[after].start, carry=last)
-            matrix[here, first[after] : first[after + 1]] -= own @ inverse[after]
-            if self.free:
-                matrix[here, -1] = self._later(leg.end.state) / m * self.period
-        moved = self.shift.of(self.states[0])
-        matrix[-rows:, first[-1] : first[-1] + self._free.shape[1]] = -self._generators(moved)
         found = np.asarray(np.linalg.lstsq(matrix, -np.concatenate(self.open), rcond=FLAT)[0], float)
         size = float(np.abs(found[: first[-1]]).max(initial=0.0))
-        for k in range(m):
+        for k in range(len(sizes)):
             found[first[k] : first[k + 1]] = inverse[k] @ found[first[k] : first[k + 1]]
         if self.free:
             found[-1] *= self.period
@@ -401,73 +255,6 @@ class Search:
             f"model or radians are left open, {tolerance:.1g} are allowed; give a guess that is nearer, the right "
             "period, or more segments"
         )
-
-    # --- what was found ----------------------------------------------------------------------------------------------
-
-    def found(self) -> PeriodicMotion:
-        """The periodic motion with its multipliers."""
-        start = self.states[0]
-        course = Course(self.system, start, start.t + self.period, self.formulation, self.integrator)
-        leg = Leg(list(course.windows()))
-        self._check_motion(leg)
-        self.shift = self._nearest(leg.end.state, start)
-        self._check_period(leg)
-        begun = self._changes(leg.start, carry=True)
-        ended = self._changes(leg.end)
-        monodromy = np.asarray(np.linalg.lstsq(begun, ended @ leg.flow, rcond=None)[0], float)
-        symmetry = unnoticed(self.eq, self.candidates, leg.windows, not self.driven)
-        motion = course.motion(np.linspace(start.t, start.t + self.period, STORED))
-        left = float(np.linalg.norm(self._difference(leg.end.state, self.shift.of(start))))
-        trivial = self._trivial(leg.start, symmetry.combinations)
-        return floquet(self.system, start, self.period, motion, leg.start, monodromy, trivial, symmetry.names, left)
-
-    def _check_motion(self, leg: Leg) -> None:
-        """Refuse a state that stands still, or only goes on along shifts: it has no period of its own."""
-        if not self.free:
-            return
-        ahead, along = self._later(leg.start.state), self._generators(leg.start.state)
-        moved = ahead - along @ np.linalg.lstsq(along, ahead, rcond=FLAT)[0] if along.shape[1] else ahead
-        if np.linalg.norm(moved) * self.period <= STILL * (1.0 + self.period * np.linalg.norm(ahead)):
-            what, use = (
-                ("an equilibrium", "equilibrium") if np.linalg.norm(ahead) < STILL else ("a steady motion", "steady")
-            )
-            raise AnalysisError(
-                f"the motion found from the guess is {what}, which has no period of its own; use mb.{use} and "
-                "mb.linearize for it, start from a motion that swings, or give period="
-            )
-
-    def _trivial(self, bases: Bases, combinations: Array) -> Array:
-        """Minimal perturbations (columns) by combinations of shifts and of being later."""
-        point = OperatingPoint.at(self.eq, bases.state)
-        ahead = later(point, self.places)
-        motion, rate = (
-            np.column_stack([part, time]) @ combinations
-            for part, time in zip(small_motions(self.candidates, point, self.places), ahead, strict=True)
-        )
-        to_x, to_u = bases.from_motion
-        y = to_x @ motion + to_u @ rate
-        if self._n_own:
-            y[len(y) - self._n_own :] += np.outer(own_rates(point, bases.equations), combinations[-1])
-        return np.asarray(y, float)
-
-    def _check_period(self, leg: Leg) -> None:
-        """Refuse a period after which loads are others than at the start."""
-        there = OperatingPoint.at(self.eq, leg.end.state).accelerations
-        before = OperatingPoint.at(self.eq, self.states[0])
-        back = collected(self.places, before.accelerations)
-        now = collected(self.places, there)
-        expected = self.shift.carry(self.places, back)
-        reaches = self.reaches
-        scale = max(float(np.abs(reaches * now).max(initial=0.0)), float(np.linalg.norm(self.system.gravity)))
-        scale = max(scale, NONE * self.size * (2.0 * np.pi / self.period) ** 2)
-        for name, place in self.places.items():
-            off = float(np.abs((reaches * (now - expected))[place]).max(initial=0.0))
-            if off > SAME_LOADS * scale:
-                raise AnalysisError(
-                    f"after {self.period:.6g} s all bodies are where they were, but the acceleration of {name!r} is "
-                    f"another one, by {off:.2g} m/s^2: loads or drivers have not come back, or something is not round; "
-                    "give a period that is one of the drive"
-                )
 
 
 def first_dip(away: Array) -> int | None:

@@ -18,7 +18,7 @@ from ...system import System
 from ..linear.linear_equations import OperatingPoint, TurningFrame
 from ..linear.steadiness import advanced, check_steady
 from ..motions import collocation
-from ..motions.floquet import floquet
+from ..motions.floquet import floquet_modes, stability_of
 from ..motions.shifts import later, shifts, small_motions, unnoticed
 from ..motions.variation import Window, window
 from .circles import observed
@@ -71,9 +71,8 @@ def exponents(system: System, frame: TurningFrame) -> tuple[list[Exponent], bool
         for part, time in zip(small_motions(candidates, point, first.equations.places), ahead, strict=True)
     )
     trivial = to_x @ motion + to_u @ rate
-    unknown: Any = None
-    orbit = floquet(system, start, period, unknown, first, back @ flow, trivial, symmetry.names, 0.0)
-    counted = [mode for mode in orbit.modes if not mode.ignorable and mode.exponent.imag >= 0.0]
+    known = floquet_modes(system, period, first, back @ flow, trivial, symmetry.names)
+    counted = [mode for mode in known if not mode.ignorable and mode.exponent.imag >= 0.0]
     rates = np.abs(np.linalg.eigvals(first.A).imag).max(initial=0.0)
     most = int(np.ceil(rates / abs(frame.rate))) + BEYOND
     weights = collocation.integration()[-1]
@@ -94,7 +93,7 @@ def exponents(system: System, frame: TurningFrame) -> tuple[list[Exponent], bool
         Exponent(mode.exponent, {int(k): rows[i] for i, k in enumerate(numbers)})
         for mode, rows in zip(counted, found, strict=True)
     ]
-    return modes, orbit.stable
+    return modes, stability_of(known) != "unstable"
 
 
 def _turn(eq: Equations, start: Any, fixed: TurningFrame, period: float) -> list[Window]:

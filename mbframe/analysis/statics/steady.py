@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,7 +30,7 @@ from ..linear.linear_equations import (
     turning,
     variations,
 )
-from ..linear.reduction import reduce
+from ..linear.reduction import Reduction, reduce
 from ..linear.signals import measure_value
 from ..linear.steadiness import LATER, admissible, check_closed, check_steady
 from ..linear.symmetry import round_axes
@@ -66,6 +67,32 @@ class SteadyMotion(State):
     frame: TurningFrame = field(default_factory=TurningFrame)
     residual: float = 0.0
     """Largest force or moment that is left without balance, relative to the largest load."""
+    given: tuple[tuple[Any, float], ...] = field(default=(), repr=False)
+    """Quantities that were given with their values; `mb.continuation` keeps them."""
+    rate: float | None = field(default=None, repr=False)
+    """The rate of the turn if it was given, rad/s."""
+
+
+@dataclass(frozen=True)
+class LocalEquations:
+    """Linear equations of steady motions near a state: see `Trim.local`.
+
+    directions
+        Columns: displacement of all bodies, change of the coefficients c.
+    kept, rows, left
+        Which loads are balanced, their derivatives along the directions and those of given values, what is left.
+    powers, power_rows, power_left
+        The same of drives and losses along the motion.
+    """
+
+    equations: LinearEquations
+    directions: Array
+    kept: Array
+    rows: Array
+    left: Array
+    powers: Array
+    power_rows: Array
+    power_left: Array
 
 
 def steady(
@@ -112,9 +139,8 @@ def steady(
         message = f"found {given!r}; allowed are pairs of a quantity and its value; give a list: [(quantity, value)]"
         raise ModelError([Problem("steady", "given", message)]) from None
     start = consistent(system, initial)
-    direction = converted(AXIS, axis if axis is not None else _usual_axis(system, start), "steady", "axis")
-    wanted = [(_function(system, quantity), value) for quantity, value in pairs]
-    trim = Trim(system, start, direction / np.linalg.norm(direction), rate, wanted, tolerance)
+    direction = converted(AXIS, axis if axis is not None else usual_axis(system, start), "steady", "axis")
+    trim = Trim(system, start, direction / np.linalg.norm(direction), rate, pairs, tolerance)
     if axis is None and rate is None:
         trim.check_kept_spins()
     try:
@@ -138,7 +164,7 @@ def steady(
     )
 
 
-def _usual_axis(system: System, start: State) -> Array:
+def usual_axis(system: System, start: State) -> Array:
     """Against gravity; without it the axis about which the fastest body turns, which may be any."""
     gravity = lifted(system.gravity)
     if np.any(gravity):
@@ -159,6 +185,19 @@ def _function(system: System, quantity: Measure | str | Function) -> Function:
         message = f"found {quantity!r}; allowed are a measure, its name, or a function of the state; give one of these"
         raise ModelError([Problem("steady", "given", message)])
     return element
+
+
+@dataclass(frozen=True)
+class _Balances:
+    """Loads that must be balanced in a steady motion: rows of drives and losses along it, and of all others."""
+
+    equations: LinearEquations
+    reduction: Reduction
+    slip: Array
+    faster: Array
+    powers: Array
+    others: Array
+    by_c: Array
 
 
 def refuse_changing_rates(system: System, t: float) -> None:
@@ -188,13 +227,14 @@ class Trim:
         start: State,
         axis: Array,
         rate: float | None,
-        wanted: list[tuple[Function, float]],
+        given: Sequence[tuple[Any, float]],
         tolerance: float,
     ) -> None:
         # With these velocities (r' and the local angular velocity) accelerations map to v' as velocities do to v.
         self.eq = Equations(system, NewtonEuler() if system.dimension == 3 else PlanarAngle())
         refuse_sampled(self.eq)
-        self.axis, self.rate, self.wanted = axis, rate, wanted
+        self.axis, self.rate, self.given = axis, rate, tuple(given)
+        self.wanted = [(_function(system, quantity), value) for quantity, value in given]
         self.length = extent(self.eq, start)
         self.acceleration = float(np.linalg.norm(system.gravity)) or 1.0
         self.root_mass = np.sqrt(sum(b.body.mass_properties()[0] for b in self.eq.tables.bodies))
@@ -301,12 +341,58 @@ class Trim:
 
     def checked(self) -> SteadyMotion:
         """The motion found, after an independent look at it: its accelerations by the equations of motion."""
-        point, frame = OperatingPoint.at(self.eq, self.state), self._frame(self.c)
+        point, frame = OperatingPoint.at(self.eq, self.state), self.frame
         check_closed(self.eq, self.state)
         check_steady(point, frame)
         warn_of_flexible(self.eq, self.state, 3)
         s = self.state
-        return SteadyMotion(s.t, s.motions, s.element_states, s.dimension, frame, self.balance)
+        return SteadyMotion(s.t, s.motions, s.element_states, s.dimension, frame, self.balance, self.given, self.rate)
+
+    # --- for who follows a motion over a parameter -------------------------------------------------------------------
+
+    @property
+    def frame(self) -> TurningFrame:
+        """The frame in which the motion of now stands still; it does not turn if its rate is rounding."""
+        frame, speeds = self._frame(self.c), np.abs(self.speeds())
+        fastest = float(max(speeds[:3].max() / self.length, speeds[3:].max()))
+        return frame if abs(frame.rate) > RANK * fastest else TurningFrame(self.axis, 0.0)
+
+    def speeds(self) -> Array:
+        """Velocities along the directions of steady motions: three translations, the turn, spins."""
+        return np.asarray(self.driving + self.mixed @ self.c, float)
+
+    def speeds_of(self, state: State) -> Array:
+        """The same of another state."""
+        moving = collected(self.places, {n: (m.velocity, m.angular_velocity) for n, m in state.motions.items()})
+        return np.asarray(np.linalg.lstsq(self._twists(state)[0], moving, rcond=1e-12)[0], float)
+
+    def described_speeds(self) -> Array:
+        """The same of the state in which the model is described."""
+        return self.speeds_of(self.eq.described())
+
+    def moved(self, x: Array, speeds: Array) -> State:
+        """The state with bodies displaced by x, and with these velocities."""
+        there = _displaced(self.state, self.places, x)
+        twist = on_bodies(self.places, self._twists(there)[0] @ speeds)
+        motions = {n: replace(m, velocity=twist[n][0], angular_velocity=twist[n][1]) for n, m in there.motions.items()}
+        return replace(there, motions=motions)
+
+    def local(self) -> LocalEquations:
+        """The linear equations near the state of now, those of drives and losses along the motion apart."""
+        b = self._balances()
+        directions, along = self._along(b)
+        unit = self.root_mass * self.acceleration
+        others, powers, imbalance = b.others / unit, b.powers / unit, b.equations.imbalance
+        return LocalEquations(
+            equations=b.equations,
+            directions=directions,
+            kept=others,
+            rows=np.vstack([others @ along, self._wanted_rows(directions)]),
+            left=np.concatenate([others @ imbalance, self._missed()]),
+            powers=powers,
+            power_rows=powers @ along,
+            power_left=powers @ imbalance,
+        )
 
     def remains(self) -> str:
         """What is not met, in words."""
@@ -433,7 +519,28 @@ class Trim:
 
         With `drives_too` drives and losses along the motion belong to what is left.
         """
-        frame = self._frame(self.c)
+        b = self._balances()
+        imbalance = b.equations.imbalance
+        if not left_only:  # what is left along a step is compared in the same equations
+            self.driven = self.drives & (np.abs(b.powers @ imbalance) > self.drive)
+        unit = self.root_mass * self.acceleration
+        kept = np.vstack([b.powers if drives_too else b.powers[self.driven], b.others]) / unit
+        left = np.concatenate([kept @ imbalance, self._missed()])
+        if left_only:
+            return np.zeros((0, 0)), np.zeros((0, 0)), left
+        directions, along = self._along(b)
+        return directions, np.vstack([kept @ along, self._wanted_rows(directions)]), left
+
+    def _missed(self) -> Array:
+        """By how much given values are missed."""
+        missed = [function(self.state) - value for function, value in self.wanted]
+        if self.rate is not None:
+            missed.append(self.frame.rate - self.rate)
+        return np.array(missed, float)
+
+    def _balances(self) -> _Balances:
+        """The equations of small motions at the state of now, and the loads that must be balanced in them."""
+        frame = self.frame
         e = linear_equations(self._point(self.state, self.c), frame)
         self.balance = float(np.abs(e.imbalance).max() / self._largest_load(e))
         r = reduce(e, admissible(e))
@@ -443,32 +550,30 @@ class Trim:
         # Along the steady velocities themselves loads without drive and loss are balanced whatever the pose. What is
         # left there off the solution has a derivative along turns of the whole, so it comes last.
         free, along = r.V @ r.N, np.linalg.qr(r.N.T @ r.weights @ twists @ faster, mode="complete")[0]
-        unit = self.root_mass * self.acceleration
         powers, others = np.split((free @ along).T, [faster.shape[1]])
-        if not left_only:  # what is left along a step is compared in the same equations
-            self.driven = self.drives & (np.abs(powers @ e.imbalance) > self.drive)
-        kept = np.vstack([powers if drives_too else powers[self.driven], others]) / unit
-        missed = [function(self.state) - value for function, value in self.wanted]
-        if self.rate is not None:
-            missed.append(frame.rate - self.rate)
-        left = np.concatenate([kept @ e.imbalance, missed])
-        if left_only:
-            return np.zeros((0, 0)), np.zeros((0, 0)), left
-        # A displacement x changes c so that nothing slips: G twists dc + W x = 0; other changes of c are free.
-        x = r.V * self.root_mass * self.length
-        moved = np.vstack([x, -np.linalg.pinv(slip, rcond=1e-9) @ e.drift @ x])
-        directions = np.hstack([moved, np.vstack([np.zeros((e.size, faster.shape[1])), faster])])
         # x' = twists dc, and x'' = (rates - S twists) dc
         by_c = e.mass @ (rates - turning(self.places, frame) @ twists) + e.damping @ twists
+        return _Balances(e, r, slip, faster, powers, others, by_c)
+
+    def _along(self, b: _Balances) -> tuple[Array, Array]:
+        """Independent directions, and how loads change along them."""
+        e = b.equations
+        # A displacement x changes c so that nothing slips: G twists dc + W x = 0; other changes of c are free.
+        x = b.reduction.V * self.root_mass * self.length
+        moved = np.vstack([x, -np.linalg.pinv(b.slip, rcond=1e-9) @ e.drift @ x])
+        directions = np.hstack([moved, np.vstack([np.zeros((e.size, b.faster.shape[1])), b.faster])])
         if self.unseen:  # as coordinates of the directions
             spun = np.array([self._spun(self.state, k) for k in self.unseen]).T
-            x_part = r.weights @ spun / (self.root_mass * self.length)
-            directions = directions @ null_space(np.vstack([x_part, -faster.T @ moved[e.size :] @ x_part]).T)
-        rows = [kept @ np.hstack([e.stiffness, by_c]) @ directions]
-        rows += [self._slopes(function, directions)[None] for function, _ in self.wanted]
+            x_part = b.reduction.weights @ spun / (self.root_mass * self.length)
+            directions = directions @ null_space(np.vstack([x_part, -b.faster.T @ moved[e.size :] @ x_part]).T)
+        return directions, np.hstack([e.stiffness, b.by_c]) @ directions
+
+    def _wanted_rows(self, directions: Array) -> Array:
+        """How given quantities change along directions."""
+        rows = [self._slopes(function, directions) for function, _ in self.wanted]
         if self.rate is not None:
-            rows.append((np.hstack([np.zeros(e.size), self.mixed[3]]) @ directions)[None])
-        return directions, np.vstack(rows), left
+            rows.append(np.concatenate([np.zeros(len(directions) - len(self.c)), self.mixed[3]]) @ directions)
+        return np.array(rows).reshape(len(rows), directions.shape[1])
 
     def _largest_load(self, e: LinearEquations) -> float:
         """The largest load; where there is hardly any, what rounding of poses and velocities makes is small against it.
