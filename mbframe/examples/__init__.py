@@ -21,6 +21,7 @@ from .mass_spring_damper_chain import mass_spring_damper_chain
 from .n_four_bar import n_four_bar
 from .quick_return import quick_return
 from .rolling_disk import rolling_disk
+from .rotor_with_disks import rotor_with_disks
 from .screw_jack import screw_jack
 from .simple_pendulum import simple_pendulum
 from .slider_crank import slider_crank
@@ -29,6 +30,7 @@ from .solid_connecting_rod import solid_connecting_rod
 from .spatial_slider_crank import spatial_slider_crank
 from .spin_up_beam import spin_up_beam
 from .triple_pendulum import triple_pendulum
+from .unsymmetric_rotor import unsymmetric_rotor
 from .watt_governor import watt_governor
 from .whipple_bicycle import whipple_bicycle
 
@@ -56,6 +58,7 @@ __all__ = [
     "names",
     "quick_return",
     "rolling_disk",
+    "rotor_with_disks",
     "screw_jack",
     "simple_pendulum",
     "slider_crank",
@@ -64,6 +67,7 @@ __all__ = [
     "spatial_slider_crank",
     "spin_up_beam",
     "triple_pendulum",
+    "unsymmetric_rotor",
     "watt_governor",
     "whipple_bicycle",
 ]
@@ -76,7 +80,9 @@ DURATIONS = {
     "flexible_pendulum": 2.0,
     "flexible_slider_crank": 0.1,
     "flyball_governor": 2.0,
+    "rotor_with_disks": 0.8,
     "spin_up_beam": 20.0,
+    "unsymmetric_rotor": 0.3,
 }
 """Time in s after which an example has shown what it does, where 5 s are not the right one."""
 
@@ -99,6 +105,8 @@ def names() -> list[str]:
         "flexible_four_bar",
         "spin_up_beam",
         "crane_trolley",
+        "rotor_with_disks",
+        "unsymmetric_rotor",
         "rolling_disk",
         "whipple_bicycle",
         "chaplygin_sleigh",

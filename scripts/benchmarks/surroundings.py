@@ -231,6 +231,26 @@ def time_of_stability(points: int) -> tuple[float, float]:
     return followed - began, time.process_time() - followed
 
 
+def campbell(bench: Bench) -> Iterator[Row]:
+    """Campbell diagrams over 50 speeds, with their critical speeds."""
+    points = 10 if bench.quick else 50
+    rigid, flexible = fresh(time_of_campbell, points)
+    yield Row("rotor with disks, 50 speeds", rigid * 50 / points, "s", note="rigid, damped bearings: fixed frame")
+    yield Row("unsymmetric rotor, 50 speeds", flexible * 50 / points, "s", note="flexible, unstable: turning frame")
+
+
+def time_of_campbell(points: int) -> tuple[float, float]:
+    """CPU seconds of the diagrams and critical speeds of two examples, compiled before."""
+
+    def seconds(build: Callable[[float], mb.System], low: float, high: float) -> float:
+        mb.campbell(build, [low, high])
+        began = time.process_time()
+        assert mb.campbell(build, np.linspace(low, high, points)).critical_speeds
+        return time.process_time() - began
+
+    return seconds(mb.examples.rotor_with_disks, 0.0, 400.0), seconds(mb.examples.unsymmetric_rotor, 100.0, 200.0)
+
+
 def linearization(bench: Bench) -> Iterator[Row]:
     points = 21 if bench.quick else 201
     bicycle, modal, lowest = fresh(time_to_linearize, points)

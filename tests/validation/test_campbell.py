@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -165,6 +167,28 @@ def test_an_unround_rotor_is_unstable_between_its_critical_speeds():
                 assert min(abs(omega - other) for other in seen) < 1e-7 * omega
         growth = max(expected.real)
         assert growth > 1.0 if not diagram.stable[k] else growth < 1e-6
+
+
+def test_both_ends_of_an_unstable_range_are_critical_speeds_though_rounding_hides_their_modes(monkeypatch):
+    """Where two roots meet that are zero for who turns along, the upper one of two critical speeds was lost."""
+    diagram = mb.campbell(unround, np.linspace(20.0, 200.0, 10))
+    ((low, high),) = diagram.unstable_ranges
+    rotor = diagram.follower.rotor
+    whole = rotor.at
+
+    def without(speed: float) -> Whirls:
+        seen = whole(speed)
+        if speed not in (low, high):
+            return seen
+        kept = np.abs(seen.frequencies - speed) > 1.0
+        whirl = [word for word, there in zip(seen.whirl, kept, strict=True) if there]
+        return replace(seen, roots=seen.roots[kept], shapes=seen.shapes[:, kept], whirl=whirl)
+
+    monkeypatch.setattr(rotor, "at", without)
+    assert not (np.abs(rotor.at(high).frequencies - high) < 1.0).any()
+    found = diagram.critical_speeds
+    np.testing.assert_allclose([c.speed for c in found], (low, high), rtol=1e-12)
+    assert all(abs(c.damping) < 1e-3 for c in found)
 
 
 @pytest.mark.parametrize("speed", [60.0, 118.0, 170.0])

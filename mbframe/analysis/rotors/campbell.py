@@ -35,6 +35,8 @@ UNNOTICED: Final = 1e-6
 """Part of a mode that goes forward and is rounding: unbalance does not excite it."""
 NARROW: Final = 1e-6
 """Relative distance of two frequencies at which modes that meet count as crossing."""
+BESIDE: Final = (1e-8, 1e-6, 1e-4)
+"""Parts of half an unstable range: how far inside its end modes are looked for that are hidden at the end."""
 INSIDE: Final = (0.02, 0.98)
 LISTED: Final = 5
 
@@ -107,7 +109,8 @@ class Campbell:
         """
         found = [c for multiple in self.multiples for c in self._crossings(multiple)]
         if 1.0 in self.multiples:
-            found += [self._edge(speed) for pair in self.unstable_ranges for speed in pair if self._locked(speed)]
+            ends = [(one, 0.5 * (other - one)) for a, b in self.unstable_ranges for one, other in ((a, b), (b, a))]
+            found += [critical for end in ends if (critical := self._edge(*end)) is not None]
         return sorted(found, key=lambda c: (c.multiple, c.speed))
 
     @cached_property
@@ -147,24 +150,28 @@ class Campbell:
         root = at.roots[n]
         return CriticalSpeed(at.speed, multiple, column, at.whirl[n], float(-root.real / abs(root)))
 
-    def _locked(self, speed: float) -> bool:
-        """Whether a mode has the frequency of the speed at the end of an unstable range inside the diagram."""
-        if speed in (float(self.speeds[0]), float(self.speeds[-1])):
-            return False
-        near = self.follower.rotor.at(speed)
-        known = [c.speed for c in self._crossings(1.0)]
-        reach = FASTEST * float(np.abs(self.speeds).max())
-        if known and min(abs(speed - other) for other in known) < reach:
-            return False
-        return bool(np.abs(near.frequencies - abs(speed)).min(initial=np.inf) < FASTEST * abs(speed))
+    def _edge(self, speed: float, inwards: float) -> CriticalSpeed | None:
+        """The end of an unstable range inside the diagram, if a mode has the frequency of the speed there.
 
-    def _edge(self, speed: float) -> CriticalSpeed:
-        near = self.follower.rotor.at(speed)
-        n = int(np.argmin(np.abs(near.frequencies - abs(speed))))
+        Two roots meet at the end, and are zero where they are seen by who turns along: rounding may hide them. Then
+        they are looked for a little way inside the range, whose middle is at `speed + inwards`.
+        """
+        if speed in (float(self.speeds[0]), float(self.speeds[-1])):
+            return None
+        reach = FASTEST * float(np.abs(self.speeds).max())
+        if any(abs(speed - c.speed) < reach for c in self._crossings(1.0)):
+            return None
+        for way in (0.0, *BESIDE):
+            near = self.follower.rotor.at(speed + way * inwards)
+            off = np.abs(near.frequencies - abs(near.speed))
+            if off.min(initial=np.inf) < FASTEST * abs(speed):
+                break
+        else:
+            return None
+        n = int(np.argmin(off))
         k = int(np.argmin(np.abs(self.speeds - speed)))
         column = int(np.nanargmin(np.abs(2.0 * np.pi * self.frequencies[k] - abs(speed))))
-        damping = float(-near.roots[n].real / abs(near.roots[n]))
-        return CriticalSpeed(speed, 1.0, column, near.whirl[n], damping)
+        return CriticalSpeed(speed, 1.0, column, near.whirl[n], float(-near.roots[n].real / abs(near.roots[n])))
 
     def plot(self, *, title: str | None = None, theme: str = "light") -> Plot:
         """Frequencies over the speed, with the lines of the multiples and the critical speeds; damping ratios below."""
