@@ -72,6 +72,9 @@ def in_a_system(cls):
         needed = getattr(element, name, None)
         if isinstance(needed, mb.Element) and needed not in system:
             system.add(needed)
+    if isinstance(element, mb.Controller):
+        for name in element.measures:
+            system.add(mb.Distance(name, system["one"], system["two"], at_i=(0, 0, 0), at_j=(1, 0, 0)))
     system.add(element)
     return system, element
 
