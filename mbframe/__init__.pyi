@@ -328,6 +328,7 @@ class CoincidentInPlane(_CoincidentInPlane):
     def __init__(self, i: Marker | _Axis, j: Marker | _Axis, **values: Any) -> None: ...
 
 class ConstantVelocityJoint(_ConstantVelocityJoint):
+    @overload
     def __init__(
         self,
         name: str,
@@ -337,6 +338,24 @@ class ConstantVelocityJoint(_ConstantVelocityJoint):
         at: _Vector,
         frame: Rotation | _Vector | _Matrix = ...,
         axis: _Vector | None = None,
+        local: bool = False,
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        name: str,
+        i: Body,
+        j: Body,
+        *,
+        frame: Rotation | _Vector | _Matrix = ...,
+        axis: _Vector | None = None,
+        local: Literal[True],
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
     ) -> None: ...
@@ -351,6 +370,7 @@ class CoordinatePartitioning(_CoordinatePartitioning):
     ) -> None: ...
 
 class CylindricalJoint(_CylindricalJoint):
+    @overload
     def __init__(
         self,
         name: str,
@@ -360,6 +380,25 @@ class CylindricalJoint(_CylindricalJoint):
         at: _Vector,
         axis: _Vector = ...,
         frame: Rotation | _Vector | _Matrix = ...,
+        local: bool = False,
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        name: str,
+        i: Body,
+        j: Body,
+        *,
+        frame: Rotation | _Vector | _Matrix = ...,
+        local: Literal[True],
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
     ) -> None: ...
 
 class DirectCorrection(_DirectCorrection):
@@ -529,6 +568,7 @@ class FixedDistance(_FixedDistance):
     def __init__(self, i: Marker | _Axis, j: Marker | _Axis, **values: Any) -> None: ...
 
 class FixedJoint(_FixedJoint):
+    @overload
     def __init__(
         self,
         name: str,
@@ -538,6 +578,26 @@ class FixedJoint(_FixedJoint):
         at: _Vector,
         frame: Rotation | _Vector | _Matrix = ...,
         axis: _Vector = ...,
+        local: bool = False,
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        name: str,
+        i: Body,
+        j: Body,
+        *,
+        frame: Rotation | _Vector | _Matrix = ...,
+        axis: _Vector = ...,
+        local: Literal[True],
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
     ) -> None: ...
 
 class FlexibleBody(_FlexibleBody):
@@ -735,6 +795,7 @@ class PlanarBody(_PlanarBody):
     ) -> None: ...
 
 class PlanarJoint(_PlanarJoint):
+    @overload
     def __init__(
         self,
         name: str,
@@ -744,6 +805,25 @@ class PlanarJoint(_PlanarJoint):
         at: _Vector,
         axis: _Vector = ...,
         frame: Rotation | _Vector | _Matrix = ...,
+        local: bool = False,
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        name: str,
+        i: Body,
+        j: Body,
+        *,
+        frame: Rotation | _Vector | _Matrix = ...,
+        local: Literal[True],
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
     ) -> None: ...
 
 class PointDriver(_PointDriver):
@@ -830,6 +910,7 @@ class PointOnAxisJoint(_PointOnAxisJoint):
     ) -> None: ...
 
 class PointOnLineJoint(_PointOnLineJoint):
+    @overload
     def __init__(
         self,
         name: str,
@@ -839,6 +920,25 @@ class PointOnLineJoint(_PointOnLineJoint):
         at: _Vector,
         axis: _Vector = ...,
         frame: Rotation | _Vector | _Matrix = ...,
+        local: bool = False,
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        name: str,
+        i: Body,
+        j: Body,
+        *,
+        frame: Rotation | _Vector | _Matrix = ...,
+        local: Literal[True],
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
     ) -> None: ...
 
 class PointPlaneContact(_PointPlaneContact):
@@ -881,6 +981,7 @@ class RadauIIA(_RadauIIA):
     def __init__(self, *, rtol: float = 1e-06, atol: float | None = None, max_step: float | None = None) -> None: ...
 
 class RevoluteJoint(_RevoluteJoint):
+    @overload
     def __init__(
         self,
         name: str,
@@ -890,6 +991,25 @@ class RevoluteJoint(_RevoluteJoint):
         at: _Vector,
         axis: _Vector = ...,
         frame: Rotation | _Vector | _Matrix = ...,
+        local: bool = False,
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        name: str,
+        i: Body,
+        j: Body,
+        *,
+        frame: Rotation | _Vector | _Matrix = ...,
+        local: Literal[True],
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
     ) -> None: ...
 
 class RigidBody(_RigidBody):
@@ -945,6 +1065,7 @@ class RungeKutta4(_RungeKutta4):
     ) -> None: ...
 
 class ScrewJoint(_ScrewJoint):
+    @overload
     def __init__(
         self,
         name: str,
@@ -955,6 +1076,26 @@ class ScrewJoint(_ScrewJoint):
         axis: _Vector = ...,
         pitch: float,
         frame: Rotation | _Vector | _Matrix = ...,
+        local: bool = False,
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        name: str,
+        i: Body,
+        j: Body,
+        *,
+        pitch: float,
+        frame: Rotation | _Vector | _Matrix = ...,
+        local: Literal[True],
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
     ) -> None: ...
 
 class SleeveJoint(_SleeveJoint):
@@ -1014,6 +1155,7 @@ class SphereSphereContact(_SphereSphereContact):
     ) -> None: ...
 
 class SphericalJoint(_SphericalJoint):
+    @overload
     def __init__(
         self,
         name: str,
@@ -1023,6 +1165,26 @@ class SphericalJoint(_SphericalJoint):
         at: _Vector,
         frame: Rotation | _Vector | _Matrix = ...,
         axis: _Vector = ...,
+        local: bool = False,
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        name: str,
+        i: Body,
+        j: Body,
+        *,
+        frame: Rotation | _Vector | _Matrix = ...,
+        axis: _Vector = ...,
+        local: Literal[True],
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
     ) -> None: ...
 
 class SpringDamper(_SpringDamper):
@@ -1104,6 +1266,7 @@ class TorsionalSpringDamper(_TorsionalSpringDamper):
     ) -> None: ...
 
 class TranslationalJoint(_TranslationalJoint):
+    @overload
     def __init__(
         self,
         name: str,
@@ -1113,6 +1276,25 @@ class TranslationalJoint(_TranslationalJoint):
         at: _Vector,
         axis: _Vector = ...,
         frame: Rotation | _Vector | _Matrix = ...,
+        local: bool = False,
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        name: str,
+        i: Body,
+        j: Body,
+        *,
+        frame: Rotation | _Vector | _Matrix = ...,
+        local: Literal[True],
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+        axis_i: _Vector | None = None,
+        axis_j: _Vector | None = None,
     ) -> None: ...
 
 class TurnWithAxis(_TurnWithAxis):
@@ -1136,6 +1318,7 @@ class UdwadiaKalaba(_UdwadiaKalaba):
     ) -> None: ...
 
 class UniversalJoint(_UniversalJoint):
+    @overload
     def __init__(
         self,
         name: str,
@@ -1146,6 +1329,23 @@ class UniversalJoint(_UniversalJoint):
         axis_i: _Vector = ...,
         axis_j: _Vector = ...,
         frame: Rotation | _Vector | _Matrix = ...,
+        local: bool = False,
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        name: str,
+        i: Body,
+        j: Body,
+        *,
+        axis_i: _Vector = ...,
+        axis_j: _Vector = ...,
+        frame: Rotation | _Vector | _Matrix = ...,
+        local: Literal[True],
+        at_i: _Vector | None = None,
+        at_j: _Vector | None = None,
     ) -> None: ...
 
 __all__ = [

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .bodies.base import Body
 from .errors import Problem
 from .markers import Marker
-from .parameters import REQUIRED, Element, parameter
+from .parameters import REQUIRED, Element, Parameter, parameter
 from .plane import NORMAL, is_normal, lifted, lowered
 from .proposals import Scale, rounded
 from .rotations import frame_with_axis
@@ -37,6 +37,7 @@ class Connection(Element):
     counts_turns: Any = False  # True: the angle between its markers (`measures.angle`) is counted over turns
     planar_axis: ClassVar[str] = ""  # "normal": its axis is the normal of a planar system; "in plane": it lies in it
     symbol: ClassVar[str] = "force"  # in lists: "joint", "driver", "constraint", "force", "spring" or "measure"
+    is_local: Any = False  # True: its points and axes are in the axes of the bodies, and do not move with the model
     counts_from_description: ClassVar[bool] = False  # True: what it measures is zero where it is described
 
     body_i = parameter(kind="reference", help="first body")
@@ -66,9 +67,10 @@ class Connection(Element):
     def _check_in_plane(self) -> Iterator[Problem]:
         if not self.planar:
             yield self.problem("", "has no meaning in a planar system; use a joint or force of the plane")
-        if self.planar_axis == "normal" and not is_normal(self.axis):
+        given = self.axis is not None and not self.is_local
+        if self.planar_axis == "normal" and given and not is_normal(self.axis):
             yield self.problem("axis", f"found {self.axis}; in a planar system it is the normal; leave it out")
-        if self.planar_axis == "in plane" and is_normal(self.axis):
+        if self.planar_axis == "in plane" and given and is_normal(self.axis):
             yield self.problem(
                 "axis", "found the normal; allowed are two components in a planar system: add axis=(x, y)"
             )
@@ -89,6 +91,10 @@ class Connection(Element):
     def j(self) -> Marker:
         """Marker on the second body."""
         raise NotImplementedError
+
+    def goes_with_bodies(self, p: Parameter) -> bool:
+        """Whether a parameter is in the axes of a body that moves, and so stays as it is when the whole model moves."""
+        return False
 
     def implied(self) -> dict[str, Any]:
         """Values that were left out and follow from where the model is described: `describe` gives them then.

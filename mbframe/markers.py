@@ -105,6 +105,46 @@ class Marker:
         return f"Marker({self.body.name!r}, at={self.at.tolist()})"
 
 
+class LocalMarker(Marker):
+    """A marker that is told in the axes of its body, and so is where that is described.
+
+    Angles and displacements between two of them count from where their x axes and points coincide, not from the
+    described configuration.
+    """
+
+    def __init__(self, body: Body, point: Array, axes: Array) -> None:
+        self.body = body
+        self._local = point, axes
+
+    @classmethod
+    def placed(cls, body: Body, at: Array, axes: Array) -> Marker:  # type: ignore[override]
+        """From global values, such as those of a moved copy: a marker that is described globally."""
+        return Marker.placed(body, at, axes)
+
+    @cached_property
+    def _described(self) -> tuple[Array, Array]:
+        return self.body.globalized(*self._local)
+
+    @property
+    def at(self) -> Array:  # type: ignore[override]
+        """Global position where the body is described."""
+        return self._described[0]
+
+    @property
+    def axes(self) -> Array:  # type: ignore[override]
+        """Axes (columns) where the body is described."""
+        return self._described[1]
+
+    @property
+    def local_point(self) -> Array:
+        _ = self.at  # of a flexible body: it has to be one of its nodes
+        return self._local[0]
+
+    @property
+    def local_axes(self) -> Array:
+        return self._local[1]
+
+
 class AxisMarker(Marker):
     """A marker on the axis of a body on which something slides: z is the direction of the undeformed axis.
 

@@ -106,7 +106,8 @@ def joint_coordinate(result: Result, joint: Any, name: str) -> tuple[Array, Arra
     still = {"velocity": np.zeros(3), "angular_velocity": np.zeros(3), "turns": 0.0}
     described = (SimpleNamespace(position=m.at, axes=np.asarray(m.axes), **still) for m in (joint.i, joint.j))
     found = np.array([coordinate(name, a, b) for a, b in samples]).reshape(-1, 2)
-    values, rates = found[:, 0] - coordinate(name, *described)[0], found[:, 1]
+    start = 0.0 if joint.is_local else coordinate(name, *described)[0]
+    values, rates = found[:, 0] - start, found[:, 1]
     if UNITS[name] == "rad" and len(values):
         values = nearest_turn(unwrapped(result.t, values, rates), 0.0)
         expected = 0.5 * np.diff(result.t) * (rates[1:] + rates[:-1])

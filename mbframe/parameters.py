@@ -64,6 +64,8 @@ class Parameter:
     on
         Of a point, axis or rotation of a connection: the body that it lies on and goes with, "i", "j" or "both". By
         default the name says it: `axis_i` lies on the first body, `axis_j` on the second, any other on both.
+    unless
+        Of a parameter that must be given: the flag with which it has no meaning, and is None.
     help
         One sentence for users.
     """
@@ -86,6 +88,7 @@ class Parameter:
         variables: Sequence[str] = ("t",),
         planar: Any = None,
         on: str | None = None,
+        unless: str = "",
         help: str = "",
     ) -> None:
         self.name = ""
@@ -93,6 +96,7 @@ class Parameter:
         if on not in (None, "i", "j", "both"):
             raise TypeError(f'found on={on!r}; allowed are "i", "j" and "both"')
         self._on = on
+        self.unless = unless
         self.unit = unit
         self.minimum = minimum
         self.maximum = maximum
@@ -130,6 +134,10 @@ class Parameter:
     def is_placed(self) -> bool:
         """Whether it is a global place or direction of the described configuration, which goes with a body."""
         return self.kind in ("point", "axis", "rotation")
+
+    def is_lifted(self, values: Mapping[str, Any]) -> bool:
+        """Whether it need not be given beside these values."""
+        return bool(self.unless) and values.get(self.unless) is True
 
     def lying_on(self, side: str) -> Parameter:
         """The same parameter on another body: `axis = Joint.axis.lying_on("j")`."""
@@ -177,7 +185,7 @@ class Parameter:
 
     def convert(self, value: Any) -> Any:
         """The value as it is stored; a wrong one is a ValueError with what was found, what is allowed, the remedy."""
-        if value is None and self.optional:
+        if value is None and (self.optional or self.unless):
             return None
         return self.rules.convert(self, value)
 
@@ -337,6 +345,9 @@ class Element:
         own.update(known)
         for p in scheme.required:
             if p.name not in values and p.name not in known:
+                if p.is_lifted(values):
+                    own[p.name] = None
+                    continue
                 message = f"found nothing; allowed is {p.allowed()}; add {p.name}=... to the call"
                 problems.append(self.problem(p.name, message))
         converted, wrong = self._convert(values, scheme)

@@ -26,6 +26,8 @@ class Scale:
         """The scale of a system; of an empty one 1 m and 1 kg."""
         points = [lifted(body.position) for body in system.bodies]
         for element in (*system.joints, *system.forces, *system.measures):
+            if getattr(element, "is_local", False):  # its points are in the axes of the bodies
+                continue
             given = (getattr(element, name) for name in ("at", "at_i", "at_j") if name in type(element).parameters())
             points += [lifted(point) for point in given if point is not None]
         reach = [float(np.linalg.norm(np.ptp(np.array(points), axis=0)))] if points else []

@@ -401,6 +401,7 @@ class System(Displayed, Element):
                     key: copies[value.name] if p.kind == "reference" else p.moved(value, turn, shift)
                     for key, p in type(element).parameters().items()
                     if (value := getattr(twin, key)) is not None
+                    and not (isinstance(element, Connection) and element.goes_with_bodies(p))
                 }
             )
             if isinstance(element, BasicConstraint) and isinstance(twin, BasicConstraint) and element.given_markers:

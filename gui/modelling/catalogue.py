@@ -51,7 +51,7 @@ class Kind:
     @property
     def has_axis(self) -> bool:
         """Whether a direction is to be chosen."""
-        return "axis" in self.cls.parameters() and "joint" not in self.picks
+        return not {"axis", "axis_i"}.isdisjoint(self.cls.parameters()) and "joint" not in self.picks
 
     def fits(self, dimension: int) -> bool:
         """Whether it has a meaning in the plane."""
@@ -107,6 +107,6 @@ def called(kind: Kind, picked: dict[str, Any], scale: Scale, axis: Any = None) -
     references = [picked[key] for key in ("joint", "measure", "first", "second") if key in picked]
     if not references:
         references = [picked[key] for key in ("body_i", "body_j") if kind.picks[0] != "body" or key == "body_j"]
-    chosen = kind.needs_axis(scale.dimension) or "axis_i" in kind.cls.parameters()
+    chosen = kind.needs_axis(scale.dimension)
     directed = {"axis": np.asarray(axis, float)} if axis is not None and chosen else {}
     return references, kind.cls.proposed(scale, picked | directed)

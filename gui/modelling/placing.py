@@ -396,7 +396,7 @@ class Placing(ViewTool):
         self._step += 1
         if self._step < len(self.kind.picks):
             self._tell()
-        elif self.kind.needs_axis(self.system.dimension) or "axis_i" in self.kind.cls.parameters():
+        elif self.kind.needs_axis(self.system.dimension):
             self._propose_axis()
         else:
             self.finish()
@@ -535,7 +535,7 @@ class Placing(ViewTool):
             return
         assert self.kind is not None
         steps = list(self.kind.picks)
-        if self.kind.needs_axis(self.system.dimension) or "axis_i" in self.kind.cls.parameters():
+        if self.kind.needs_axis(self.system.dimension):
             steps.append("axis")
         shown = [
             STEPS.get(step, "Axis: click into the view, or Add")

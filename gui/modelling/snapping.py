@@ -89,7 +89,7 @@ def _of_connection(element: Any, names: set[str]) -> Iterator[Snap]:
     if isinstance(element, mb.Body) or not hasattr(element, "body_j"):
         return
     for own, owners in (("at", ("body_i", "body_j")), ("at_i", ("body_i",)), ("at_j", ("body_j",))):
-        point = getattr(element, own, None)
+        point = None if element.is_local else getattr(element, own, None)
         if point is None or own not in element.parameters():
             continue
         axis = getattr(element, "axis", None)

@@ -84,6 +84,10 @@ class Body(Element):
         inverse = self.rotation.T
         return inverse @ (at - lifted(self.position)), inverse @ axes
 
+    def globalized(self, point: Array, axes: Array) -> tuple[Array, Array]:
+        """A point and axes (columns) of the undeformed body, in its axes, where it is described: global."""
+        return lifted(self.position) + self.rotation @ point, self.rotation @ axes
+
     def axis_along(self, at: Array, axes: Array) -> SlidingAxis:
         """The axis through a global point along axes[:, 2] of the described configuration, on which bodies slide."""
         return SlidingAxis.straight(*Body.localized(self, at, axes))

@@ -593,6 +593,14 @@ class FlexibleBody(Body):
         node = NodeMotion.of(self.shape_at(at), modal, 0.0 * modal, 0.0 * modal)
         return point - node.displacement[0], node.rotation[0].T @ directions
 
+    def globalized(self, point: Array, axes: Array) -> tuple[Array, Array]:
+        number = self.modes.component.node_at(point)
+        if self.modal_coordinates is not None:
+            modal = np.atleast_2d(self.modal_coordinates)
+            node = NodeMotion.of(self.node_shape(number), modal, 0.0 * modal, 0.0 * modal)
+            point, axes = point + node.displacement[0], node.rotation[0] @ axes
+        return super().globalized(point, axes)
+
     @classmethod
     def example(cls) -> FlexibleBody:
         from ..flexible import beam, craig_bampton

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..functions import Function, bend, evaluate, given, slope
 from ..kernels.layout import AXES_AT, AXES_J, POSITION_J
-from ..markers import Marker
+from ..markers import LocalMarker, Marker
 from ..measures import distance
 from ..parameters import parameter
 from .base import BasicConstraint
@@ -215,13 +215,13 @@ class MeasureRelation:
 
 
 def angle_term(i: Marker, j: Marker, coefficient: float, motion: Function | None = None) -> AngleTerm:
-    """The angle between two markers, counted from the described configuration."""
+    """The angle between two markers, counted from the described configuration; of local ones, from x along x."""
     x = j.axes[:, 0]
-    start = float(np.arctan2(x @ i.axes[:, 1], x @ i.axes[:, 0]))
+    start = 0.0 if isinstance(i, LocalMarker) else float(np.arctan2(x @ i.axes[:, 1], x @ i.axes[:, 0]))
     return AngleTerm(i, j, coefficient=coefficient, start=start, motion=motion)
 
 
 def displacement_term(i: Marker, j: Marker, coefficient: float, motion: Function | None = None) -> DisplacementTerm:
-    """The displacement between two markers, counted from the described configuration."""
-    start = float(i.axes[:, 2] @ (j.at - i.at))
+    """The displacement between two markers, counted from the described configuration; of local ones, from zero."""
+    start = 0.0 if isinstance(i, LocalMarker) else float(i.axes[:, 2] @ (j.at - i.at))
     return DisplacementTerm(i, j, coefficient=coefficient, start=start, motion=motion)

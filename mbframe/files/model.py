@@ -201,7 +201,7 @@ def _parameters(
             problems.append(element.problem(key, "has a meaning of its own in files; give the parameter another name"))
             continue
         given = getattr(element, p.name)
-        if given is p.default and key not in always:
+        if (given is p.default or (given is None and p.unless)) and key not in always:
             continue
         try:
             value = encoded(p, given)

@@ -381,7 +381,7 @@ class Reader:
             values["formulation"] = self._strategy(Formulation, data["formulation"], child(path, "formulation"), label)
         needed = set(named(entry.cls)) if has_own_constructor(entry.cls) else set(known)  # others it may set itself
         for key, p in known.items():
-            if p.default is REQUIRED and key in needed and key not in data:
+            if p.default is REQUIRED and key in needed and key not in data and not p.is_lifted(data):
                 self.refuse(child(path, key), f"found nothing; allowed is {_allowed(p)}; add it", label)
         if len(self.problems) > before or any(value is _BROKEN for value in values.values()):
             return None

@@ -94,6 +94,13 @@ def _element(cls: Any) -> dict[str, Any]:
         # made from two markers it needs no point of its own
         properties |= {side: {"anyOf": [NAME, {"$ref": "#/$defs/marker"}]} for side in "ij"}
         required.remove("at")
+    lifted = [key for key in required if fields(cls)[key].unless]
+    if lifted:
+        flag = fields(cls)[lifted[0]].unless
+        required = [key for key in required if key not in lifted]
+        told = {"properties": {flag: {"const": True}}, "required": [flag]}
+        found = _object(properties, ("type", "name", *required), _first_paragraph(cls))
+        return found | {"anyOf": [{"required": lifted}, told]}
     return _object(properties, ("type", "name", *required), _first_paragraph(cls))
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..bodies.base import Body
-from ..connections import NEEDED_AXIS
 from ..constraints.base import BasicConstraint
 from ..constraints.relations import MeasureRelation, angle_term, displacement_term
 from ..errors import ModelError, Problem
@@ -17,15 +16,17 @@ from ..parameters import parameter
 from ..proposals import Scale, rounded
 from .base import Joint
 from .library import CylindricalJoint, RevoluteJoint, TranslationalJoint, on_line, parallel
+from .placed import JOINT_AXIS, PlacedJoint
 
 
-class ScrewJoint(Joint):
+class ScrewJoint(PlacedJoint):
     """A nut on a screw: the second body advances by `pitch` along `axis` for every turn about it (five equations).
 
     s = pitch theta / (2 pi), right-handed for a positive pitch; turns are counted.
     """
 
-    axis = NEEDED_AXIS
+    needs_axes = "ij"
+    axis = JOINT_AXIS
     freedoms = ("angle", "displacement")
     planar = False
 

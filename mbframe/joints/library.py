@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies.base import Body
-from ..connections import NEEDED_AXIS, Fact
+from ..connections import Fact
 from ..constraints.base import BasicConstraint
 from ..constraints.basic import Coincident, EqualTurn, FixedDistance, Perpendicular, PointInPlane
 from ..errors import Problem
@@ -24,6 +24,7 @@ from ..parameters import parameter
 from ..proposals import Scale
 from ..rotations import frame_with_axis, rotation_between
 from .base import Joint
+from .placed import JOINT_AXIS, PlacedJoint
 
 
 def parallel(i: Marker, j: Marker) -> list[BasicConstraint]:
@@ -41,19 +42,22 @@ def on_line(i: Marker, j: Marker) -> list[BasicConstraint]:
     return [PointInPlane(i.x, j), PointInPlane(i.y, j)]
 
 
-class SphericalJoint(Joint):
+class SphericalJoint(PlacedJoint):
     """A ball joint: the points coincide (three equations, three relative rotations free)."""
+
+    needs_axes = ""
 
     def constraints(self) -> list[BasicConstraint]:
         return [Coincident(self.i, self.j)]
 
 
-class RevoluteJoint(Joint):
+class RevoluteJoint(PlacedJoint):
     """A hinge about `axis`: the points coincide and the axes stay parallel (five equations, one relative rotation
     free).
     """
 
-    axis = NEEDED_AXIS
+    needs_axes = "ij"
+    axis = JOINT_AXIS
     freedoms = ("angle",)
     planar_axis = "normal"
 
@@ -62,18 +66,21 @@ class RevoluteJoint(Joint):
         return [Coincident(i, j), *parallel(i, j)]
 
 
-class FixedJoint(Joint):
+class FixedJoint(PlacedJoint):
     """The bodies move as one (six equations)."""
+
+    needs_axes = ""
 
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
         return [Coincident(i, j), *parallel(i, j), Perpendicular(i.x, j.y)]
 
 
-class CylindricalJoint(Joint):
+class CylindricalJoint(PlacedJoint):
     """Rotation about `axis` and sliding along it are free (four equations)."""
 
-    axis = NEEDED_AXIS
+    needs_axes = "ij"
+    axis = JOINT_AXIS
     freedoms = ("angle", "displacement")
     planar = False
 
@@ -82,10 +89,11 @@ class CylindricalJoint(Joint):
         return [*on_line(i, j), *parallel(i, j)]
 
 
-class TranslationalJoint(Joint):
+class TranslationalJoint(PlacedJoint):
     """Sliding along `axis` is free (five equations)."""
 
-    axis = NEEDED_AXIS
+    needs_axes = "ij"
+    axis = JOINT_AXIS
     freedoms = ("displacement",)
     planar_axis = "in plane"
 
@@ -94,10 +102,11 @@ class TranslationalJoint(Joint):
         return [*on_line(i, j), *parallel(i, j), Perpendicular(i.x, j.y)]
 
 
-class PlanarJoint(Joint):
+class PlanarJoint(PlacedJoint):
     """The second body moves in the plane through `at` with normal `axis` and turns about it (three equations)."""
 
-    axis = NEEDED_AXIS
+    needs_axes = "ij"
+    axis = JOINT_AXIS
     freedoms = ("angle",)
     planar = False
 
@@ -106,31 +115,34 @@ class PlanarJoint(Joint):
         return [PointInPlane(i.z, j), *parallel(i, j)]
 
 
-class PointOnLineJoint(Joint):
+class PointOnLineJoint(PlacedJoint):
     """The second body's point stays on the line through `at` along `axis`, fixed to the first body (two equations)."""
 
-    axis = NEEDED_AXIS.lying_on("i")
+    needs_axes = "i"
+    axis = JOINT_AXIS.lying_on("i")
     planar_axis = "in plane"
 
     def constraints(self) -> list[BasicConstraint]:
         return on_line(self.i, self.j)
 
 
-class UniversalJoint(Joint):
+class UniversalJoint(PlacedJoint):
     """A Cardan joint: the points coincide, and an axis of each body stay perpendicular (four equations).
 
     `axis_i` is fixed to the first body, `axis_j` to the second; they are perpendicular when described.
     """
 
     planar = False
+    needs_axes = "ij"
+    own_axes = ()
 
     axis = None
-    axis_i = parameter(kind="axis", planar=(1.0, 0.0), help="global direction when described, fixed to the first body")
-    axis_j = parameter(kind="axis", planar=(0.0, 1.0), help="global direction when described, fixed to the second body")
+    axis_i = parameter(kind="axis", planar=(1.0, 0.0), help="direction fixed to the first body; global when described")
+    axis_j = parameter(kind="axis", planar=(0.0, 1.0), help="direction fixed to the second body; global when described")
 
     def check(self) -> Iterator[Problem]:
         yield from super().check()
-        cosine = _cosine(self.axis_i, self.axis_j)
+        cosine = 0.0 if self.local else _cosine(self.axis_i, self.axis_j)
         if abs(cosine) > 1e-6:
             angle = np.degrees(np.arccos(cosine))
             yield self.problem(
@@ -139,11 +151,11 @@ class UniversalJoint(Joint):
 
     @property
     def i(self) -> Marker:
-        return self.marker(self.body_i, self.at, self.axis_i)
+        return self.local_marker("i") if self.local else self.marker(self.body_i, self.at, self.axis_i)
 
     @property
     def j(self) -> Marker:
-        return self.marker(self.body_j, self.at, self.axis_j)
+        return self.local_marker("j") if self.local else self.marker(self.body_j, self.at, self.axis_j)
 
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
@@ -163,7 +175,7 @@ FOLDED: Final = -0.98
 """Cosine of the angle between the shafts of a `ConstantVelocityJoint` below which they are nearly folded back."""
 
 
-class ConstantVelocityJoint(Joint):
+class ConstantVelocityJoint(PlacedJoint):
     """The points coincide, and both shafts turn at the same rate whatever the angle between them (four equations).
 
     The shafts are the markers' z axes: `axis` when described, if they are in line; otherwise `axis_i` on the first body
@@ -175,6 +187,8 @@ class ConstantVelocityJoint(Joint):
     """
 
     planar = False
+    needs_axes = "ij"
+    own_axes = ()
 
     axis = parameter(None, kind="axis", help="global direction of both shafts when described, if they are in line")
     axis_i = parameter(None, kind="axis", help="global direction of the first body's shaft when described")
@@ -182,6 +196,8 @@ class ConstantVelocityJoint(Joint):
 
     def check(self) -> Iterator[Problem]:
         yield from super().check()
+        if self.local:
+            return
         shafts = {"axis_i": self.shaft_i, "axis_j": self.shaft_j}
         for field, shaft in shafts.items():
             if shaft is None:
@@ -212,16 +228,18 @@ class ConstantVelocityJoint(Joint):
 
     @property
     def i(self) -> Marker:
-        return self.marker(self.body_i, self.at, self.shaft_i)
+        return self.local_marker("i") if self.local else self.marker(self.body_i, self.at, self.shaft_i)
 
     @property
     def j(self) -> Marker:
+        if self.local:
+            return self.local_marker("j")
         bent = rotation_between(self.shaft_i, self.shaft_j) @ self.axes_along(self.shaft_i)
         return Marker(self.body_j, at=self.at, axes=bent)
 
     def implied(self) -> dict[str, Any]:
         """Shafts in line are one direction; elsewhere each has its own."""
-        if self.axis_j is not None:
+        if self.local or self.axis_j is not None:
             return {}
         return {"axis_j": self.shaft_j} | ({} if self.axis_i is None else {"axis": None})
 

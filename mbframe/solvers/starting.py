@@ -92,8 +92,12 @@ def assembled(eq: Equations, state: State, given: bool = False) -> tuple[Array, 
         open_joints = [(owner, value) for owner, value in gaps[:10] if value > gaps[0][1] / 10]
         if driven := [driver_gap(owner, state.t, value) for owner, value in open_joints if isinstance(owner, Drive)]:
             raise ModelError(driven)
+        fields = ["at_j" if getattr(owner, "is_local", False) and not given else field for owner, _ in open_joints]
         raise ModelError(
-            [Problem(str(owner), field, message.format(value, size, remedy)) for owner, value in open_joints]
+            [
+                Problem(str(owner), place, message.format(value, size, remedy))
+                for (owner, value), place in zip(open_joints, fields, strict=True)
+            ]
         )
     try:
         q, v = DirectCorrection().correct(eq, state.t, *eq.split(y)[:2])

@@ -64,12 +64,29 @@ def _constructors(cls: type[Element]) -> Iterator[str]:
     if first is not None:
         written.insert(first, "*")
     between_markers = issubclass(cls, mb.BasicConstraint)
-    if between_markers:
+    lifted = {name: p.unless for name, p in cls.parameters().items() if p.unless}
+    if between_markers or lifted:
         yield "@overload"
     yield f"def __init__(self, {', '.join(written)}) -> None: ..."
+    if lifted:  # with the flag that takes their place
+        yield "@overload"
+        yield f"def __init__(self, {', '.join(_with_flag(arguments, lifted))}) -> None: ..."
     if between_markers:  # inside a joint
         yield "@overload"
         yield "def __init__(self, i: Marker | _Axis, j: Marker | _Axis, **values: Any) -> None: ..."
+
+
+def _with_flag(arguments: list[inspect.Parameter], lifted: dict[str, str]) -> Iterator[str]:
+    """The arguments of a call with the flag beside which some have no meaning."""
+    keywords = False
+    for a in arguments:
+        if a.kind is a.KEYWORD_ONLY and not keywords:
+            keywords = True
+            yield "*"
+        if a.name in lifted.values():
+            yield f"{a.name}: Literal[True]"
+        elif a.name not in lifted:
+            yield _argument(a)
 
 
 def _argument(a: inspect.Parameter) -> str:

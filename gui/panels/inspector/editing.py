@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import mbframe as mb
 from mbframe.connections import Fact
+from mbframe.joints.placed import PlacedJoint
 from mbframe.parameters import Element
 
 from ...base.words import parameter_label
@@ -21,8 +22,17 @@ def is_editable(element: Element, name: str) -> bool:
         return name == "shapes"
     if any(key in element.parameters() for key in FOLLOWING):
         return name not in ("body_i", "body_j", "at_i", "at_j", "frame")
+    if isinstance(element, PlacedJoint) and not _is_told_by(element, name):
+        return False
     normal = name == "axis" and getattr(element, "planar_axis", "") == "normal"
     return not (element.dimension_with({}) == 2 and (normal or name == "frame"))
+
+
+def _is_told_by(joint: PlacedJoint, name: str) -> bool:
+    """Whether a joint that is told on each body, or globally, is told so by this parameter."""
+    if joint.local:
+        return name not in ("at", "axis", "frame", "local")
+    return name not in ("at_i", "at_j", "local", *joint.own_axes)
 
 
 def is_possible(element: Element, name: str) -> bool:

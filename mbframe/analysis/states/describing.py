@@ -119,7 +119,9 @@ def _refuse_unknown(system: System, moved: Collection[str]) -> None:
 
 
 def _placed(element: Connection) -> dict[str, Parameter]:
-    """The parameters of a connection that lie on its bodies, as they are in its dimension."""
+    """The global parameters of a connection that lie on its bodies, as they are in its dimension."""
+    if element.is_local:
+        return {}
     dimension = element.body_j.dimension
     return {name: rule.of(dimension) for name, rule in type(element).parameters().items() if rule.is_placed}
 
