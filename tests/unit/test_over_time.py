@@ -33,8 +33,8 @@ def stages(monkeypatch):
     monkeypatch.setattr(over_time, "FEW", 10)
     usual, run = over_time._by_stage, []
 
-    def noted(result, element, method, *rest):
-        done = usual(result, element, method, *rest)
+    def noted(result, element, row, method, *rest):
+        done = usual(result, element, row, method, *rest)
         if done:
             run.append((element.name, method))
         return done
