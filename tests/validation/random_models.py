@@ -168,7 +168,7 @@ def flat(element: Any, twins: dict[str, Any]) -> Any:
         value = getattr(element, p.name)
         if p.kind == "reference":
             value = twins.get(value.name) or flat(value, twins)
-        elif p.kind == "axis" and not np.any(value[:2]):
+        elif p.kind == "axis" and value is not None and not np.any(value[:2]):
             continue
         elif p.kind in ("point", "axis", "free vector", "vector functions") and value is not None:
             value = value[:2]

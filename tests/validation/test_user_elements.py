@@ -895,13 +895,6 @@ def test_exception_in_a_strategy_is_shown() -> None:
     assert caught.value.result.t[-1] == pytest.approx(0.06)
 
 
-def test_user_integrator_refuses_element_states() -> None:
-    system, bar = bar_system()
-    system.add(LowPassActuator("actuator", system.ground, bar))
-    with pytest.raises(mb.ModelError, match="SymplecticEuler"):
-        mb.simulate(system, 0.1, dt=0.01, integrator=SymplecticEuler())
-
-
 # --- bodies -----------------------------------------------------------------------------------------------------------
 
 

@@ -115,7 +115,8 @@ class Follower:
         if gap > CLOSED:
             q = assembler.closed()
             self.info.warnings.append(f"the initial position violated the constraints by {gap:.3g}; it was assembled")
-        self.redundant = self._refuse_freedoms(eq.state(start.t, np.concatenate([q, v, z]))).redundant > 0
+        usual = self._refuse_freedoms(eq.state(start.t, np.concatenate([q, v, z])))
+        self.redundant, self.rank = usual.redundant > 0, usual.rank
         eq.set_state(q, v, z)
         eq.call("correct", self.t)
         self.gap = max(CLOSED, 2.0 * self._open())
@@ -233,8 +234,8 @@ class Follower:
         if self.redundant and at_limit(eq):  # up to here they were kept, and grew with the motion
             return AnalysisError(f"t = {self.t:.9g} s: {misfit_message(eq)}")
         here = Rank(eq, self.t, eq.work.q.copy(), eq.work.v.copy(), eq.work.z.copy())
-        left = np.linalg.svd(here.matrix)[0]
-        joints = self._weak_joints(here, left[:, [here.rank - 1]])
+        left = np.linalg.svd(here.matrix)[0]  # so near to the dead point its equation may have been lost already
+        joints = self._weak_joints(here, left[:, here.rank - 1 : max(here.rank, self.rank)])
         return AnalysisError(
             f"t = {self.t:.9g} s: dead point, {joints}: no position follows, the drivers ask for more than the "
             "mechanism can do; change the functions of the drivers or the lengths of the parts"
