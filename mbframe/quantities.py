@@ -20,7 +20,6 @@ from .abilities import working
 from .errors import ModelError, Problem
 from .joints.coordinates import RATES, UNITS, coordinates_of
 from .over_time import signals_of
-from .stresses import largest_stresses
 from .unknown import refuse_unknown_classes
 
 if TYPE_CHECKING:
@@ -325,6 +324,8 @@ def _of_joints(system: System, result: Any) -> Iterator[Entry]:
 
 
 def _largest_stress(result: Result, body: str) -> Array:
+    from .stresses import largest_stresses
+
     return largest_stresses(result, body)[0]
 
 

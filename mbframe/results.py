@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import over_time, stresses
+from . import over_time
 from .bodies.base import Body
 from .bodies.flexible import FlexibleBody
 from .bodies.formulations.base import Formulation
@@ -18,7 +18,6 @@ from .bodies.formulations.planar import PlanarFormulation
 from .bodies.node_motion import NodeMotion
 from .display import Displayed
 from .errors import ModelError, Problem
-from .flexible.section_forces import SectionForces
 from .forces.base import ForceElement
 from .joints.coordinates import coordinates_of
 from .joints.driven import Drive
@@ -28,7 +27,6 @@ from .over_time import MarkerMotion, unwrapped
 from .plane import lifted, lowered, lowered_axial
 from .state import COUNTED, State, nearest_turn, no_such_body
 from .stored_states import States, StatesInMemory, is_work
-from .stresses import StressPeak
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -36,8 +34,10 @@ if TYPE_CHECKING:
     from .disk.atomic import FilePath
     from .equations import Equations
     from .equations.tables import NumberedBody
+    from .flexible.section_forces import SectionForces
     from .plots import Plot
     from .quantities import Quantity
+    from .stresses import StressPeak
     from .system import System
 
 Array = NDArray[np.float64]
@@ -459,7 +459,9 @@ class Result(Displayed):
         the section, which turn with the bent beam. They balance weight and inertia of the part beyond with all that
         joints and force elements exert on it, whatever shapes the body has. A load at x itself acts on the part before.
         """
-        return stresses.section_forces(self, body, x)
+        from .stresses import section_forces
+
+        return section_forces(self, body, x)
 
     def stress(
         self, body: Body | str, nodes: Any = None, t: ArrayLike | None = None, component: str = "von_mises"
@@ -470,11 +472,15 @@ class Result(Displayed):
         "yy", "zz", "xy", "xz", "yz" in body axes, means of the elements around a node; of beams "xx" along them, the
         largest of the fibres of their sections. Loads that the modes cannot carry are added by static solutions.
         """
-        return stresses.stress(self, body, nodes, t, component)
+        from .stresses import stress
+
+        return stress(self, body, nodes, t, component)
 
     def stress_peak(self, body: Body | str, component: str = "von_mises") -> StressPeak:
         """The largest stress of a flexible body in the run: `value`, `node`, `position` and `t`."""
-        return stresses.stress_peak(self, body, component)
+        from .stresses import stress_peak
+
+        return stress_peak(self, body, component)
 
     # --- constraints and energies -------------------------------------------------------------------------------------
 

@@ -100,6 +100,7 @@ def solver(session_solver):
     """The shared solver, idle at the beginning and at the end."""
     yield session_solver
     session_solver.cancel_all()
+    session_solver.sources = ()  # classes that a test used, whose file goes with it
 
 
 @pytest.fixture(autouse=True)
