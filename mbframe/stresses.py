@@ -50,7 +50,10 @@ def section_forces(result: Result, name: Any, x: float) -> SectionForces:
 
 def stress(result: Result, name: Any, nodes: Any, t: Any, component: str) -> Array:
     """Stresses at nodes and stored instants, (n, nodes)."""
-    rows = _rows(result, t)
+    return _stress(result, name, nodes, _rows(result, t), component)
+
+
+def _stress(result: Result, name: Any, nodes: Any, rows: slice | Rows, component: str) -> Array:
     body, moving, solved = moving_body(result, name, rows)
     part = body.modes.component
     every = np.arange(len(part.nodes))
@@ -62,9 +65,8 @@ def stress(result: Result, name: Any, nodes: Any, t: Any, component: str) -> Arr
             "what slides along it between nodes is taken to act at the nearest one, where its stress is sharp"
         )
     for text in remarks:
-        warnings.warn(f"{body}: {text}", UserWarning, stacklevel=3)
-    count = len(result) if isinstance(rows, slice) else len(rows)
-    return _spread(found, solved, count)
+        warnings.warn(f"{body}: {text}", UserWarning, stacklevel=4)
+    return _spread(found, solved, len(result.t[rows]))
 
 
 def largest_stresses(result: Result, name: Any, component: str = VON_MISES) -> tuple[Array, Rows]:
@@ -72,7 +74,7 @@ def largest_stresses(result: Result, name: Any, component: str = VON_MISES) -> t
     values, where = np.zeros(len(result)), np.zeros(len(result), np.intp)
     for first in range(0, len(result), INSTANTS):
         part = slice(first, min(first + INSTANTS, len(result)))
-        found = stress(result, name, None, result.t[part], component)
+        found = _stress(result, name, None, part, component)
         most = np.abs(np.where(np.isnan(found), 0.0, found)).argmax(axis=1)
         values[part], where[part] = found[np.arange(len(found)), most], most
     return values, where
