@@ -27,11 +27,11 @@ TILTED = 1e-6  # of a node's shape: parts out of the plane that are rounding
 class PlanarFlexibleBody(InPlane, FlexibleBody):
     """A body in the plane that deforms a little, in the shapes of component modes, while it moves at large.
 
-    PlanarFlexibleBody("rod", mb.flexible.craig_bampton(part, interfaces=[0, 10], n_modes=4), position=(0, 0), angle=0.5).
+    PlanarFlexibleBody("rod", mb.flexible.craig_bampton(part, interfaces=[0, 8], n_modes=4), position=(0, 0), angle=0).
     Its component lies in the plane z = 0 of its axes, or is the same above and below: beams and frames with a principal
-    axis of their sections normal to it, solids and matrices that are their own mirror image. Of the modes those are used
-    that stay in the plane, and `left_out` tells the numbers of the others; `modal_coordinates`, `modal_velocities` and
-    a list of `damping_ratios` have one number for each that is used.
+    axis of their sections normal to it, solids and matrices that are their own mirror image. Of the modes those are
+    used that stay in the plane, and `left_out` tells the numbers of the others; `modal_coordinates`,
+    `modal_velocities` and a list of `damping_ratios` have one number for each that is used.
 
     All else is as for `FlexibleBody`, whose motion in the plane it has with 3 + m instead of 7 + m coordinates: joints
     and forces attach at nodes, `frame` and `geometric_stiffening` mean the same, and stresses and section forces are

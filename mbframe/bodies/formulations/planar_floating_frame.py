@@ -142,7 +142,7 @@ class PlanarFloatingFrame(PlanarFormulation):
     def jacobian_pattern(self, marker: Any) -> Pattern:
         m = self.n_modes
         shape = numbers(marker.node_shape, 3 + 3 * m if self.stiffened else 3, m)
-        moves = np.any(shape.reshape(-1, 3, m) != 0.0, axis=0)
+        moves = shape[:3] != 0.0
         if self.stiffened:
             moves |= np.any(shape[3:].reshape(m, 3, m) != 0.0, axis=2).T
         b = np.zeros((PLACE, self.n_v), bool)
@@ -186,8 +186,11 @@ class PlanarFloatingFrame(PlanarFormulation):
             motion.modal_velocities,
         )
 
-    angles = PlanarAngle.angles
-    poses = PlanarAngle.poses
+    def angles(self, q: Array) -> Array:
+        return q[:, 2]
+
+    def poses(self, q: Array) -> tuple[Array, Array]:
+        return PlanarAngle().poses(q)
 
     def twists(self, q: Array, v: Array) -> tuple[Array, Array]:
         return padded(v[:, :2]), spins(v[:, 2])
