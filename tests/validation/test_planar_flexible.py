@@ -155,8 +155,8 @@ def test_a_cantilever_in_the_plane_bends_and_vibrates_as_beam_theory_says() -> N
     moved = result.position(rod, local_point=(1, 0))[0] - tip
     assert moved @ across == pytest.approx(load / (3 * 2.1e11 * iz), rel=1e-6)
     assert result.stress(rod)[0, 0] == pytest.approx(load * 0.01 / iz, rel=1e-6)
-    assert result.section_forces(rod, 0.0).bending[0, 1] == pytest.approx(load, rel=1e-9)
-    assert result.reaction("wall").torque[0] == pytest.approx(-load, rel=1e-9)
+    assert result.section_forces(rod, 0.0).bending[0, 1] == pytest.approx(-load, rel=1e-7)
+    assert result.reaction("wall").torque[0] == pytest.approx(-load, rel=1e-7)
 
 
 def four_bar(modes: Any, formulation: Any = None, **options: Any) -> mb.Result:
