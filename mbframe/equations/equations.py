@@ -141,6 +141,10 @@ class Equations:
         self.work["augmented"] = dynamics.accelerate_augmented.address
         self.bind("accelerate", Strategy(dynamics.accelerate_augmented.address))
 
+    def __reduce__(self) -> Any:
+        message = "equations hold addresses of this process, and cannot be copied; copy or send the system instead"
+        raise TypeError(message)
+
     def write_constants(self) -> None:
         """What formulations leave constant: mass blocks and marker Jacobians."""
         first = self.tables.markers["jacobian"].tolist()

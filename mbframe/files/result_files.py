@@ -44,7 +44,18 @@ from ..limits import allowed, check_memory, import_limits, within_time
 from ..plane import lifted
 from ..results import EventRecord, Info, Result
 from ..state import Motion, State
-from ..stored_states import PARTS, Columns, NamedColumns, Snapshot, States, columns_of, is_work
+from ..stored_states import (
+    OF_THIS_PROCESS,
+    PARTS,
+    STRATEGIES,
+    Columns,
+    NamedColumns,
+    Snapshot,
+    States,
+    columns_of,
+    equations_with,
+    is_work,
+)
 from ..system import System
 from ..unknown import UnknownStrategy, refuse_unknown_classes
 from .hdf5 import Closed, NewFile, Superblock
@@ -436,6 +447,9 @@ class ResultFile(NamedColumns):
             self.equations, self.tables, self.snapshot = equations, equations.tables, snapshot
             self.gravity, self.mass_properties = self._masses()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in OF_THIS_PROCESS}
+
     def _describe(self, file: h5py.File) -> None:
         """All but the arrays."""
         if _text(file.attrs.get("format", "")) != FORMAT:
@@ -636,13 +650,10 @@ class ResultFile(NamedColumns):
     @cached_property
     def equations(self) -> Equations:
         self.tables  # noqa: B018 (refuses a system that does not fit)
-        equations = Equations(self.snapshot.described, self.settings.get("formulation"), self._has_works)
-        for role, setting in (("accelerate", "acceleration"), ("correct", "stabilization")):
-            if (strategy := self.settings.get(setting)) is not None:
-                if isinstance(strategy, UnknownStrategy):
-                    raise refused(self.path, strategy.reason)
-                equations.bind(role, strategy.bound(equations))
-        return equations
+        for setting in STRATEGIES.values():
+            if isinstance(strategy := self.settings.get(setting), UnknownStrategy):
+                raise refused(self.path, strategy.reason)
+        return equations_with(self.snapshot.described, self.settings, self._has_works)
 
     @cached_property
     def gravity(self) -> Array:

@@ -452,7 +452,7 @@ class Simulation:
             if eq is not None:
                 rewrite(eq, element, field)
         self._instant = None
-        if _has_functions(element):
+        if has_functions(element):
             self._run.look_again()
 
     def gap(self, element: Joint | BasicConstraint) -> str:
@@ -566,7 +566,7 @@ def _seen_signals(element: Element) -> Iterator[str]:
                 yield from function.signals
 
 
-def _has_functions(element: Element) -> bool:
+def has_functions(element: Element) -> bool:
     """Whether steps may have to heed what a parameter of an element says: a function, or a stop."""
     kind: Any = type(element)
     return any("function" in p.kind or p.kind == "list" for p in kind.parameters().values()) or hasattr(kind, "stops")
