@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Mapping
 from functools import cached_property
@@ -198,9 +197,8 @@ class StatesInMemory(NamedColumns):
 
     def at(self, t: Array, y: Array) -> StatesInMemory:
         """Other states of the same system."""
-        other = copy.copy(self)
-        other.equations, other.tables = self.equations, self.tables
-        other.t, other._y = t, y
+        other = StatesInMemory.__new__(StatesInMemory)
+        vars(other).update(vars(self), t=t, _y=y)
         return other
 
     def __getstate__(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from ...solvers.interrupts import interrupts_passed_on
 from ...solvers.prepare import Prepared, first_state, prepared
 from ...solvers.progress import Progress
 from ...solvers.run import Run
-from ...solvers.simulation import has_functions
+from ...solvers.simulation import is_heeded
 from ...state import State
 from ...stored_states import StatesInMemory
 from ...system import System
@@ -129,7 +129,7 @@ class _Open:
         run.info.warnings = list(said)
         run.restart(self._first, t, y)
         self._write(changed)
-        if any(has_functions(element) for element, _ in changed):
+        if any(is_heeded(element, field) for element, field in changed):
             run.look_again()  # and what there is to say about functions is said again
         else:
             run.info.warnings += self._schedule_said
