@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from .disk.atomic import FilePath
     from .equations import Equations
-    from .equations.tables import NumberedBody
+    from .equations.numbered import NumberedBody
     from .flexible.section_forces import SectionForces
     from .plots import Plot
     from .quantities import Quantity

@@ -24,7 +24,7 @@ from ..registry import is_ours
 from ..signals import named_by
 from ..system import System
 from .equations import Equations
-from .tables import NumberedConstraint, NumberedForce
+from .numbered import NumberedConstraint, NumberedForce
 
 INERTIA: Final = {"mass", "inertia", "center_of_mass"}
 """Of a body: all that its row has but what depends on its pose or its shape."""

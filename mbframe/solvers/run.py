@@ -16,7 +16,7 @@ from ..disk.atomic import FilePath
 from ..equations.equations import Equations, Strategy
 from ..equations.failures import failure
 from ..errors import SimulationError
-from ..files.result_files import ResultStream
+from ..files.result_streams import ResultStream
 from ..kernels.compiler.compile import run_stage
 from ..kernels.integrators.march import interpolate_hermite, march
 from ..kernels.workspace import DONE, FULL, OK
