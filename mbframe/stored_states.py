@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Columns = dict[str, list[tuple[str, str]]]
 PARTS = ("q", "v", "z")
-OF_THIS_PROCESS = ("equations", "tables", "columns", "_places")  # what holds addresses, and what follows from it
+OF_THIS_PROCESS = ("equations", "tables")  # what holds addresses
 STRATEGIES = {"accelerate": "acceleration", "correct": "stabilization"}
 """Settings that decide on accelerations and multipliers, by their part in the equations."""
 ENERGY = "J"

@@ -20,9 +20,9 @@ from ..files.result_streams import ResultStream
 from ..kernels.compiler.compile import run_stage
 from ..kernels.integrators.march import interpolate_hermite, march
 from ..kernels.workspace import DONE, FULL, OK
-from ..results import EventRecord, Info, Result
+from ..results import EventRecord, Info, Result, twists_of_bodies
 from ..stored_states import StatesInMemory
-from . import verdict
+from . import balance, verdict
 from .acceleration import Acceleration
 from .crossings import Crossings
 from .events import Event
@@ -400,6 +400,11 @@ class Run:
         notes = [] if self._crossings is None else self._crossings.remarks()
         strategies = (self.integrator, self.acceleration, self.stabilization)
         return notes + verdict.of_samples(eq, self.output.samples(), self.settings["dt"], *strategies, same)
+
+    def balance(self, eq: Equations, samples: verdict.Samples | None = None) -> list[str]:
+        """What the energies at some states, by default those of the motion until now, tell."""
+        t, y = samples or self.output.samples()
+        return balance.remarks(eq, t, y, twists_of_bodies(eq, y), self.integrator, self.stabilization.corrects)
 
     def result(self, eq: Equations, info: Info, error: SimulationError | None, same: bool = True) -> Result:
         """What was stored, with what there is to say about it; `error` is raised with that."""

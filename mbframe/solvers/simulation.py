@@ -572,6 +572,5 @@ def is_heeded(element: Element, field: str) -> bool:
     """Whether steps may have to heed another value of a parameter: of a function, of what one acts by, of a stop."""
     kind: Any = type(element)
     said = kind.parameters()[field].kind
-    return (
-        "function" in said or said == "list" or hasattr(kind, "stops") or not is_ours(kind) or any(functions_of([element]))
-    )
+    acts = "function" in said or said == "list" or hasattr(kind, "stops")
+    return acts or not is_ours(kind) or bool(functions_of([element]))

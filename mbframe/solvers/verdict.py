@@ -52,13 +52,14 @@ def of_samples(
     held = stabilization.corrects
     if not held:
         notes += opened(eq, samples)
+    steps = dt if not integrator.adaptive and eq.system.dimension == 3 else None
+    if not same and steps is None:
+        return notes
     with np.errstate(over="ignore", invalid="ignore"):  # of a motion that goes to infinity
         twists = twists_of_bodies(eq, samples[1])
     if same:
         notes += balance.remarks(eq, *samples, twists, integrator, held)
-    if dt is not None and not integrator.adaptive and eq.system.dimension == 3:
-        notes += whirled(eq, twists[1], dt)
-    return notes
+    return notes if steps is None else notes + whirled(eq, twists[1], steps)
 
 
 def asks_for_all(system: System) -> bool:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...bodies.formulations import Formulation
 from ...errors import ModelError, Problem, check_kinds
-from ...quantities import units_of
+from ...quantities import Quantity
 from ...solvers.acceleration import Acceleration
 from ...solvers.integrators import DormandPrince, Integrator
 from ...solvers.output import physical_memory
@@ -129,17 +129,17 @@ def batch(
         raise ModelError([Problem("batch", "t_eval", message)])
     if t_end is None:
         raise ModelError([Problem("batch", "t_end", "found nothing; give the end of the runs, s")])
-    units = _units(system, quantities)
+    _refuse_no_names(quantities)
+    start = initial if initial is None or isinstance(initial, State) else starts[0]
     strategies = {"acceleration": acceleration, "stabilization": stabilization, "integrator": integrator}
-    asked = {"t_end": t_end, "dt": dt, "formulation": formulation, **strategies, "t_eval": t_eval}
-    asked |= {"events": events, "output": None, "initial": starts[0] if parameters is None else initial}
-    if isinstance(initial, Sequence):
-        asked["initial"] = starts[0]
+    asked: dict[str, Any] = {"t_end": t_end, "dt": dt, "formulation": formulation, **strategies, "t_eval": t_eval}
+    asked |= {"events": events, "output": None, "initial": start}
     crew = [Worker(system, numbers, quantities, asked) for _ in range(_threads(threads, n))]
-    kept = _Kept(n, _instants(asked, starts[0]), units)
+    kept = _Kept(n, _instants(asked, start), crew[0].first)
     for run, outcome in reported(_computed(crew, values, starts), n, progress, "simulating"):
         kept.take(run, outcome)
-    return Batch(kept.t, dict(parameters or {}), units, kept.failures, kept.warnings, kept.values)
+    warnings = {run: said for run, said in sorted(kept.warnings.items()) if said}
+    return Batch(kept.t, dict(parameters or {}), kept.units, dict(sorted(kept.failures.items())), warnings, kept.values)
 
 
 def _runs(
@@ -188,7 +188,8 @@ def _number(system: System, name: str) -> Number:
     whole = match["name"] if match else name
     owner_name, dot, field = whole.rpartition(".") if isinstance(name, str) else ("", "", "")
     if not dot:
-        raise ModelError([Problem("batch", str(name), 'allowed are names such as "spring.stiffness"; pass such a text')])
+        message = f'found {name!r}; allowed are names such as "spring.stiffness"; pass such a text'
+        raise ModelError([Problem("batch", "parameters", message)])
     on_system = owner_name == system.name and owner_name not in system
     owner: Any = system if on_system else system[owner_name]
     if field not in (known := type(owner).parameters()):
@@ -205,13 +206,10 @@ def _number(system: System, name: str) -> Number:
     return Number(None if on_system else owner_name, field, indices if len(indices) > 1 else indices[0])
 
 
-def _units(system: System, names: Sequence[str]) -> dict[str, str]:
-    """Units of the quantities that are asked for, as far as they are known before a run."""
+def _refuse_no_names(names: Sequence[str]) -> None:
     if isinstance(names, str) or not names or any(not isinstance(name, str) for name in names):
         message = f'found {names!r}; allowed is a list of names such as ["bar.position.x"]; pass one'
         raise ModelError([Problem("batch", "quantities", message)])
-    known = units_of(system)
-    return {name: known.get(name, "") for name in names}
 
 
 def _threads(threads: int | None, n: int) -> int:
@@ -227,8 +225,7 @@ def _instants(asked: Mapping[str, Any], start: State | None) -> Array:
     """The instants that all runs have: those asked for, or the ends of all steps."""
     if asked["t_eval"] is not None:
         return np.array(asked["t_eval"], float)
-    first = start or asked["initial"]
-    begin, end, dt = 0.0 if first is None else first.t, float(asked["t_end"]), float(asked["dt"])
+    begin, end, dt = 0.0 if start is None else start.t, float(asked["t_end"]), float(asked["dt"])
     steps = max(1, math.ceil((end - begin) / dt - 1e-9))
     return np.append(begin + dt * np.arange(steps), end)
 
@@ -243,12 +240,20 @@ def _computed(
     for run in range(len(values)):
         todo.put(run)
 
+    def finish(worker: Worker) -> None:
+        try:
+            worker.finish()
+        except BaseException as error:
+            done.put(error)
+
     def work(worker: Worker) -> None:
         try:
             while not unwanted.is_set():
                 run = todo.get_nowait()
                 done.put((run, worker.compute(values[run], starts[run], unwanted.is_set)))
-        except (queue.Empty, CancelledError):
+        except queue.Empty:
+            finish(worker)
+        except CancelledError:
             return
         except BaseException as error:  # of our own, or of a user's code: whoever asked for the batch gets it
             done.put(error)
@@ -259,6 +264,10 @@ def _computed(
     try:
         for _ in values:
             yield _next(done)
+        for thread in threads:
+            thread.join()
+        if not done.empty():
+            _next(done)  # what went wrong at the end
     finally:
         unwanted.set()
         for thread in threads:
@@ -279,31 +288,25 @@ def _next(done: queue.SimpleQueue[tuple[int, Outcome] | BaseException]) -> tuple
 class _Kept:
     """The arrays of a batch while they fill."""
 
-    def __init__(self, n: int, t: Array, units: Mapping[str, str]) -> None:
-        self.t, self._n = t, n
+    def __init__(self, n: int, t: Array, quantities: Sequence[Quantity]) -> None:
+        self.t = t
+        self.units = {one.name: one.unit for one in quantities}
         self.failures: dict[int, str] = {}
         self.warnings: dict[int, list[str]] = {}
-        needed, there = 8.0 * n * len(t) * len(units), physical_memory()
+        shapes = {one.name: (n, len(t), *one.values.shape[1:]) for one in quantities}
+        needed, there = 8.0 * sum(map(math.prod, shapes.values())), physical_memory()
         if needed > there:
             message = (
                 f"ask for {needed / 1e9:.3g} GB, where this machine has {there / 1e9:.3g} GB of memory; keep fewer "
                 "instants (t_eval=), or make several batches"
             )
             raise ModelError([Problem("batch", "quantities", message)])
-        self.values: dict[str, Array] = {}
-        self._names = list(units)
+        self.values = {name: np.full(shape, np.nan) for name, shape in shapes.items()}
 
     def take(self, run: int, outcome: Outcome) -> None:
         """Keep what a run gave."""
         if outcome.failure:
             self.failures[run] = outcome.failure
-        if outcome.warnings:
-            self.warnings[run] = outcome.warnings
-        for name in self._names:
-            if name not in outcome.values:
-                self.values.setdefault(name, np.full((self._n, len(self.t)), np.nan))
-                continue
-            found = outcome.values[name]
-            if name not in self.values or self.values[name].shape[2:] != found.shape[1:]:
-                self.values[name] = np.full((self._n, len(self.t), *found.shape[1:]), np.nan)
+        self.warnings[run] = outcome.warnings
+        for name, found in outcome.values.items():
             self.values[name][run, : len(found)] = found
