@@ -100,6 +100,7 @@ _PLACES = {
         "Joint",
         "KeyedSleeveJoint",
         "KnifeEdge",
+        "LinearConstraint",
         "PlanarJoint",
         "PointDriver",
         "PointOnAxisJoint",
