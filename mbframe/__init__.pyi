@@ -33,6 +33,8 @@ from .analysis.motions.floquet import PeriodicMotion as PeriodicMotion
 from .analysis.motions.periodic import periodic as periodic
 from .analysis.motions.transition import Flow as Flow
 from .analysis.motions.transition import transition as transition
+from .analysis.parameters.batch import Batch as Batch
+from .analysis.parameters.batch import batch as batch
 from .analysis.parameters.critical import CriticalValue as CriticalValue
 from .analysis.parameters.critical import critical_values as critical_values
 from .analysis.parameters.root_locus import RootLocus as RootLocus
@@ -1377,6 +1379,7 @@ __all__ = [
     "AugmentedFormulation",
     "AugmentedLagrangian",
     "BasicConstraint",
+    "Batch",
     "Baumgarte",
     "Bifurcation",
     "Body",
@@ -1512,6 +1515,7 @@ __all__ = [
     "UrdfNotice",
     "__version__",
     "assemble",
+    "batch",
     "campbell",
     "compare",
     "continuation",

@@ -71,7 +71,7 @@ def _inertia(eq: Equations, name: str) -> None:
                 _write(row, b.formulation.row(b.body, eq.tables.gravity))
                 if np.any(b.formulation.mass_pattern(row) & ~pattern):
                     raise UnchangeableError("couples velocities that were not coupled when the simulation began")
-    eq.write_constants()
+    eq.write_constants(name)
 
 
 def _force(eq: Equations, force: ForceElement, field: str) -> None:

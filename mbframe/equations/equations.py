@@ -143,11 +143,17 @@ class Equations:
         self.work["augmented"] = dynamics.accelerate_augmented.address
         self.bind("accelerate", Strategy(dynamics.accelerate_augmented.address))
 
-    def write_constants(self) -> None:
-        """What formulations leave constant: mass blocks and marker Jacobians."""
+    def __reduce__(self) -> Any:
+        message = "equations hold addresses of this process, and cannot be copied; copy or send the system instead"
+        raise TypeError(message)
+
+    def write_constants(self, body: str | None = None) -> None:
+        """What formulations leave constant, of all bodies or of one: mass blocks and marker Jacobians."""
         first = self.tables.markers["jacobian"].tolist()
         for table in self.tables.body_tables:
             for row, b in zip(table.rows, table.elements, strict=True):
+                if body is not None and b.body.name != body:
+                    continue
                 n = b.formulation.n_v
                 self.work.entries[b.mass_block : b.mass_block + n * n] = b.formulation.constant_mass(row).ravel()
                 for k in range(b.first_marker, b.first_marker + len(b.markers)):

@@ -24,7 +24,18 @@ from ..errors import ModelError
 from ..limits import allowed, check_memory, import_limits, within_time
 from ..plane import lifted
 from ..results import Result
-from ..stored_states import PARTS, Columns, NamedColumns, Snapshot, States, columns_of, is_work
+from ..stored_states import (
+    OF_THIS_PROCESS,
+    PARTS,
+    STRATEGIES,
+    Columns,
+    NamedColumns,
+    Snapshot,
+    States,
+    columns_of,
+    equations_with,
+    is_work,
+)
 from ..system import System
 from ..unknown import UnknownStrategy, refuse_unknown_classes
 from .hdf5 import Closed, Superblock
@@ -151,6 +162,9 @@ class ResultFile(NamedColumns):
         if equations is not None and snapshot is not None:
             self.equations, self.tables, self.snapshot = equations, equations.tables, snapshot
             self.gravity, self.mass_properties = self._masses()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in OF_THIS_PROCESS}
 
     def _describe(self, file: h5py.File) -> None:
         """All but the arrays."""
@@ -352,13 +366,10 @@ class ResultFile(NamedColumns):
     @cached_property
     def equations(self) -> Equations:
         self.tables  # noqa: B018 (refuses a system that does not fit)
-        equations = Equations(self.snapshot.described, self.settings.get("formulation"), self._has_works)
-        for role, setting in (("accelerate", "acceleration"), ("correct", "stabilization")):
-            if (strategy := self.settings.get(setting)) is not None:
-                if isinstance(strategy, UnknownStrategy):
-                    raise refused(self.path, strategy.reason)
-                equations.bind(role, strategy.bound(equations))
-        return equations
+        for setting in STRATEGIES.values():
+            if isinstance(strategy := self.settings.get(setting), UnknownStrategy):
+                raise refused(self.path, strategy.reason)
+        return equations_with(self.snapshot.described, self.settings, self._has_works)
 
     @cached_property
     def gravity(self) -> Array:
