@@ -283,7 +283,7 @@ class LinearConstraint(Drive):
 
     @classmethod
     def example(cls, *bodies: Body) -> LinearConstraint:
-        ends = {"at_i": (0.3, -0.2, 0.5), "at_j": (1.1, 0.4, -0.6), "axis": (1.0, 2.0, -1.0)}
+        ends: dict[str, Any] = {"at_i": (0.3, -0.2, 0.5), "at_j": (1.1, 0.4, -0.6), "axis": (1.0, 2.0, -1.0)}
         slide, turn = Displacement("slide", *bodies, **ends), Angle("turn", *bodies, **ends)
         start = float(slide.axis @ (slide.point_j - slide.point_i)) / float(np.linalg.norm(slide.axis))
         return cls("relation", slide, turn, coefficients=(2.0, -0.5), value=f"{2.0 * start!r} + 0.1*sin(3*t)")
