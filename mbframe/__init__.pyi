@@ -71,6 +71,7 @@ from .bodies import NewtonEuler as NewtonEuler
 from .bodies import PlanarAngle as PlanarAngle
 from .bodies import PlanarBody as _PlanarBody
 from .bodies import PlanarEulerParameters as PlanarEulerParameters
+from .bodies import PlanarFlexibleBody as _PlanarFlexibleBody
 from .bodies import PlanarNatural as PlanarNatural
 from .bodies import PointMass as _PointMass
 from .bodies import RigidBody as _RigidBody
@@ -811,6 +812,24 @@ class PlanarBody(_PlanarBody):
         center_of_mass: _Vector = ...,
     ) -> None: ...
 
+class PlanarFlexibleBody(_PlanarFlexibleBody):
+    def __init__(
+        self,
+        name: str,
+        modes: _Modes,
+        *,
+        position: _Vector = ...,
+        velocity: _Vector = ...,
+        angular_velocity: float = 0.0,
+        shapes: Sequence[Shape] = ...,
+        frame: Literal["node", "mean"] | None = None,
+        modal_coordinates: _Vector | None = None,
+        modal_velocities: _Vector | None = None,
+        damping_ratios: float | _Vector = 0.0,
+        geometric_stiffening: bool = False,
+        angle: float = 0.0,
+    ) -> None: ...
+
 class PlanarJoint(_PlanarJoint):
     @overload
     def __init__(
@@ -1464,6 +1483,7 @@ __all__ = [
     "PlanarAngle",
     "PlanarBody",
     "PlanarEulerParameters",
+    "PlanarFlexibleBody",
     "PlanarJoint",
     "PlanarNatural",
     "PointDriver",

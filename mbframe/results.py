@@ -646,7 +646,7 @@ class Result(Displayed):
         if b is None or not isinstance(flexible, FlexibleBody):
             return None
         if local_point is not None:
-            point = converted(POINT, local_point, "Result", "local_point")
+            point = lifted(converted(POINT, local_point, "Result", "local_point", self.dimension))
             shape = flexible.node_shape(flexible.modes.component.node_at(point))
         elif isinstance(body, Marker):
             shape = body.node_shape
