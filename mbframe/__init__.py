@@ -40,7 +40,7 @@ _PLACES = {
     "analysis.parameters.vary": ["vary"],
     "applications": ["edit", "show"],
     "bodies": [
-        *("Body", "FlexibleBody", "Ground", "PlanarBody", "PointMass", "RigidBody"),
+        *("Body", "FlexibleBody", "Ground", "PlanarBody", "PlanarFlexibleBody", "PointMass", "RigidBody"),
         *("PlanarAngle", "PlanarEulerParameters", "PlanarNatural"),
         *("EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler"),
     ],
@@ -101,6 +101,7 @@ _PLACES = {
         "Joint",
         "KeyedSleeveJoint",
         "KnifeEdge",
+        "LinearConstraint",
         "PlanarJoint",
         "PointDriver",
         "PointOnAxisJoint",
