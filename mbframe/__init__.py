@@ -101,6 +101,7 @@ _PLACES = {
         "Joint",
         "KeyedSleeveJoint",
         "KnifeEdge",
+        "LinearConstraint",
         "PlanarJoint",
         "PointDriver",
         "PointOnAxisJoint",

@@ -136,6 +136,7 @@ from .joints import GearJoint as _GearJoint
 from .joints import Joint as Joint
 from .joints import KeyedSleeveJoint as _KeyedSleeveJoint
 from .joints import KnifeEdge as _KnifeEdge
+from .joints import LinearConstraint as _LinearConstraint
 from .joints import PlanarJoint as _PlanarJoint
 from .joints import PointDriver as _PointDriver
 from .joints import PointOnAxisJoint as _PointOnAxisJoint
@@ -666,6 +667,20 @@ class KnifeEdge(_KnifeEdge):
         axis: _Vector,
         frame: Rotation | _Vector | _Matrix = ...,
         normal: _Vector = ...,
+    ) -> None: ...
+
+class LinearConstraint(_LinearConstraint):
+    def __init__(
+        self,
+        name: str,
+        measure: Measure,
+        second: Measure | None = None,
+        third: Measure | None = None,
+        fourth: Measure | None = None,
+        *,
+        frame: Rotation | _Vector | _Matrix = ...,
+        coefficients: _Vector = ...,
+        value: _Law = 0.0,
     ) -> None: ...
 
 class LinearController(_LinearController):
@@ -1442,6 +1457,7 @@ __all__ = [
     "JointEquations",
     "KeyedSleeveJoint",
     "KnifeEdge",
+    "LinearConstraint",
     "LinearController",
     "Linearization",
     "Marker",

@@ -518,8 +518,10 @@ class Result(Displayed):
         """
         element = self._element(driver)
         if not isinstance(element, Drive):
-            raise ModelError([element.problem("", "drives nothing; pass a Driver, PointDriver or Prescribed")])
-        rows = [c.row for c in self.states.tables.constraints if c.owner_name == element.name]
+            raise ModelError(
+                [element.problem("", "drives nothing; pass a Driver, PointDriver, Prescribed or LinearConstraint")]
+            )
+        rows = list(dict.fromkeys(c.row for c in self.states.tables.constraints if c.owner_name == element.name))
         return -self.multipliers[:, rows[0] if len(rows) == 1 else rows]
 
     @cached_property

@@ -22,7 +22,7 @@ def add_legend(plotter: Any, coloring: Coloring, theme: Theme, height: int) -> A
     table.SetRange(coloring.low / factor, coloring.high / factor)
     places = np.linspace(0.0, len(PALETTE) - 1.0, SHADES)
     for k, place in enumerate(places):
-        table.SetTableValue(k, *(float(np.interp(place, np.arange(len(PALETTE)), c)) for c in PALETTE.T), 1.0)
+        table.SetTableValue(k, [*(float(np.interp(place, np.arange(len(PALETTE)), c)) for c in PALETTE.T), 1.0])
     table.Build()
     bar = vtkScalarBarActor()
     bar.SetLookupTable(table)
