@@ -277,4 +277,4 @@ def perturbed_state(system: System, bases: Bases, y: Any) -> State:
     """A state displaced by a minimal perturbation, with all joints closed."""
     own = y[len(y) - len(bases.equations.own_feedback) :]
     moved = displaced(bases.state, bases.equations, bases.motion @ y, bases.velocity @ y, own, system)
-    return consistent(system, moved)
+    return consistent(system, moved, least=False)
