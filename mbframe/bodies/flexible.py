@@ -274,7 +274,12 @@ class FlexibleBody(Body):
         from ..flexible.load_stiffness import LoadStiffness
 
         together = vectors is not None
-        key = (self.frame, self.geometric_stiffening, motions.tobytes(), vectors.tobytes() if vectors is not None else b"")
+        key = (
+            self.frame,
+            self.geometric_stiffening,
+            motions.tobytes(),
+            vectors.tobytes() if vectors is not None else b"",
+        )
         name = "load stiffness together" if together else "load stiffness"
         return self._kept(name, key, lambda: LoadStiffness(self.shapes_in_frame, motions, vectors))
 
