@@ -246,7 +246,7 @@ class Families:
             self.blocks.append((60.0 + 3.0 * (A + A.T), 4.0 * (B + B.T), 0.6 * (C + C.T)))
         self.rng = np.random.default_rng(seed + 1)
 
-    def at(self, speed: float) -> Whirls:
+    def at(self, speed: float, warned: bool = False) -> Whirls:
         roots, shapes, self.names = [], [], []
         for b, (A, B, C) in enumerate(self.blocks):
             values, vectors = np.linalg.eigh(A + speed * B + np.sin(3.0 * speed) * C)
