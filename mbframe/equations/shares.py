@@ -81,6 +81,8 @@ class _Shares:
         self.eq, self.t, self.state, self.v_rate = eq, t, (q, v, z), v_rate
         self.assembly: TangentAssembly = eq.tangent_assembly
         self.none = np.zeros(eq.n_rows)
+        if eq.stages.reactive:
+            self.assembly.reactions[:] = eq.accelerate(t, q, v, z)[1]
 
     def found(self) -> list[TangentShare]:
         eq, v = self.eq, self.state[1]
@@ -196,6 +198,11 @@ class _Shares:
             fill(self.t)
         self.eq.work["tangent"] = a.record
         self.eq.run(stage.address, self.t, stage.table + k * stage.rows.itemsize, 1)
+        if np.abs(a.by_reactions).max(initial=0.0) > 0.0:
+            raise AnalysisError(
+                f"{stage.elements[k].force}: while a joint slides its friction changes with all reactions, and has no "
+                "share of energies by itself; ask for energies of modes about a state of rest, or without friction"
+            )
         return a.stiffness.copy(), a.damping.copy(), a.loads.copy()
 
     def _share(
@@ -237,7 +244,7 @@ class _Shares:
 
     def _clear(self) -> None:
         a = self.assembly
-        for array in (a.stiffness, a.damping, a.loads, a.velocity_stiffness):
+        for array in (a.stiffness, a.damping, a.loads, a.velocity_stiffness, a.by_reactions):
             array[:] = 0.0
 
     def _run(self, stage: TableStage) -> None:
