@@ -120,19 +120,18 @@ class _Shares:
                 shares.append(self._plain(numbered.force.name, STIFFNESS, K - turning, R))
                 force = self._generalized(loads)
                 shares.append(self._share(numbered.force.name, PRESTRESS, force, turning, loads=loads))
-                if eq.tables.acting:
+                if self.assembly.control is not None:
                     shares.append(self._controlled(numbered))
         return shares
 
     def _controlled(self, numbered: NumberedForce) -> TangentShare:
         """What a force adds by the signals of controllers that it names."""
-        import scipy.sparse as sparse
-
-        n = self.eq.n_v
-        K, R = self.assembly.control.matrices(self.t, numbered)
-        none = np.zeros(n)
-        matrices = sparse.csr_array(K[:n, :n]), sparse.csr_array(R[:n, :n])
-        return TangentShare(numbered.force.name, CONTROL, *matrices, none, R[:n, n:])
+        n, a = self.eq.n_v, self.assembly
+        pools = np.zeros(a.size), np.zeros(a.size)
+        assert a.control is not None
+        a.control.fill(self.t, *pools, only=numbered)
+        K, R = (a.whole(pool, dense=False) for pool in pools)
+        return TangentShare(numbered.force.name, CONTROL, K[:n, :n], R[:n, :n], np.zeros(n), R[:n, n:].toarray())
 
     def _turning(self, numbered: NumberedForce, loads: Array) -> Array:
         """Pool of what a central force T along the line between its points adds as the line turns: T/l across it."""

@@ -131,13 +131,18 @@ class TangentAssembly:
                 self._block(b, a)
         self.owns: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []  # rows and columns of blocks of own states
         own_places = {f.z: self._own_blocks(f, owner) for f in tables.forces if f.force.states}
+        rate_tangents = np.zeros(tables.n_jacobians)
+        self.control = ControlTangent(self.eq, rate_tangents, self.size) if tables.acting else None
+        if self.control is not None:
+            self.owns += [block.places for block in self.control.blocks.values()]
+            self.size += self.control.size
         self.stiffness, self.damping = np.zeros(self.size), np.zeros(self.size)
         self.loads = np.zeros(PLACE * len(tables.markers))
         self.v_rate, self.multipliers = np.zeros(eq.n_v), np.zeros(eq.n_rows)
         self.record = Record(kernels.TANGENT)
         for name in ("stiffness", "damping", "loads", "v_rate", "multipliers"):
             self.record[name] = getattr(self, name)
-        self.record["rate_tangents"] = np.zeros(tables.n_jacobians)
+        self.record["rate_tangents"] = rate_tangents
         self.record["add_constraint"] = kernels.add_constraint.address if tables.constraints else 0
         self.record["add_force"] = kernels.add_force.address if tables.forces else 0
         self.record["add_own"] = kernels.add_own.address if own_places else 0
@@ -355,10 +360,20 @@ class TangentAssembly:
         for array in (self.stiffness, self.damping, self.loads, self.velocity_stiffness, self.by_reactions):
             array[:] = 0.0
         eq.work["tangent"] = self.record
-        for fill in self.fillers:
-            fill(t)
+        self._fill_first(t)
         for stage in (*self.stages, *self.last):
             eq.run(stage.address, t, stage.table, stage.count)
+        self._fill_last(t)
+
+    def _fill_first(self, t: float) -> None:
+        """Derivatives of users' elements that are taken in Python."""
+        for fill in self.fillers:
+            fill(t)
+
+    def _fill_last(self, t: float) -> None:
+        """What controllers add: it needs Y of all bodies."""
+        if self.control is not None:
+            self.control.fill(t, self.stiffness, self.damping)
 
     def stage(self) -> tuple[int, PythonStage | None]:
         """What fills the blocks for the v' and multipliers in the record, as a stage: its address, and what to keep.
@@ -366,19 +381,15 @@ class TangentAssembly:
         Python has a part in it where users' elements are differentiated there.
         """
         self.eq.work["tangent"] = self.record
-        if self.fillers:
-            python = PythonStage(lambda t, n: self._fill(t))
-            return python.address, python
-        stages = [*self.stages, *self.last]
+        stages = [(stage.address, stage.table, stage.count) for stage in (*self.stages, *self.last)]
+        python = None
+        if self.fillers or self.control is not None:
+            python = PythonStage(lambda t, n: (self._fill_first, self._fill_last)[n](t))
+            stages = [(python.address, 0, 0), *stages, (python.address, 0, 1)]
         self.record["size"], self.record["n_stages"] = self.size, len(stages)
-        for name, numbers in (("stages", "address"), ("tables", "table"), ("counts", "count")):
-            self.record[name] = np.array([getattr(stage, numbers) for stage in stages], np.int64)
-        return kernels.take.address, None
-
-    @cached_property
-    def control(self) -> ControlTangent:
-        """What controllers add."""
-        return ControlTangent(self.eq, self.record.array("rate_tangents"))
+        for name, numbers in zip(("stages", "tables", "counts"), zip(*stages, strict=True), strict=True):
+            self.record[name] = np.array(numbers, np.int64)
+        return kernels.take.address, python
 
     def matrix(self, values: Array, dense: bool) -> Any:
         """A pool of blocks as a matrix for changes of v."""
@@ -390,7 +401,7 @@ class TangentAssembly:
         shape = (self.eq.n_v + self.eq.n_own,) * 2
         if dense:
             whole = np.zeros(shape)
-            whole[self.places] = values
+            np.add.at(whole, self.places, values)  # what controllers add may stand where other numbers do
             return whole
         import scipy.sparse as sparse
 
@@ -454,13 +465,6 @@ def tangent(
     assembly = eq.tangent_assembly
     assembly.take(t, v_rate, multipliers)
     stiffness, damping = assembly.whole(assembly.stiffness, dense), assembly.whole(assembly.damping, dense)
-    if eq.tables.acting:
-        more = assembly.control.matrices(t)
-        if not dense:
-            import scipy.sparse as sparse
-
-            more = sparse.csr_array(more[0]), sparse.csr_array(more[1])
-        stiffness, damping = stiffness + more[0], damping + more[1]
     velocities = slice(eq.n_v)
     return Tangent(
         stiffness[velocities, velocities],
