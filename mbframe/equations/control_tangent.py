@@ -176,7 +176,7 @@ class ControlTangent:
         ends: Any = sight.ends
         markers = [tables.markers[tables.place(marker)] for marker in ends]
         x_rate = np.concatenate([part for m in markers for part in (m.velocity, m.axes_rate.ravel())])
-        known = sight.term or KNOWN.get(type(sight.measure), lambda i, j: None)(*ends)
+        known: Any = sight.term or KNOWN.get(type(sight.measure), lambda i, j: None)(*ends)
         if known is not None:
             g, h = np.zeros((1, PLACES)), np.zeros((PLACES, PLACES))
             i, j = (SimpleNamespace(position=m.position, axes=m.axes) for m in markers)

@@ -268,7 +268,7 @@ def linear_equations(
 
 def slides(tangent: Tangent) -> bool:
     """Whether a force changes with reactions to first order: friction of a joint that slides, not of one at rest."""
-    return bool(abs(tangent.by_reactions).max() > 0.0)
+    return bool(abs(tangent.by_reactions).sum() > 0.0)
 
 
 @dataclass(frozen=True)
