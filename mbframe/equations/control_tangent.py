@@ -19,7 +19,7 @@ from ..jets import derivatives, extrapolated_differences
 from ..kernels.layout import AXES_AT, PLACE, PLACES, SPIN_AT, VELOCITY_AT
 from ..measures import Angle, Displacement, Distance
 from ..signals import named_by
-from .tables import NumberedController, NumberedForce
+from .numbered import NumberedController, NumberedForce
 from .user import Differentiated, method_of, motion, moving
 
 if TYPE_CHECKING:

@@ -38,10 +38,10 @@ class PIDActuator(AtPoint, ForceElement):
     With a `rate_limit` r it exerts f, which follows u: f' = (u - f)/T between both signs of r. f is a second own state
     and begins at zero. The time constant T is the `lag`: as r goes to infinity f does not become u, but what is left is
     a filter of first order, f' = (u - f)/T, which delays u by T and takes a phase of atan(w T) from the loop at the
-    frequency w. Choose T well below the time constants of the loop; it costs `RadauIIA` no steps. Where f is behind by more
-    than r T and the error would drive u further (I e (u - f) > 0), z' falls, to zero from 2 r T on. `linearize` takes
-    it inside its limits, where it is at rest; along a motion, small changes do not act on f where |f'| = r. Steps of
-    explicit integrators have to be shorter than 2 T.
+    frequency w. Choose T well below the time constants of the loop; it costs `RadauIIA` no steps. Where f is behind by
+    more than r T and the error would drive u further (I e (u - f) > 0), z' falls, to zero from 2 r T on. `linearize`
+    takes it inside its limits, where it is at rest; along a motion, small changes do not act on f where |f'| = r. Steps
+    of explicit integrators have to be shorter than 2 T.
     """
 
     states = 1

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...equations.equations import Equations
-from ...equations.tables import Table
+from ...equations.numbered import Table
 from ...equations.tangent import Tangent
 from ...errors import AnalysisError
 from ...markers import AXIS, converted
