@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import hashlib
 import json
@@ -73,6 +72,8 @@ _NUMBERS: Final = {float, int}
 _NAMELESS: Final = "?"
 _HEAD: Final = frozenset({"type", "name"})
 _TAKEN_AS_GIVEN: Final = frozenset({"number", "integer", "flag", "choice", "angle", "text"})
+_LAWS: Final = ("function", *SEVERAL_FUNCTIONS)
+_PLAIN_LAWS: Final = {str, float, int}
 _NUMERIC: Final = ("vector", "numbers", "point", "axis", "free vector", "matrix", "rotation", "inertia")
 
 
@@ -320,9 +321,11 @@ class Reader:
             kind = str(entry.data["type"])
             reason, sides, data = self._reason(kind), {}, entry.data
             origin = self._origins.get(kind, {})
+        elif not self._held:
+            return None
         else:
             naming = {key: entry.data[key] for key in _naming_keys(entry.cls) if key in entry.data}
-            joined_to = entry.references() if self._held else []
+            joined_to = entry.references()
             needed = (one for name, one in self._held.items() if name in joined_to or mentions(naming, name, True))
             holder = next(needed, None)
             if holder is None:
@@ -400,7 +403,7 @@ class Reader:
         values: dict[str, Any] = {}
         for key, value in data.items():
             how = taken.get(key)
-            if how == "as given" or (how == "numbers" and _is_short(value)):
+            if how == "as given" or (how == "numbers" and _is_short(value)) or (how == "laws" and _is_plain_law(value)):
                 values[key] = value
             elif how == "reference":
                 values[key] = built.get(value) if isinstance(value, str) else None
@@ -542,14 +545,15 @@ class Reader:
         cls = self._class(kind, path, "a shape", Shape)
         if cls is None:
             return _BROKEN
-        known = shape_fields(cls)
-        self.keys(data, ("type", *known), path, label)
-        for name, field in known.items():
-            if name not in data and field.default is field.default_factory is dataclasses.MISSING:
-                self.refuse(child(path, name), f"found nothing; {cls.__name__} needs it: add it", label)
-        values = {key: value for key, value in data.items() if key in known}
+        known, needed = shape_fields(cls)
+        if not data.keys() <= known.keys() or not needed <= data.keys():
+            self.keys(data, known, path, label)
+            for name in known:
+                if name in needed and name not in data:
+                    self.refuse(child(path, name), f"found nothing; {cls.__name__} needs it: add it", label)
+        values = {key: value for key, value in data.items() if key in known and key != "type"}
         for key, value in values.items():
-            p = known[key].metadata.get("parameter")
+            p = known[key]
             if p is not None and p.kind in _NUMERIC and not _is_numeric(value):
                 message = f"found {_brief(value)}; allowed is {_allowed(p)}; give plain numbers in brackets: [...]"
                 self.refuse(child(path, key), message, label)
@@ -634,6 +638,7 @@ def _taken(cls: type[Any], dimension: int) -> dict[str, str]:
     if not is_public(cls):
         return {}
     ways = dict.fromkeys(_TAKEN_AS_GIVEN, "as given") | dict.fromkeys(_NUMERIC, "numbers") | {"reference": "reference"}
+    ways |= dict.fromkeys(_LAWS, "laws")
     return dict.fromkeys(_HEAD, "head") | {key: ways.get(p.kind, "more") for key, p in fields(cls, dimension).items()}
 
 
@@ -676,8 +681,16 @@ def _is_numeric(value: Any) -> bool:
 
 
 def _is_short(value: Any) -> bool:
-    """Whether this is a list of a few numbers, as most values are."""
-    return type(value) is list and len(value) < 10 and _is_flat(value)
+    """Whether this is a list of a few numbers, as most values are, or a small matrix."""
+    if type(value) is not list or len(value) >= 10:
+        return False
+    return _is_flat(value) or (len(value) < 4 and all(map(_is_short, value)))
+
+
+def _is_plain_law(value: Any) -> bool:
+    """Whether these are expressions and numbers, one or a few."""
+    kind = type(value)
+    return kind in _PLAIN_LAWS or (kind is list and len(value) < 4 and set(map(type, value)) <= _PLAIN_LAWS)
 
 
 def _is_flat(value: list[Any]) -> bool:
