@@ -131,7 +131,7 @@ class Program:
 
 
 def _frozen(values: ArrayLike, kind: type) -> NDArray[Any]:
-    array = np.array(values, dtype=kind)
+    array: NDArray[Any] = np.array(values, dtype=kind)
     array.setflags(write=False)
     return array
 

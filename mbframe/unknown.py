@@ -94,7 +94,7 @@ class Unknown(Element):
 
 def joined(parameters: Mapping[str, Any], sides: Iterable[str] = SIDES) -> list[str]:
     """The elements that an element is attached to, by its parameters as a file has them."""
-    found = {}
+    found: dict[str, None] = {}
     for side in sides:
         value = parameters.get(side)
         name = value.get("body") if isinstance(value, dict) else value

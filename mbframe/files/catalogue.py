@@ -166,7 +166,7 @@ def shape_fields(cls: type[Any]) -> tuple[dict[str, Parameter | None], frozenset
     """What an object that describes a shape may have: keys, with the parameters that check them; and those it needs."""
     found = dataclasses.fields(cls)
     needed = frozenset(one.name for one in found if one.default is one.default_factory is dataclasses.MISSING)
-    return {"type": None} | {one.name: one.metadata.get("parameter") for one in found}, needed
+    return {"type": None, **{one.name: one.metadata.get("parameter") for one in found}}, needed
 
 
 @remembered
