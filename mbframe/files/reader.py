@@ -40,7 +40,7 @@ from .catalogue import (
     takes_formulation,
 )
 from .json_text import child
-from .meshes import located, outside
+from .meshes import located, names_a_mesh, outside
 from .old_versions import completed
 from .order import by_dependency
 from .values import FUNCTION_KEYS, FUNCTION_KINDS, MAX_POINTS, SEVERAL_FUNCTIONS
@@ -344,12 +344,12 @@ class Reader:
         """Paths of meshes, as elements that are known have them."""
         for key, value in data.items() if self.folder is not None else ():
             shapes = value if isinstance(value, list) else [value]
-            if any(isinstance(shape, dict) and isinstance(shape.get("path"), str) for shape in shapes):
+            if any(map(names_a_mesh, shapes)):
                 found = [self._placed(name, f"{key}", shape) for shape in shapes]
                 data[key] = found if isinstance(value, list) else found[0]
 
     def _placed(self, label: str, field: str, shape: Any) -> Any:
-        if not (isinstance(shape, dict) and isinstance(shape.get("path"), str)) or self.folder is None:
+        if not names_a_mesh(shape) or self.folder is None:
             return shape
         path = located(shape["path"], self.folder)
         if path.startswith(OUTSIDE):
