@@ -121,6 +121,7 @@ class Equations:
             *(t.n_q, t.n_v, t.n_z, t.n_followers, t.n_rows, t.n_holonomic, t.n_entries),
             *(t.markers, t.n_jacobians, t.n_scratch),
         )
+        self.work.make_groups(max(1, len(t.bodies)))
         self.factor_record = factor_record(self.structure)
         self.sharing_record = factor_record(self.structure)
         self.work["factor"], self.work["sharing"] = self.factor_record, self.sharing_record
