@@ -26,8 +26,8 @@ def add_commands(commands: Any) -> None:
     parser = commands.add_parser(
         "export",
         help="a result as video, pictures, 3D animation or table; a model as JSON or Python",
-        description="Write a result (.h5) as .mp4, .gif, .png (frames), .glb, .html, .pvd, .csv or .parquet, or a model "
-        "(.json or the name of an example) as .json or .py.",
+        description="Write a result (.h5) as .mp4, .gif, .png (frames), .glb, .html, .pvd, .csv or .parquet, or a "
+        "model (.json or the name of an example) as .json or .py.",
     )
     parser.add_argument("model", metavar="SOURCE", help="a result file (.h5), a model file (.json) or an example")
     parser.add_argument("target", metavar="FILE", help="what to write; its ending says in which form")
