@@ -82,7 +82,7 @@ def looking(view: View, options: ViewOptions, menu: str) -> Iterator[Entry]:
     yield model(
         "stress",
         menu,
-        "&Stress",
+        "Str&ess",
         view.set_stress,
         (),
         "",
