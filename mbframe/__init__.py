@@ -41,7 +41,7 @@ _PLACES = {
     "bodies": [
         *("Body", "FlexibleBody", "Ground", "PlanarBody", "PointMass", "RigidBody"),
         *("PlanarAngle", "PlanarEulerParameters", "PlanarNatural"),
-        *("EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler"),
+        *("EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler", "Relative"),
     ],
     "constraints": [
         "AlongAxis",

@@ -12,6 +12,7 @@ from .formulations import (
     PlanarAngle,
     PlanarEulerParameters,
     PlanarNatural,
+    Relative,
 )
 from .planar import PlanarBody, PlanarGround
 from .point_mass import PointMass
@@ -33,5 +34,6 @@ __all__ = [
     "PlanarGround",
     "PlanarNatural",
     "PointMass",
+    "Relative",
     "RigidBody",
 ]

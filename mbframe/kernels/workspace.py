@@ -227,6 +227,7 @@ WORK = np.dtype(
         ("right", "i8"),
         ("solution", "i8"),
         ("tangent", "i8"),  # record of the tangent, when one is taken
+        ("tree", "i8"),  # of a workspace of joint coordinates: the record of the recursion
         ("accelerate", "i8"),
         ("accelerate_data", "i8"),
         ("own_accelerate", "i8"),  # the strategy in use, where `accelerate` adds the power of drives to it

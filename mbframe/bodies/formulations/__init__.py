@@ -9,6 +9,7 @@ from .newton_euler import NewtonEuler
 from .planar_angle import PlanarAngle
 from .planar_euler_parameters import PlanarEulerParameters
 from .planar_natural import PlanarNatural
+from .relative import Relative
 from .translation import Translation
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "PlanarAngle",
     "PlanarEulerParameters",
     "PlanarNatural",
+    "Relative",
     "Translation",
     "Variation",
 ]

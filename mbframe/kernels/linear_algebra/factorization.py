@@ -356,6 +356,20 @@ def _substitute(f, right, x):
         x[order[k]] = permuted[k]
 
 
+@inner
+def solve_with(f, entries, right, x):
+    """x := the solution for the right-hand side, refined once where pivots are weak."""
+    _substitute(f, right, x)
+    if f.refine != 0:
+        residual, correction = vector(f.work + 8 * f.n, f.n), vector(f.work + 16 * f.n, f.n)
+        multiply_system(f, entries, x, residual)
+        for k in range(f.n):
+            residual[k] = right[k] - residual[k]
+        _substitute(f, residual, correction)
+        for k in range(f.n):
+            x[k] += correction[k]
+
+
 @Stage
 def solve(t, work, data, entries_address):
     """Solve [M J^T; J 0] solution = right with the factors at hand, equations that are left out excepted.
@@ -364,16 +378,7 @@ def solve(t, work, data, entries_address):
     """
     w = workspace(work)
     f = factorization(data)
-    right, x = vector(w.right, f.n), vector(w.solution, f.n)
-    _substitute(f, right, x)
-    if f.refine != 0:
-        residual, correction = vector(f.work + 8 * f.n, f.n), vector(f.work + 16 * f.n, f.n)
-        multiply_system(f, vector(entries_address, w.n_entries), x, residual)
-        for k in range(f.n):
-            residual[k] = right[k] - residual[k]
-        _substitute(f, residual, correction)
-        for k in range(f.n):
-            x[k] += correction[k]
+    solve_with(f, vector(entries_address, f.n_entries), vector(w.right, f.n), vector(w.solution, f.n))
     return OK
 
 
