@@ -228,7 +228,9 @@ class JointCoordinates:
         entries = (self._entry_rows, self._entry_columns, self._entry_sources)
         structure = analyze(self._blocks, *(np.array(part, np.int64) for part in entries), 0)
         self.products += structure.multiplications
-        return factor_record(structure)
+        factors = factor_record(structure)
+        factors["sizes"] = np.zeros(structure.n)
+        return factors
 
     # --- what bodies feel --------------------------------------------------------------------------------------------
 

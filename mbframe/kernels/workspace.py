@@ -136,6 +136,7 @@ FACTOR = np.dtype(
         ("source_row", "i8"),  # row and column of that entry in the system matrix
         ("source_column", "i8"),
         ("scale", "i8"),  # largest contribution to each diagonal: what a pivot is compared with
+        ("sizes", "i8"),  # and at least; 0: nothing
         ("threshold", "i8"),  # what the relative pivot of each unknown must exceed
         ("weight", "i8"),  # what is subtracted from the diagonal
         ("work", "i8"),

@@ -92,6 +92,9 @@ def joint_march(
     if reason := _unsuited(eq, integrator):
         return None, [f"{NAME}: {reason}; the run is computed in the coordinates of the bodies"]
     joints = JointCoordinates(eq, y)
+    if joints.n_v == 0:
+        reason = "the joints of its tree leave no freedom to step in"
+        return None, [f"{NAME}: {reason}; the run is computed in the coordinates of the bodies"]
     if joints.products > COSTLY * eq.structure.multiplications:
         reason = "its loops are so long and so many that closing them costs more than the equations of the bodies"
         return None, [f"{NAME}: {reason}; the run is computed in the coordinates of the bodies"]

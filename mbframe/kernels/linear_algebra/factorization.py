@@ -216,6 +216,10 @@ def scatter(f, entries):
     for k in range(np.uint64(f.n_sources)):
         values[slot[k]] += entries[source[k]]
     clear(vector(f.scale, f.n))
+    if f.sizes != 0:
+        sizes, scale, order = vector(f.sizes, f.n), vector(f.scale, f.n), indices(f.order, f.n)
+        for k in range(f.n):
+            scale[k] = sizes[order[k]]
     if f.regularized != 0:
         weight = vector(f.weight, f.n)
         for k in range(f.n):

@@ -52,12 +52,21 @@ def carry_unit(nodes, moving, steps, n_steps, loads, out):
 
 
 @inner
-def carry_cuts(tree, w):
-    """W J^T of all equations that cut loops."""
+def mobility(node, f):
+    """How much a load would accelerate a body along itself, about: by its mass, and its mean moment of inertia."""
+    h, inertia = node.moment, node.inertia
+    m = node.mass
+    own = inertia[0] + inertia[3] + inertia[5] - 2.0 * (h[0] * h[0] + h[1] * h[1] + h[2] * h[2]) / m
+    return (f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) / m + 3.0 * (f[3] * f[3] + f[4] * f[4] + f[5] * f[5]) / own
+
+
+@inner
+def carry_cuts(tree, w, factor, n_rows):
+    """W J^T of all equations that cut loops, and how much each would move its bodies if these were free."""
     nodes, moving = records(tree.nodes, tree.n_nodes, NODE), records(tree.moving, tree.n_nodes, MOVING)
     carried, cuts = records(tree.carried, tree.n_carried, CARRIED), records(tree.cuts, tree.n_cuts, CUT)
     touched, path = records(tree.touched, tree.n_touched, TOUCHED), records(tree.path, tree.n_path, STEP)
-    entries = vector(w.entries, w.n_entries)
+    entries, sizes = vector(w.entries, w.n_entries), vector(factorization(factor).sizes, n_rows)
     for c in range(tree.n_cuts):
         cut = cuts[c]
         steps = path[cut.first_step : cut.first_step + cut.n_steps]
@@ -66,13 +75,16 @@ def carry_cuts(tree, w):
             for k in range(cut.n_steps):
                 for x in range(6):
                     loads[k, x] = 0.0
+            size = 0.0
             for k in range(cut.first_touch, cut.first_touch + cut.n_touches):
                 t = touched[k]
                 body = carried[t.body]
                 f = wrench_at_node(moving[body.node], body, entries, t.entries + e * body.n_v)
+                size += mobility(nodes[body.node], f)
                 p = loads[t.step]
                 p[0], p[1], p[2] = p[0] - f[0], p[1] - f[1], p[2] - f[2]
                 p[3], p[4], p[5] = p[3] - f[3], p[4] - f[4], p[5] - f[5]
+            sizes[cut.row + e] = size
             carry_unit(nodes, moving, steps, cut.n_steps, loads, part(tree.values, cut.values + e * cut.width, cut.width))
 
 

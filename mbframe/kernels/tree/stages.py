@@ -133,7 +133,7 @@ def factorize_joints(t, work, data, entries):
         r.factorizations += 1
         f.valid = 1
         return OK
-    carry_cuts(tree, w)
+    carry_cuts(tree, w, r.factor, r.n_rows)
     multiply_cuts(tree, r)
     return call(tree.factorize_rows, t, work, r.factor, r.entries)
 
@@ -308,6 +308,19 @@ def blame(tree, r, w, status):
 
 
 @inner
+def unhindered(tree, w):
+    """The largest acceleration that a body would have by itself: what balances is rounded at that size."""
+    nodes, carried = records(tree.nodes, tree.n_nodes, NODE), records(tree.carried, tree.n_carried, CARRIED)
+    force = vector(w.force, w.n_v)
+    largest = 0.0
+    for k in range(tree.n_carried):
+        body = carried[k]
+        for c in range(2 if body.n_v == 3 else 3):
+            largest = max(largest, abs(force[body.v + c]) / nodes[body.node].mass)
+    return largest
+
+
+@inner
 def check(tree, r, w, t):
     """Compare the recursion with the equations of the bodies; where it lost digits, these are taken from now on."""
     status = call(r.accelerate, t, tree.reduced, 0, MOTION)
@@ -320,13 +333,12 @@ def check(tree, r, w, t):
     w.evaluations, w.factorizations = evaluations, factorizations
     if status != OK:
         return status
-    largest = apart = 0.0
+    largest, apart = unhindered(tree, w), 0.0
     for k in range(r.n_v):
         largest = max(largest, abs(rates[k]))
         apart = max(apart, abs(rates[k] - kept[k]))
         rates[k] = kept[k]
-    if r.n_z > 0:
-        r.evaluated = 0  # rates of own states are now those of the other evaluation
+    r.evaluated = 0  # forces are now those of the other evaluation
     difference = apart / largest if largest > 0.0 else 0.0
     tree.difference = max(tree.difference, difference)
     tree.at = t
