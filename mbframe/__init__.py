@@ -19,6 +19,7 @@ _PLACES = {
     "analysis.motions.floquet": ["FloquetMode", "PeriodicMotion"],
     "analysis.motions.periodic": ["periodic"],
     "analysis.motions.transition": ["Flow", "transition"],
+    "analysis.parameters.batch": ["Batch", "batch"],
     "analysis.parameters.critical": ["CriticalValue", "critical_values"],
     "analysis.mobility.element_equations": ["ForceEquations", "JointEquations", "equations_of"],
     "analysis.statics.equilibrium": ["Equilibrium", "equilibrium"],

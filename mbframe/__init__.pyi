@@ -33,6 +33,8 @@ from .analysis.motions.floquet import PeriodicMotion as PeriodicMotion
 from .analysis.motions.periodic import periodic as periodic
 from .analysis.motions.transition import Flow as Flow
 from .analysis.motions.transition import transition as transition
+from .analysis.parameters.batch import Batch as Batch
+from .analysis.parameters.batch import batch as batch
 from .analysis.parameters.critical import CriticalValue as CriticalValue
 from .analysis.parameters.critical import critical_values as critical_values
 from .analysis.parameters.root_locus import RootLocus as RootLocus
@@ -71,6 +73,7 @@ from .bodies import PlanarBody as _PlanarBody
 from .bodies import PlanarEulerParameters as PlanarEulerParameters
 from .bodies import PlanarNatural as PlanarNatural
 from .bodies import PointMass as _PointMass
+from .bodies import Relative as Relative
 from .bodies import RigidBody as _RigidBody
 from .constraints import AlongAxis as _AlongAxis
 from .constraints import AngleTerm as _AngleTerm
@@ -1362,6 +1365,7 @@ __all__ = [
     "AugmentedFormulation",
     "AugmentedLagrangian",
     "BasicConstraint",
+    "Batch",
     "Baumgarte",
     "Bifurcation",
     "Body",
@@ -1460,6 +1464,7 @@ __all__ = [
     "Puller",
     "RackAndPinionJoint",
     "RadauIIA",
+    "Relative",
     "Result",
     "RevoluteJoint",
     "RigidBody",
@@ -1496,6 +1501,7 @@ __all__ = [
     "UrdfNotice",
     "__version__",
     "assemble",
+    "batch",
     "campbell",
     "compare",
     "continuation",

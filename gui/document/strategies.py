@@ -24,7 +24,7 @@ def strategies(role: str, dimension: int = 3) -> list[type]:
     own = [cls for cls in defined(base).values() if _is_choice(cls)]
     found = [*built_in(base).values(), *own]
     if role == "formulation":
-        found = [cls for cls in found if getattr(cls, "dimension", 3) == dimension]
+        found = [cls for cls in found if getattr(cls, "dimension", 3) in (0, dimension)]
     return sorted(found, key=class_label)
 
 
@@ -41,7 +41,7 @@ def _works(cls: type) -> bool:
     """Whether a strategy does something: bases of others define neither their method nor a stage."""
     method = getattr(cls, "method", None)
     if method is None:
-        return hasattr(cls, "n_q")
+        return hasattr(cls, "n_q") or getattr(cls, "dimension", 3) == 0
     return any(
         "stage" in vars(owner) or method in vars(owner)
         for owner in cls.__mro__

@@ -55,6 +55,7 @@ class JointCoordinates:
             self.branches = spanning_tree(eq.tables, refused)
             self._build(y)
             if not (open_ones := self._open(y)):
+                eq.when_changed = self.weigh
                 return
             refused |= open_ones
 
@@ -202,7 +203,11 @@ class JointCoordinates:
             first = len(pieces)
             for node in sorted(set(paths[a]) & set(paths[b]), reverse=True):
                 i, j, n = paths[a][node], paths[b][node], SIZES[int(self.nodes[node]["kind"])][1]
-                if n and len(pieces) > first and (pieces[-1][0] + pieces[-1][2], pieces[-1][1] + pieces[-1][2]) == (i, j):
+                if (
+                    n
+                    and len(pieces) > first
+                    and (pieces[-1][0] + pieces[-1][2], pieces[-1][1] + pieces[-1][2]) == (i, j)
+                ):
                     pieces[-1] = (pieces[-1][0], pieces[-1][1], pieces[-1][2] + n)
                 elif n:
                     pieces.append((i, j, n))

@@ -12,7 +12,7 @@ from ..bodies.flexible import FlexibleBody
 from ..errors import MbframeError
 from ..markers import AxisMarker
 from .equations import Equations
-from .tables import NumberedBody, NumberedForce
+from .numbered import NumberedBody, NumberedForce
 from .user import method_of
 
 Array = NDArray[np.float64]

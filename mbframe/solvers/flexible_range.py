@@ -17,7 +17,7 @@ from ..bodies.flexible import FlexibleBody
 from ..bodies.formulations import FloatingFrame
 from ..equations.equations import Equations
 from ..equations.marker_loads import Solved, marker_loads, nodes_at, sides_of, telling
-from ..equations.tables import NumberedBody
+from ..equations.numbered import NumberedBody
 from ..errors import MbframeError
 from ..flexible.load_stiffness import PRODUCTS, LoadStiffness, softest
 from ..joints.library import FixedJoint

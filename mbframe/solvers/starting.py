@@ -14,8 +14,8 @@ from ..bodies.formulations.planar import PlanarFormulation
 from ..bodies.point_mass import PointMass
 from ..constraints.relations import MeasureTerm
 from ..equations.equations import Equations
+from ..equations.numbered import NumberedBody
 from ..equations.redundancy import misaligned, misaligned_message
-from ..equations.tables import NumberedBody
 from ..errors import ModelError, Problem, SimulationError
 from ..joints.coupled import ScrewJoint
 from ..joints.driven import Drive

@@ -85,7 +85,9 @@ def carry_cuts(tree, w, factor, n_rows):
                 p[0], p[1], p[2] = p[0] - f[0], p[1] - f[1], p[2] - f[2]
                 p[3], p[4], p[5] = p[3] - f[3], p[4] - f[4], p[5] - f[5]
             sizes[cut.row + e] = size
-            carry_unit(nodes, moving, steps, cut.n_steps, loads, part(tree.values, cut.values + e * cut.width, cut.width))
+            carry_unit(
+                nodes, moving, steps, cut.n_steps, loads, part(tree.values, cut.values + e * cut.width, cut.width)
+            )
 
 
 @inner

@@ -6,13 +6,11 @@ that of the bodies. Its `tree` leads to what belongs to both.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ..compiler.backend import inner
 from ..compiler.compile import Stage, call
-from ..compiler.memory import address_of, block, clear, copy, integers, part, record, records, vector
+from ..compiler.memory import block, clear, copy, integers, part, record, records, vector
 from ..compiler.templates import template
 from ..free import N_FRAME, N_Q, N_V, ROW, place, prepare
 from ..layout import PLACE
@@ -20,9 +18,9 @@ from ..stages.dynamics import drive, evaluate_if_stale, feed_back
 from ..workspace import (
     DYNAMICS,
     MARKER,
+    MISFIT,
     MOTION,
     NO_CONVERGENCE,
-    MISFIT,
     NOT_FINITE,
     OK,
     POSITION,
@@ -33,7 +31,7 @@ from ..workspace import (
 )
 from .bodies import expand, forget, hang_on, read, read_accelerations, same
 from .cuts import accelerations_of_cuts, balance, carry_cuts, multiply_cuts
-from .layout import CARRIED, MOVING, NODE, PLACED, TREE
+from .layout import CARRIED, NODE, PLACED, TREE
 from .passes import accelerate, carry, coordinate_rates, move, normalize, weigh
 
 TRUSTED = 1e-10  # largest difference of accelerations from those of the equations of the bodies, relative
@@ -196,7 +194,11 @@ def recur(tree, r, w, t, work):
         for k in range(r.n_v):
             rates[k] -= x[k]
     if w.n_drives > 0:
-        rows, given, all_rows = integers(tree.rows, r.n_rows), vector(r.multipliers, r.n_rows), vector(w.multipliers, w.n_rows)
+        rows, given, all_rows = (
+            integers(tree.rows, r.n_rows),
+            vector(r.multipliers, r.n_rows),
+            vector(w.multipliers, w.n_rows),
+        )
         for k in range(r.n_rows):
             all_rows[rows[k]] = given[k]
         drive(w, all_rows, vector(w.drift, w.n_rows), part(w.rates, w.n_q + w.n_v, w.n_z))
@@ -274,13 +276,14 @@ def show(tree, r, w):
     tree.current = 0
 
 
-
 @inner
 def hand_over(w, r):
     """What steps and corrections read of the run."""
     r.t, r.t_end, r.next_sample, r.restart = w.t, w.t_end, w.next_sample, w.restart
     r.steps, r.rejected, r.evaluations, r.factorizations = w.steps, w.rejected, w.evaluations, w.factorizations
     r.gap = w.gap
+    if w.restart != 0:
+        state_changed(r)  # what acts is another now
 
 
 @inner
