@@ -41,7 +41,7 @@ def _works(cls: type) -> bool:
     """Whether a strategy does something: bases of others define neither their method nor a stage."""
     method = getattr(cls, "method", None)
     if method is None:
-        return hasattr(cls, "n_q") or getattr(cls, "dimension", 3) == 0
+        return hasattr(cls, "n_q")
     return any(
         "stage" in vars(owner) or method in vars(owner)
         for owner in cls.__mro__

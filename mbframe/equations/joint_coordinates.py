@@ -19,10 +19,11 @@ from ..kernels.tree import stages
 from ..kernels.tree.layout import CARRIED, CUT, MOVING, NODE, PAIR, PIECE, PLACED, STEP, TOUCHED, TREE
 from ..kernels.workspace import FACTOR
 from .equations import Equations, Strategy
+from .numbered import NumberedConstraint
 from .spanning_tree import SIZES, Branch, spanning_tree
 from .stages import BoundStage
 from .structure import Block, analyze
-from .tables import NumberedConstraint, Tables
+from .tables import Tables
 from .workspace import Record, Workspace, factor_record
 
 Array = NDArray[np.float64]
@@ -67,13 +68,9 @@ class JointCoordinates:
         self.record = Record(TREE)
         self._number_nodes()
         rows = self._number_cuts()
-        self.work = work = Workspace(
-            *(self.n_q, self.n_v, self.n_z, tables.n_followers, len(rows)),
-            int(np.sum(rows < tables.n_holonomic)),
-            self.n_entries,
-            tables.markers,
-            0,
-        )
+        n_holonomic = int(np.sum(rows < tables.n_holonomic))
+        sizes = self.n_q, self.n_v, self.n_z, tables.n_followers, len(rows), n_holonomic, self.n_entries
+        self.work = work = Workspace(*sizes, tables.markers, 0)
         work.row_sizes[:] = self.eq.work.row_sizes[rows[: len(work.row_sizes)]]
         work["counters"], work["n_counters"] = tables.counters, len(tables.counters)
         work["factor"] = self._factors()
@@ -150,7 +147,10 @@ class JointCoordinates:
         for c in self.cut:
             groups[c.row].append(c)
         index = {branch.body: k for k, branch in enumerate(self.branches)}
-        cuts, touched, steps, rows = [], [], [], []
+        cuts: list[tuple[int, ...]] = []
+        touched: list[tuple[int, int, int]] = []
+        steps: list[tuple[int, int, int]] = []
+        rows: list[int] = []
         paths: list[dict[int, int]] = []  # of each cut: where the freedoms of its nodes are in its rows
         values = longest = 0
         for row in sorted(groups):
@@ -194,7 +194,8 @@ class JointCoordinates:
             for node in at:
                 passing[node].append(k)
         meeting = {(a, b) for through in passing.values() for a in through for b in through if b <= a}
-        pairs, pieces = [], []
+        pairs: list[tuple[int, ...]] = []
+        pieces: list[tuple[int, int, int]] = []
         self.n_entries = self.products = 0
         self._entry_rows: list[int] = []
         self._entry_columns: list[int] = []
@@ -203,12 +204,9 @@ class JointCoordinates:
             first = len(pieces)
             for node in sorted(set(paths[a]) & set(paths[b]), reverse=True):
                 i, j, n = paths[a][node], paths[b][node], SIZES[int(self.nodes[node]["kind"])][1]
-                if (
-                    n
-                    and len(pieces) > first
-                    and (pieces[-1][0] + pieces[-1][2], pieces[-1][1] + pieces[-1][2]) == (i, j)
-                ):
-                    pieces[-1] = (pieces[-1][0], pieces[-1][1], pieces[-1][2] + n)
+                begin, beside, count = pieces[-1] if len(pieces) > first else (-1, -1, 0)
+                if n and (begin + count, beside + count) == (i, j):
+                    pieces[-1] = (begin, beside, count + n)
                 elif n:
                     pieces.append((i, j, n))
             pairs.append((a, b, self.n_entries, first, len(pieces) - first))
@@ -230,8 +228,9 @@ class JointCoordinates:
             none = Record(FACTOR)
             none["valid"] = -1
             return none
-        entries = (self._entry_rows, self._entry_columns, self._entry_sources)
-        structure = analyze(self._blocks, *(np.array(part, np.int64) for part in entries), 0)
+        parts = (self._entry_rows, self._entry_columns, self._entry_sources)
+        rows, columns, source = (np.array(part, np.int64) for part in parts)
+        structure = analyze(self._blocks, rows, columns, source, 0)
         self.products += structure.multiplications
         factors = factor_record(structure)
         factors["sizes"] = np.zeros(structure.n)
@@ -281,7 +280,7 @@ class JointCoordinates:
                 found.append((stage.address, placed.ctypes.data, len(placed), number))
         return found
 
-    # --- joints that are not where their coordinates can put them ------------------------------------------------------
+    # --- joints that are not where their coordinates can put them ----------------------------------------------------
 
     def _open(self, y: Array) -> set[str]:
         """Joints of the tree that no coordinates put where they are at a state."""

@@ -171,7 +171,7 @@ WORK = np.dtype(
         ("sampler", "i8"),
         ("low", "f8"),  # times between which the stages of a step may look: it belongs to one side of every break
         ("high", "f8"),
-        ("evaluated", "i8"),  # 1: the tables belong to the current state and contain everything
+        ("evaluated", "i8"),  # 1: the tables belong to the current state and contain everything; other values: not all
         ("y", "i8"),  # (q, v, z)
         ("rates", "i8"),  # (q', v', z')
         ("multipliers", "i8"),

@@ -30,7 +30,8 @@ class Relative(Formulation):
     or is less accurate than 1e-10, a run goes on with the equations of the bodies and says so in `info.warnings`.
     """
 
-    dimension: ClassVar[int] = 0  # those of space and of the plane
+    n_q = n_v = 0  # bodies have those of their own coordinates
+    dimension: ClassVar[int] = 0  # systems in space and in the plane
 
     def of_bodies(self, dimension: int) -> Formulation:
         return NewtonEuler() if dimension == 3 else PlanarAngle()

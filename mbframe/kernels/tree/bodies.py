@@ -325,10 +325,10 @@ def acceleration_of(s, body, gravity):
 @inner
 def same(a, b, n):
     """Whether two states are the same."""
-    for k in range(n):
-        if a[k] != b[k]:
-            return False
-    return True
+    k = 0
+    while k < n and a[k] == b[k]:
+        k += 1
+    return k == n
 
 
 @inner

@@ -35,6 +35,7 @@ from .layout import CARRIED, NODE, PLACED, TREE
 from .passes import accelerate, carry, coordinate_rates, move, normalize, weigh
 
 TRUSTED = 1e-10  # largest difference of accelerations from those of the equations of the bodies, relative
+OF_JOINTS = 2  # `evaluated` of the bodies: the tables have what the joints ask for, and nothing else
 SELDOM = 256  # steps after which they are compared again, at the latest
 
 
@@ -85,6 +86,7 @@ def feel(tree, r, w, t, work, level):
             return status
     if level == DYNAMICS:
         feed_back(w)
+        w.evaluated = OF_JOINTS
     rows = integers(tree.rows, r.n_rows)
     residual, rate = vector(r.residual, r.n_holonomic), vector(r.constraint_rate, r.n_rows)
     given, given_rate = vector(w.residual, w.n_holonomic), vector(w.constraint_rate, w.n_rows)
@@ -234,7 +236,7 @@ def accelerate_joints(t, work, data, n):
     return OK
 
 
-# --- The march of the bodies -------------------------------------------------------------------------------------------
+# --- The march of the bodies -----------------------------------------------------------------------------------------
 
 
 @inner
@@ -250,6 +252,8 @@ def settle(tree, r, w):
     y, noted, kept = vector(w.y, n), vector(tree.noted, n), vector(tree.kept, n)
     if tree.current != 0:
         return
+    if w.evaluated != OF_JOINTS:  # the tables were filled for someone else meanwhile
+        r.evaluated = 0
     if not same(y, noted, n):
         joints = vector(r.y, r.n_q + r.n_v)
         if same(y, kept, n):
@@ -267,11 +271,14 @@ def settle(tree, r, w):
 @inner
 def show(tree, r, w):
     """The state of the bodies at that of the joints."""
+    evaluated = w.evaluated
     if r.evaluated == 0:
         move(tree, r)
+        evaluated = 0
     copy(part(r.y, r.n_q + r.n_v, r.n_z), part(w.y, moved(w), w.n_z))
     expand(tree, w)
     state_changed(w)
+    w.evaluated = evaluated
     copy(vector(w.y, moved(w)), vector(tree.noted, moved(w)))
     tree.current = 0
 
@@ -297,14 +304,14 @@ def take_back(w, r):
 @inner
 def blame(tree, r, w, status):
     """Let a failure point at the body or constraint of the equations of the bodies."""
-    if status == NOT_FINITE or status == SINGULAR:
+    if status in (NOT_FINITE, SINGULAR):
         nodes = records(tree.nodes, tree.n_nodes, NODE)
         carried = records(tree.carried, tree.n_carried, CARRIED)
         for k in range(tree.n_carried):
             for i in range(carried[k].first, carried[k].node + 1):
                 if nodes[i].v <= r.culprit:
                     w.culprit = carried[k].v
-    elif status == NO_CONVERGENCE or status == MISFIT:
+    elif status in (NO_CONVERGENCE, MISFIT):
         w.culprit = integers(tree.rows, r.n_rows)[r.culprit]
     else:
         w.culprit = r.culprit
@@ -384,17 +391,17 @@ def correct_joints(t, work, data, n):
     status = OK
     if normalize(tree, vector(r.y, r.n_q)):
         state_changed(r)
+    hand_over(w, r)
+    r.t = t
     if r.n_rows > 0:
-        hand_over(w, r)
-        r.t = t
         status = call(tree.correct, t, tree.reduced, tree.correct_data, n)
-        at = w.t
-        take_back(w, r)
-        w.t = at
-        if status != OK:
-            blame(tree, r, w, status)
-    elif r.evaluated == 0 or r.t != t:
-        status = call(r.evaluate, t, tree.reduced, 0, DYNAMICS)
+    else:
+        status = evaluate_if_stale(r, t, tree.reduced)
+    at = w.t
+    take_back(w, r)
+    w.t = at
+    if status != OK:
+        blame(tree, r, w, status)
     tree.current = 1
     show(tree, r, w)
     return status
