@@ -21,10 +21,10 @@ from .analysis.linear.linearize import Mode as Mode
 from .analysis.linear.linearize import linearize as linearize
 from .analysis.linear.perturbation import PerturbedMotion as PerturbedMotion
 from .analysis.linear.perturbation import perturb_and_simulate as perturb_and_simulate
+from .analysis.mobility.counted_freedom import Freedom as Freedom
 from .analysis.mobility.element_equations import ForceEquations as ForceEquations
 from .analysis.mobility.element_equations import JointEquations as JointEquations
 from .analysis.mobility.element_equations import equations_of as equations_of
-from .analysis.mobility.freedom import Freedom as Freedom
 from .analysis.mobility.freedom import degrees_of_freedom as degrees_of_freedom
 from .analysis.mobility.kinematics import inverse_dynamics as inverse_dynamics
 from .analysis.mobility.kinematics import kinematics as kinematics
@@ -71,6 +71,7 @@ from .bodies import NewtonEuler as NewtonEuler
 from .bodies import PlanarAngle as PlanarAngle
 from .bodies import PlanarBody as _PlanarBody
 from .bodies import PlanarEulerParameters as PlanarEulerParameters
+from .bodies import PlanarFlexibleBody as _PlanarFlexibleBody
 from .bodies import PlanarNatural as PlanarNatural
 from .bodies import PointMass as _PointMass
 from .bodies import Relative as Relative
@@ -136,6 +137,7 @@ from .joints import GearJoint as _GearJoint
 from .joints import Joint as Joint
 from .joints import KeyedSleeveJoint as _KeyedSleeveJoint
 from .joints import KnifeEdge as _KnifeEdge
+from .joints import LinearConstraint as _LinearConstraint
 from .joints import PlanarJoint as _PlanarJoint
 from .joints import PointDriver as _PointDriver
 from .joints import PointOnAxisJoint as _PointOnAxisJoint
@@ -668,6 +670,20 @@ class KnifeEdge(_KnifeEdge):
         normal: _Vector = ...,
     ) -> None: ...
 
+class LinearConstraint(_LinearConstraint):
+    def __init__(
+        self,
+        name: str,
+        measure: Measure,
+        second: Measure | None = None,
+        third: Measure | None = None,
+        fourth: Measure | None = None,
+        *,
+        frame: Rotation | _Vector | _Matrix = ...,
+        coefficients: _Vector = ...,
+        value: _Law = 0.0,
+    ) -> None: ...
+
 class LinearController(_LinearController):
     def __init__(
         self,
@@ -795,6 +811,24 @@ class PlanarBody(_PlanarBody):
         shapes: Sequence[Shape] = ...,
         angle: float = 0.0,
         center_of_mass: _Vector = ...,
+    ) -> None: ...
+
+class PlanarFlexibleBody(_PlanarFlexibleBody):
+    def __init__(
+        self,
+        name: str,
+        modes: _Modes,
+        *,
+        position: _Vector = ...,
+        velocity: _Vector = ...,
+        angular_velocity: float = 0.0,
+        shapes: Sequence[Shape] = ...,
+        frame: Literal["node", "mean"] | None = None,
+        modal_coordinates: _Vector | None = None,
+        modal_velocities: _Vector | None = None,
+        damping_ratios: float | _Vector = 0.0,
+        geometric_stiffening: bool = False,
+        angle: float = 0.0,
     ) -> None: ...
 
 class PlanarJoint(_PlanarJoint):
@@ -1424,6 +1458,7 @@ __all__ = [
     "JointEquations",
     "KeyedSleeveJoint",
     "KnifeEdge",
+    "LinearConstraint",
     "LinearController",
     "Linearization",
     "Marker",
@@ -1449,6 +1484,7 @@ __all__ = [
     "PlanarAngle",
     "PlanarBody",
     "PlanarEulerParameters",
+    "PlanarFlexibleBody",
     "PlanarJoint",
     "PlanarNatural",
     "PointDriver",

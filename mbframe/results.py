@@ -518,8 +518,10 @@ class Result(Displayed):
         """
         element = self._element(driver)
         if not isinstance(element, Drive):
-            raise ModelError([element.problem("", "drives nothing; pass a Driver, PointDriver or Prescribed")])
-        rows = [c.row for c in self.states.tables.constraints if c.owner_name == element.name]
+            raise ModelError(
+                [element.problem("", "drives nothing; pass a Driver, PointDriver, Prescribed or LinearConstraint")]
+            )
+        rows = list(dict.fromkeys(c.row for c in self.states.tables.constraints if c.owner_name == element.name))
         return -self.multipliers[:, rows[0] if len(rows) == 1 else rows]
 
     @cached_property
@@ -644,7 +646,7 @@ class Result(Displayed):
         if b is None or not isinstance(flexible, FlexibleBody):
             return None
         if local_point is not None:
-            point = converted(POINT, local_point, "Result", "local_point")
+            point = lifted(converted(POINT, local_point, "Result", "local_point", self.dimension))
             shape = flexible.node_shape(flexible.modes.component.node_at(point))
         elif isinstance(body, Marker):
             shape = body.node_shape

@@ -134,13 +134,21 @@ class MainWindow(QMainWindow):
             self._drawing_imported.connect(self.view.prepare)
             self._drawing_imported.connect(self.gallery.draw_motions)
             self._drawing_imported.connect(self._follow_picture)
-            threading.Thread(target=self._import_drawing, name="import of VTK", daemon=True).start()
-            QTimer.singleShot(LATEST_PANELS, self._make_panels)
+            self._importing = threading.Thread(target=self._import_drawing, name="import of VTK", daemon=True)
+            self._importing.start()
+            QTimer.singleShot(LATEST_PANELS, self._make_late_panels)
 
     def _follow_picture(self) -> None:
         """What draws is there: make the panels, after the picture of a model that was opened at once."""
         if self.model_shown and self.view.canvas is not None:
             self.view.first_shown.connect(self._make_panels)
+        else:
+            self._make_panels()
+
+    def _make_late_panels(self) -> None:
+        """What draws takes long to come: panels do not wait for it any longer, but for a picture that is waited for."""
+        if self.model_shown and self._importing.is_alive():
+            QTimer.singleShot(LATEST_PANELS, self._make_late_panels)
         else:
             self._make_panels()
 

@@ -11,10 +11,12 @@ from .formulations import (
     NewtonEuler,
     PlanarAngle,
     PlanarEulerParameters,
+    PlanarFloatingFrame,
     PlanarNatural,
     Relative,
 )
 from .planar import PlanarBody, PlanarGround
+from .planar_flexible import PlanarFlexibleBody
 from .point_mass import PointMass
 from .rigid import RigidBody
 
@@ -31,6 +33,8 @@ __all__ = [
     "PlanarAngle",
     "PlanarBody",
     "PlanarEulerParameters",
+    "PlanarFlexibleBody",
+    "PlanarFloatingFrame",
     "PlanarGround",
     "PlanarNatural",
     "PointMass",

@@ -127,7 +127,8 @@ class Tables:
         for joint in self.system.joints:
             marker, number = joint.j, self.index.get(joint.j.body.name, -1)
             _check_places(joint, [joint.i, marker])
-            shape = None if number < 0 else self.bodies[number].formulation.marker_shape(marker)
+            bends = number >= 0 and self.bodies[number].formulation.n_modes > 0
+            shape = marker.node_shape if bends else None
             self.joint_points[joint.name] = (number, marker.local_point, shape)
         constraints: list[tuple[Joint | BasicConstraint, BasicConstraint]] = []
         shared: dict[int, MeasureTerm] = {}  # the terms of a relation use the row of its first one

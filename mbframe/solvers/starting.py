@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from itertools import combinations
 from typing import Any
 
@@ -213,23 +214,23 @@ def _reach(b: NumberedBody) -> float:
     return math.sqrt(centre @ centre + 0.5 * sum(inertia.diagonal().tolist()) / mass) if mass > 0.0 else 0.0
 
 
-def refuse_ambiguous_friction(eq: Equations, t: float, y: Array) -> None:
-    """Friction needs the reaction of its joint: refuse it where dependent constraints leave that reaction open."""
+def ambiguous_friction(eq: Equations, t: float, y: Array) -> list[str]:
+    """Frictions whose joints have reactions that dependent constraints leave open, in words."""
     frictions: list[Any] = [f.force for f in eq.tables.forces if f.force.reactive]
     if not frictions:
-        return
+        return []
     eq.accelerate(t, *eq.split(y))
     if not eq.factor_record["left_out"]:
-        return
+        return []
     left, sizes, _ = np.linalg.svd(eq.evaluate(t, *eq.split(y)).jacobian.toarray())
     open_rows = left[:, np.count_nonzero(sizes > 1e-9 * sizes[0]) :]
-    problems = [
-        force.problem("joint", f"{force.joint} has a reaction that is not unique; remove the dependent constraints")
+    return [
+        f"{force}: {force.joint} has a reaction that is not unique, because constraints depend on each other; friction "
+        "takes the reactions of least norm, as if all joints were equally stiff: where others are meant remove the "
+        "dependent constraints, or put a bushing in the place of a joint"
         for force in frictions
         if any(np.any(np.abs(open_rows[c.rows]) > 1e-6) for c in eq.tables.constraints if c.owner is force.joint)
     ]
-    if problems:
-        raise ModelError(problems)
 
 
 def refuse_misaligned_joints(eq: Equations, t: float, y: Array) -> None:
@@ -278,8 +279,9 @@ def vanishing_equations(eq: Equations, t: float, y: Array) -> list[str]:
 def refuse_conflicting_drivers(eq: Equations, start: float, end: float) -> None:
     """Drivers of the same measure must ask for the same; sampled, because functions cannot be compared otherwise."""
     driven: list[tuple[Drive, str, Any, tuple[int, int]]] = []
+    terms = Counter(c.row for c in eq.tables.constraints)
     for c in eq.tables.constraints:
-        if isinstance(c.owner, Drive) and isinstance(c.constraint, MeasureTerm):
+        if isinstance(c.owner, Drive) and isinstance(c.constraint, MeasureTerm) and terms[c.row] == 1:
             field = next(name for name, f in c.owner.functions().items() if f == c.constraint.motion)
             driven.append((c.owner, field, c.constraint, (c.i, c.j)))
     times = np.linspace(start, end, SAMPLES)

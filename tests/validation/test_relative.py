@@ -75,7 +75,9 @@ def assert_alike(system: mb.System, t_end: float, expected: Sequence[str] = (), 
     for joint, force in forces.items():
         np.testing.assert_allclose(result.reaction(joint).force, force, rtol=0.0, atol=10 * AGREES * size)
     moved = np.abs(usual.energy.kinetic).max() + np.ptp(usual.energy.potential) + 1e-3
-    np.testing.assert_allclose(result.energy.total, usual.energy.total, rtol=0.0, atol=AGREES * (moved + np.abs(usual.energy.potential).max()))
+    np.testing.assert_allclose(
+        result.energy.total, usual.energy.total, rtol=0.0, atol=AGREES * (moved + np.abs(usual.energy.potential).max())
+    )
     np.testing.assert_allclose(result.energy.balance, 0.0, rtol=0.0, atol=1e-7 * moved)
     assert result.violation.position.max() < 1e-9
     return result

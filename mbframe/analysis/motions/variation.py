@@ -108,6 +108,11 @@ class Window:
 
 def window(eq: Equations, states: list[State], start: float, duration: float, before: Bases | None) -> Window:
     """The variations between states at the places of a window; the bases go on from those where the last one ended."""
+    if rubbing := [f.force for f in eq.tables.forces if f.force.reactive]:
+        raise AnalysisError(
+            f"{rubbing[0]}: variations along a motion are not taken with friction that depends on reactions; put a "
+            "force in its place whose normal load is a number"
+        )
     frame = TurningFrame()
     points = [OperatingPoint.at(eq, state) for state in states]
     found = [linear_equations(point, frame, own_states=all_states) for point in points]
