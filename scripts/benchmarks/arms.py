@@ -223,9 +223,8 @@ def joint_coordinates(bench: Bench) -> Iterator[Row]:
             for peer, method in theirs.items()
             if peer in bench.processes
         }
-        figures, note = step_cost(
-            contenders, steps, bench.large_repeats if steps == bench.large_steps else bench.repeats
-        )
+        repeats = bench.large_repeats if steps == bench.large_steps else bench.repeats
+        figures, note = step_cost(contenders, steps, repeats)
         for other, figure in figures.items():
             if other != OURS:
                 yield Row(f"{name}, Relative, RK4 step", figures[OURS], "µs", other, figure, limits.get(other), note)

@@ -48,9 +48,7 @@ MEASUREMENTS: Final = {
     "chain": Measurement(steps.chain, "RK4 steps of long chains on spherical joints", "µs", peers=True),
     "revolute-chain": Measurement(steps.revolute_chain, "RK4 steps of a chain on revolute joints", "µs", peers=True),
     "bricard": Measurement(steps.bricard, "RK4 steps of a redundant loop", "µs", peers=True),
-    "robots": Measurement(
-        arms.robots, "RK4 steps of arms and of a floating tree in joint coordinates", "µs", peers=True
-    ),
+    "robots": Measurement(arms.robots, "RK4 steps of robots in joint coordinates", "µs", peers=True),
     "joint-coordinates": Measurement(
         arms.joint_coordinates, "RK4 steps of loops and chains in joint coordinates", "µs", peers=True
     ),
