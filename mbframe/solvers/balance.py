@@ -31,7 +31,7 @@ from ..errors import MbframeError
 from ..joints.driven import Drive
 from ..parameters import Element
 from ..plane import lifted
-from ..results import energies_of_bodies, works_of
+from ..results import energies_of_bodies, twists_of_bodies, works_of
 from .integrators import Integrator
 from .stated_energies import misstated
 from .time_logic import EQUATIONS, time_logic
@@ -46,6 +46,49 @@ NOISE: Final = 1e-6  # share of all energy below which nothing is told: a system
 ABSOLUTE: Final = 1e-3  # of a relative tolerance: the absolute one, where none is given
 STILL: Final = 1e-15  # m/s, rad/s: who moves slower rests
 MAIN: Final = 0.5  # share of the work at fault by which an element is named
+
+
+@dataclass(frozen=True)
+class Energies:
+    """Energies of groups of connected bodies at some instants of a run, and what of them changes without doubt."""
+
+    kinetic: Array
+    potential: Array
+    """(groups, n) each."""
+    balance: Array
+    moving: Array
+    """Kinetic energies of bodies, (bodies, n)."""
+    works: dict[str, Array]
+    """By element, (n,)."""
+    weights: Array
+    inertias: Array
+    """Masses and traces of the inertias of bodies."""
+
+    @classmethod
+    def of(cls, eq: Equations, t: Array, y: Array) -> Energies:
+        """The energies of a run."""
+        tables = eq.tables
+        gravity, masses = lifted(eq.system.gravity), [b.body.mass_properties() for b in tables.bodies]
+        potential, stored = eq.energies(t, y, grouped=True)
+        works = works_of(eq, y, stored)
+        moving, resting = (np.array(part) for part in energies_of_bodies(eq, masses, gravity, y))
+        done = np.reshape(list(works.values()), (-1, len(t)))
+        kinetic, potential = _added(moving, tables.groups), potential.T + _added(resting, tables.groups)
+        balance = kinetic + potential - _added(done, tables.work_groups, len(kinetic))
+        balance -= balance[:, :1]
+        weights = np.array([mass for mass, _, _ in masses])
+        inertias = np.array([inertia for _, _, inertia in masses]).trace(axis1=1, axis2=2)
+        return cls(kinetic, potential, balance, moving, works, weights, inertias)
+
+    def balance_surely(self, share: float, noise: float, groups: NDArray[np.int64]) -> bool:
+        """Whether they balance even if compared with a part of S and of what is not told, which is all that most runs
+        need to know.
+        """
+        at_play = np.ptp(self.potential, axis=1)
+        np.maximum.at(at_play, groups, np.ptp(self.moving, axis=1))
+        size = self.kinetic.max(axis=1) + np.abs(self.potential).max(axis=1)
+        told = np.maximum(share * at_play, noise * size)
+        return bool(np.isfinite(told).all() and (np.abs(self.balance).max(axis=1) <= told).all())
 
 
 @dataclass(frozen=True)
@@ -66,30 +109,26 @@ class Account:
 
     @classmethod
     def of(
-        cls, eq: Equations, t: Array, y: Array, twists: tuple[Array, Array], rtol: float, slow: float, damps: bool
+        cls,
+        eq: Equations,
+        t: Array,
+        energies: Energies,
+        twists: tuple[Array, Array],
+        noise: float,
+        share: float,
+        slow: float,
     ) -> Account:
-        """The account of a run with a tolerance, or that `damps`, in which speeds below `slow` are none."""
-        tables = eq.tables
-        gravity, masses = lifted(eq.system.gravity), [b.body.mass_properties() for b in tables.bodies]
-        potential, stored = eq.energies(t, y, grouped=True)
-        works = works_of(eq, y, stored)
-        moving, resting = (np.array(part) for part in energies_of_bodies(eq, masses, gravity, y, twists))
-        weights = np.array([mass for mass, _, _ in masses])
-        inertias = np.array([inertia for _, _, inertia in masses]).trace(axis1=1, axis2=2)
-        changed, spin = _motions(*twists, weights[:, None], inertias[:, None] / 3.0)
-        of_works = (tables.work_groups, np.reshape(list(works.values()), (-1, len(t))))
-        kinetic, potential = _added(moving, tables.groups), potential.T + _added(resting, tables.groups)
-        balance = kinetic + potential - _added(of_works[1], of_works[0], len(kinetic))
-        balance -= balance[:, :1]
-        at_play = _ranges(potential)
-        for groups, courses in ((tables.groups, moving), (tables.groups, changed), of_works):
+        """The account of a run in which speeds below `slow` are none, and energies below a part of all are `noise`."""
+        tables, e = eq.tables, energies
+        changed, spin = _motions(*twists, e.weights[:, None], e.inertias[:, None] / 3.0)
+        at_play, done = _ranges(e.potential), np.reshape(list(e.works.values()), (-1, len(t)))
+        for groups, courses in ((tables.groups, e.moving), (tables.groups, changed), (tables.work_groups, done)):
             _gather(np.maximum, at_play, groups, _ranges(courses))
-        weight = float(np.linalg.norm(gravity)) * _added(weights[:, None], tables.groups)
-        size = _peaks(kinetic) + _peaks(np.abs(potential)) + weight
-        still = 0.5 * slow**2 * _added((weights + inertias)[:, None], tables.groups)
-        floor = np.maximum(STEADY * _peaks(_added(spin, tables.groups)), max(NOISE, rtol**2) * size)
-        share = GROSS if damps else min(max(FINE, ADDED * rtol), GROSS)
-        return cls(eq, t, balance, at_play, np.maximum(floor, still), share, works)
+        weight = float(np.linalg.norm(lifted(eq.system.gravity))) * _added(e.weights[:, None], tables.groups)
+        size = _peaks(e.kinetic) + _peaks(np.abs(e.potential)) + weight
+        still = 0.5 * slow**2 * _added((e.weights + e.inertias)[:, None], tables.groups)
+        floor = np.maximum(STEADY * _peaks(_added(spin, tables.groups)), noise * size)
+        return cls(eq, t, e.balance, at_play, np.maximum(floor, still), share, e.works)
 
     def worst(self) -> int | None:
         """The group that balances least by what it is compared with; None if all balance."""
@@ -151,23 +190,25 @@ def _square(vectors: Array) -> Array:
     return (vectors**2).sum(axis=2)
 
 
-def remarks(
-    eq: Equations, t: Array, y: Array, twists: tuple[Array, Array], integrator: Integrator, held: bool = True
-) -> list[str]:
+def remarks(eq: Equations, t: Array, y: Array, integrator: Integrator, held: bool = True) -> list[str]:
     """The warning that the energy of a run does not balance at some of its states; none if it does.
 
-    `twists` are velocities and angular velocities of the bodies there (`results.twists_of_bodies`). `held` says whether
-    constraints are corrected at every step, so that they do no work by drifting.
+    `held` says whether constraints are corrected at every step, so that they do no work by drifting.
     """
-    moving = np.isfinite(y[:, : eq.n_q + eq.n_v]).all(axis=1) if len(t) else np.zeros(0, bool)
-    t, y, twists = t[moving], y[moving], (twists[0][:, moving], twists[1][:, moving])
+    if len(t) and not (moving := np.isfinite(y[:, : eq.n_q + eq.n_v]).all(axis=1)).all():
+        t, y = t[moving], y[moving]
     if len(t) < 2 or not eq.tables.bodies:
         return []
     rtol = float(getattr(integrator, "rtol", 0.0)) if integrator.adaptive else 0.0
-    slow = max(STILL, float(getattr(integrator, "atol", None) or ABSOLUTE * rtol) if integrator.adaptive else 0.0)
+    share = GROSS if integrator.damps else min(max(FINE, ADDED * rtol), GROSS)
+    noise = max(NOISE, rtol**2)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # of a motion that goes to infinity
-            account = Account.of(eq, t, y, twists, rtol, slow, integrator.damps)
+            energies = Energies.of(eq, t, y)
+            if energies.balance_surely(share, noise, eq.tables.groups):
+                return []
+            slow = float(getattr(integrator, "atol", None) or ABSOLUTE * rtol) if integrator.adaptive else 0.0
+            account = Account.of(eq, t, energies, twists_of_bodies(eq, y), noise, share, max(STILL, slow))
     except MbframeError:  # of a user's energy: that of the motion stays unknown, as whoever asks for it is told
         return []
     finite = (np.isfinite(account.balance) & np.isfinite(account.at_play)).all(axis=0)
