@@ -19,8 +19,9 @@ amplitude, a run is wrong, whatever explains it: reduced, tolerance or damping g
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,51 +50,78 @@ MAIN: Final = 0.5  # share of the work at fault by which an element is named
 
 
 @dataclass(frozen=True)
-class Energies:
-    """Energies of groups of connected bodies at some instants of a run, and what of them changes without doubt."""
+class Course:
+    """What the account of one run is made of; potential energies are those that force elements store, (n, groups)."""
 
-    kinetic: Array
+    t: Array
+    y: Array
+    masses: list[tuple[float, Array, Array]]
     potential: Array
-    """(groups, n) each."""
-    balance: Array
-    moving: Array
-    """Kinetic energies of bodies, (bodies, n)."""
     works: dict[str, Array]
-    """By element, (n,)."""
-    weights: Array
-    inertias: Array
-    """Masses and traces of the inertias of bodies."""
 
     @classmethod
-    def of(cls, eq: Equations, t: Array, y: Array) -> Energies:
-        """The energies of a run."""
-        tables = eq.tables
-        gravity, masses = lifted(eq.system.gravity), [b.body.mass_properties() for b in tables.bodies]
+    def of(cls, eq: Equations, t: Array, y: Array, masses: list[tuple[float, Array, Array]] | None = None) -> Course:
+        """The course of a run of these equations, while they have its parameters; `masses` if they are at hand."""
         potential, stored = eq.energies(t, y, grouped=True)
-        works = works_of(eq, y, stored)
-        moving, resting = (np.array(part) for part in energies_of_bodies(eq, masses, gravity, y))
-        done = np.reshape(list(works.values()), (-1, len(t)))
-        kinetic, potential = _added(moving, tables.groups), potential.T + _added(resting, tables.groups)
-        balance = kinetic + potential - _added(done, tables.work_groups, len(kinetic))
-        balance -= balance[:, :1]
-        weights = np.array([mass for mass, _, _ in masses])
-        inertias = np.array([inertia for _, _, inertia in masses]).trace(axis1=1, axis2=2)
-        return cls(kinetic, potential, balance, moving, works, weights, inertias)
+        masses = masses or [b.body.mass_properties() for b in eq.tables.bodies]
+        return cls(t, y, masses, potential, works_of(eq, y, stored))
 
-    def balance_surely(self, share: float, noise: float, groups: NDArray[np.int64]) -> bool:
-        """Whether they balance even if compared with a part of S and of what is not told, which is all that most runs
-        need to know.
-        """
+
+@dataclass(frozen=True)
+class Energies:
+    """Energies of groups of connected bodies at some instants, (groups, n) each.
+
+    Of several runs of the same length with the same equations: the groups of all of them, run after run.
+    """
+
+    eq: Equations
+    y: Array
+    masses: Sequence[Any]
+    """Mass, centre and inertia of each body, or of its rows in several runs."""
+    kinetic: Array
+    potential: Array
+    balance: Array
+    moving: Array
+    """Kinetic energies of bodies, (runs times bodies, n)."""
+    works: Array
+    """Of elements, (runs times elements, n)."""
+    of_bodies: NDArray[np.int64]
+    of_works: NDArray[np.int64]
+    """Groups of bodies and elements."""
+
+    @classmethod
+    def of(cls, eq: Equations, courses: Sequence[Course]) -> Energies:
+        """The energies of some runs."""
+        tables, first, many = eq.tables, courses[0], len(courses)
+        n, gravity = len(first.t), lifted(eq.system.gravity)
+        of_bodies, of_works = (_numbered(groups, tables.groups, many) for groups in (tables.groups, tables.work_groups))
+        y = first.y
+        of_rows: Sequence[Any] = first.masses
+        if many > 1:
+            y, masses = np.concatenate([course.y for course in courses]), [m for c in courses for m in c.masses]
+            of_rows = [_by_row(masses[b :: len(tables.bodies)], n) for b in range(len(tables.bodies))]
+        moving, resting = (_by_run(np.array(part), n) for part in energies_of_bodies(eq, of_rows, gravity, y))
+        works = _stacked([np.reshape(list(course.works.values()), (-1, n)) for course in courses])
+        stored = _stacked([course.potential.T for course in courses])
+        kinetic, potential = _added(moving, of_bodies), stored + _added(resting, of_bodies)
+        balance = kinetic + potential - _added(works, of_works, len(kinetic))
+        balance -= balance[:, :1]
+        return cls(eq, y, of_rows, kinetic, potential, balance, moving, works, of_bodies, of_works)
+
+    def surely_balance(self, share: float, noise: float) -> bool:
+        """Whether they balance even compared with a part of S and of what is not told: most runs need no more."""
         at_play = np.ptp(self.potential, axis=1)
-        np.maximum.at(at_play, groups, np.ptp(self.moving, axis=1))
-        size = self.kinetic.max(axis=1) + np.abs(self.potential).max(axis=1)
-        told = np.maximum(share * at_play, noise * size)
+        np.maximum.at(at_play, self.of_bodies, np.ptp(self.moving, axis=1))
+        told = np.maximum(share * at_play, noise * (self.kinetic.max(axis=1) + np.abs(self.potential).max(axis=1)))
         return bool(np.isfinite(told).all() and (np.abs(self.balance).max(axis=1) <= told).all())
 
 
 @dataclass(frozen=True)
 class Account:
-    """Energies of groups of connected bodies at some instants of a run, (groups, n) each."""
+    """Energies of groups of connected bodies at some instants of a run, (groups, n) each.
+
+    Of several runs with the same equations: the groups of all of them, run after run.
+    """
 
     eq: Equations
     t: Array
@@ -108,31 +136,34 @@ class Account:
     """By element, (n,)."""
 
     @classmethod
-    def of(
-        cls,
-        eq: Equations,
-        t: Array,
-        energies: Energies,
-        twists: tuple[Array, Array],
-        noise: float,
-        share: float,
-        slow: float,
-    ) -> Account:
-        """The account of a run in which speeds below `slow` are none, and energies below a part of all are `noise`."""
-        tables, e = eq.tables, energies
-        changed, spin = _motions(*twists, e.weights[:, None], e.inertias[:, None] / 3.0)
-        at_play, done = _ranges(e.potential), np.reshape(list(e.works.values()), (-1, len(t)))
-        for groups, courses in ((tables.groups, e.moving), (tables.groups, changed), (tables.work_groups, done)):
-            _gather(np.maximum, at_play, groups, _ranges(courses))
-        weight = float(np.linalg.norm(lifted(eq.system.gravity))) * _added(e.weights[:, None], tables.groups)
+    def of(cls, courses: Sequence[Course], energies: Energies, share: float, noise: float, slow: float) -> Account:
+        """The account of runs with some energies: a share of those at play and a part of all, `noise`, are not told,
+        and speeds below `slow` are none.
+        """
+        eq, e, n = energies.eq, energies, len(courses[0].t)
+        masses = [mass for course in courses for mass in course.masses]
+        weights = np.array([mass for mass, _, _ in masses])
+        inertias = np.array([inertia for _, _, inertia in masses]).trace(axis1=1, axis2=2)
+        twists = twists_of_bodies(eq, e.y)
+        velocities = _by_run(_velocities_of_centers(eq, e.y, twists, e.masses), n)
+        changed, spin = _motions(velocities, _by_run(twists[1], n), weights[:, None], inertias[:, None] / 3.0)
+        at_play = _ranges(e.potential)
+        for groups, shares in ((e.of_bodies, e.moving), (e.of_bodies, changed), (e.of_works, e.works)):
+            _gather(np.maximum, at_play, groups, _ranges(shares))
+        weight = float(np.linalg.norm(lifted(eq.system.gravity))) * _added(weights[:, None], e.of_bodies)
         size = _peaks(e.kinetic) + _peaks(np.abs(e.potential)) + weight
-        still = 0.5 * slow**2 * _added((e.weights + e.inertias)[:, None], tables.groups)
-        floor = np.maximum(STEADY * _peaks(_added(spin, tables.groups)), noise * size)
-        return cls(eq, t, e.balance, at_play, np.maximum(floor, still), share, e.works)
+        still = 0.5 * slow**2 * _added((weights + inertias)[:, None], e.of_bodies)
+        floor = np.maximum(STEADY * _peaks(_added(spin, e.of_bodies)), noise * size)
+        return cls(eq, courses[0].t, e.balance, at_play, np.maximum(floor, still), share, courses[0].works)
+
+    @property
+    def off(self) -> Array:
+        """By how many times what is told each group is out of balance."""
+        return np.abs(self.balance).max(axis=1) / np.maximum(self.share * self.at_play, self.floor)[:, -1]
 
     def worst(self) -> int | None:
         """The group that balances least by what it is compared with; None if all balance."""
-        off = np.abs(self.balance).max(axis=1) / np.maximum(self.share * self.at_play, self.floor)[:, -1]
+        off = self.off
         return int(np.argmax(off)) if off.max() > 1.0 else None
 
     def first(self, group: int) -> int:
@@ -153,6 +184,31 @@ class Account:
         work = {name: float(np.abs(np.diff(self.works[name][begin : end + 1])).sum()) for name in own}
         name = max(work, key=work.__getitem__, default="")
         return name if name and work[name] > MAIN * sum(work.values()) else ""
+
+
+def _numbered(groups: NDArray[np.int64], of_bodies: NDArray[np.int64], many: int) -> NDArray[np.int64]:
+    """Numbers of groups in the account of so many runs."""
+    if many == 1:
+        return groups
+    count = int(of_bodies.max(initial=0)) + 1
+    return (groups + count * np.arange(many)[:, None]).ravel()
+
+
+def _by_row(masses: Sequence[tuple[float, Array, Array]], n: int) -> tuple[Array, ...]:
+    """Mass, centre of mass and inertia of a body in several runs, for each of their n rows."""
+    return tuple(np.repeat(np.array(values), n, axis=0) for values in zip(*masses, strict=True))
+
+
+def _by_run(courses: Array, n: int) -> Array:
+    """What bodies have in the rows of all runs, (bodies, rows, ...), run after run: (runs times bodies, n, ...)."""
+    if courses.shape[1] == n:
+        return courses
+    runs = courses.reshape(len(courses), -1, n, *courses.shape[2:])
+    return runs.swapaxes(0, 1).reshape(-1, n, *courses.shape[2:])
+
+
+def _stacked(parts: Sequence[Array]) -> Array:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _added(courses: Array, groups: NDArray[np.int64], count: int | None = None) -> Array:
@@ -180,6 +236,19 @@ def _ranges(courses: Array) -> Array:
     return _peaks(courses) + _peaks(-courses)
 
 
+def _velocities_of_centers(eq: Equations, y: Array, twists: tuple[Array, Array], masses: Sequence[Any]) -> Array:
+    """Velocities of the centres of mass, (bodies, rows, 3); of a flexible body that of its undeformed shape."""
+    velocity, omega = twists
+    away = [k for k, (_, center, _) in enumerate(masses) if np.any(center)]
+    if away:
+        velocity = velocity.copy()
+        for k in away:
+            _, rotation = eq.tables.bodies[k].formulation.poses(eq.split(y)[0][:, eq.tables.bodies[k].q_slice])
+            arm = (rotation @ np.asarray(masses[k][1])[..., None])[..., 0]
+            velocity[k] += np.cross(omega[k], arm)
+    return velocity
+
+
 def _motions(velocity: Array, omega: Array, masses: Array, inertias: Array) -> tuple[Array, Array]:
     """About the kinetic energies of each body of what its motion differs from that at the start, and of its spin."""
     moved = masses * _square(velocity - velocity[:, :1]) + inertias * _square(omega - omega[:, :1])
@@ -199,16 +268,14 @@ def remarks(eq: Equations, t: Array, y: Array, integrator: Integrator, held: boo
         t, y = t[moving], y[moving]
     if len(t) < 2 or not eq.tables.bodies:
         return []
-    rtol = float(getattr(integrator, "rtol", 0.0)) if integrator.adaptive else 0.0
-    share = GROSS if integrator.damps else min(max(FINE, ADDED * rtol), GROSS)
-    noise = max(NOISE, rtol**2)
+    share, noise, slow = _measured_by(integrator)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # of a motion that goes to infinity
-            energies = Energies.of(eq, t, y)
-            if energies.balance_surely(share, noise, eq.tables.groups):
+            courses = [Course.of(eq, t, y)]
+            energies = Energies.of(eq, courses)
+            if energies.surely_balance(share, noise):
                 return []
-            slow = float(getattr(integrator, "atol", None) or ABSOLUTE * rtol) if integrator.adaptive else 0.0
-            account = Account.of(eq, t, energies, twists_of_bodies(eq, y), noise, share, max(STILL, slow))
+            account = Account.of(courses, energies, share, noise, slow)
     except MbframeError:  # of a user's energy: that of the motion stays unknown, as whoever asks for it is told
         return []
     finite = (np.isfinite(account.balance) & np.isfinite(account.at_play)).all(axis=0)
@@ -235,6 +302,34 @@ def remarks(eq: Equations, t: Array, y: Array, integrator: Integrator, held: boo
         f"{abs(balance[worst]):.3g} J have {what} that no element gave or took, where the energies of the motion are "
         f"of the size of {account.at_play[group, -1]:.3g} J{where}. {wrong_by}"
     ]
+
+
+def doubtful(eq: Equations, courses: Sequence[Course], integrator: Integrator) -> list[int]:
+    """Which of several runs with the same equations `remarks` may have something to say about."""
+    n = max(len(course.t) for course in courses)
+    # The last instant is repeated where there are fewer: nothing happens there.
+    rows = [np.minimum(np.arange(n), len(course.t) - 1) for course in courses]
+    alike = [
+        replace(
+            course,
+            t=course.t[some],
+            y=course.y[some],
+            potential=course.potential[some],
+            works={name: work[some] for name, work in course.works.items()},
+        )
+        for course, some in zip(courses, rows, strict=True)
+    ]
+    with np.errstate(all="ignore"):  # of motions that go to infinity, and of those at rest
+        off = Account.of(alike, Energies.of(eq, alike), *_measured_by(integrator)).off
+    return np.flatnonzero(~(off.reshape(len(courses), -1) <= 1.0).all(axis=1)).tolist()
+
+
+def _measured_by(integrator: Integrator) -> tuple[float, float, float]:
+    """By an integrator: the share of energies at play, the part of all, and the speed below which nothing is told."""
+    rtol = float(getattr(integrator, "rtol", 0.0)) if integrator.adaptive else 0.0
+    slow = float(getattr(integrator, "atol", None) or ABSOLUTE * rtol) if integrator.adaptive else 0.0
+    share = GROSS if integrator.damps else min(max(FINE, ADDED * rtol), GROSS)
+    return share, max(NOISE, rtol**2), max(STILL, slow)
 
 
 def _judged(integrator: Integrator, off: float, size: float) -> str:

@@ -152,8 +152,8 @@ def scheduled(eq: Equations, y: Array, start: float, end: float, dt: float | Non
             )
         elif function.kind == "callable" and not told and not len(function.breakpoints(start, end)):
             schedule.warnings.append(
-                f"{element}, {name}: of a Python function of the time only values {(end - start) / SAMPLES:.2g} s apart "
-                f"are looked at before the run; if something in it is shorter, {_telling(function)}"
+                f"{element}, {name}: of a Python function of the time only values {(end - start) / SAMPLES:.2g} s "
+                f"apart are looked at before the run; if something in it is shorter, {_telling(function)}"
             )
     for element, name, found in time_logic(eq, y, start, end):
         _refuse_pole(element, name, found)

@@ -22,6 +22,7 @@ from .integrators import Integrator
 from .stabilization import Stabilization
 
 if TYPE_CHECKING:
+    from ..system import System
     from .output import Output
 
 Array = NDArray[np.float64]
@@ -56,6 +57,12 @@ def of_samples(
     if dt is not None and not integrator.adaptive and eq.system.dimension == 3:
         notes += whirled(eq, samples[1], dt)
     return notes
+
+
+def asks_for_all(system: System) -> bool:
+    """Whether some element can only be judged by all stored states."""
+    judged = (FlexibleBody, ConstantVelocityJoint, SphereSphereContact, Friction)
+    return any(isinstance(element, judged) for element in system)
 
 
 def of_result(eq: Equations, result: Result, output: Output) -> list[str]:
