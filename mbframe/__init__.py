@@ -25,7 +25,8 @@ _PLACES = {
     "analysis.statics.equilibrium": ["Equilibrium", "equilibrium"],
     "analysis.states.describing": ["describe"],
     "analysis.states.evaluate": ["evaluate"],
-    "analysis.mobility.freedom": ["Freedom", "degrees_of_freedom"],
+    "analysis.mobility.counted_freedom": ["Freedom"],
+    "analysis.mobility.freedom": ["degrees_of_freedom"],
     "analysis.mobility.kinematics": ["inverse_dynamics", "kinematics"],
     "analysis.linear.linear_equations": ["TurningFrame"],
     "analysis.linear.linearize": ["Linearization", "Mode", "linearize"],
@@ -42,7 +43,7 @@ _PLACES = {
     "bodies": [
         *("Body", "FlexibleBody", "Ground", "PlanarBody", "PlanarFlexibleBody", "PointMass", "RigidBody"),
         *("PlanarAngle", "PlanarEulerParameters", "PlanarNatural"),
-        *("EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler"),
+        *("EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler", "Relative"),
     ],
     "constraints": [
         "AlongAxis",

@@ -21,10 +21,10 @@ from .analysis.linear.linearize import Mode as Mode
 from .analysis.linear.linearize import linearize as linearize
 from .analysis.linear.perturbation import PerturbedMotion as PerturbedMotion
 from .analysis.linear.perturbation import perturb_and_simulate as perturb_and_simulate
+from .analysis.mobility.counted_freedom import Freedom as Freedom
 from .analysis.mobility.element_equations import ForceEquations as ForceEquations
 from .analysis.mobility.element_equations import JointEquations as JointEquations
 from .analysis.mobility.element_equations import equations_of as equations_of
-from .analysis.mobility.freedom import Freedom as Freedom
 from .analysis.mobility.freedom import degrees_of_freedom as degrees_of_freedom
 from .analysis.mobility.kinematics import inverse_dynamics as inverse_dynamics
 from .analysis.mobility.kinematics import kinematics as kinematics
@@ -74,6 +74,7 @@ from .bodies import PlanarEulerParameters as PlanarEulerParameters
 from .bodies import PlanarFlexibleBody as _PlanarFlexibleBody
 from .bodies import PlanarNatural as PlanarNatural
 from .bodies import PointMass as _PointMass
+from .bodies import Relative as Relative
 from .bodies import RigidBody as _RigidBody
 from .constraints import AlongAxis as _AlongAxis
 from .constraints import AngleTerm as _AngleTerm
@@ -1499,6 +1500,7 @@ __all__ = [
     "Puller",
     "RackAndPinionJoint",
     "RadauIIA",
+    "Relative",
     "Result",
     "RevoluteJoint",
     "RigidBody",
