@@ -134,8 +134,10 @@ class Equations:
         self.notices = self.stages.notices
         self._strategies: dict[str, Strategy] = {}
         self._following: Following | None = None
+        self.when_changed: Callable[[], None] | None = None  # for who keeps mass properties of its own
         self.work["evaluate"] = dynamics.evaluate.address
         self.work["settle"] = dynamics.settle_friction.address if self.stages.reactive else 0
+        self.work["rub"] = dynamics.rub.address if self.stages.reactive else 0
         for stage in ("eliminate", "factorize", "solve"):
             self.work[stage] = getattr(factorization, stage).address
         for name, on_demand in _rare_stages().items():
@@ -302,6 +304,13 @@ class Equations:
             self.work.z_rate[z] = 0.0
         for row, n, z in self.tables.drives:
             self.work.z_rate[z] += power[row : row + n].sum()
+
+    def rub(self, t: float, multipliers: Array) -> Array:
+        """The forces of the last evaluation, with those that depend on reactions, which some multipliers exert."""
+        if self.stages.reactive:
+            self.work.multipliers[:] = multipliers
+            self.run(dynamics.rub.address, t)
+        return self.work.force.copy()
 
     @contextmanager
     def following(self, t: float, low: float = -np.inf, high: float = np.inf) -> Iterator[Following]:
@@ -497,6 +506,8 @@ class Equations:
         self.work["evaluated"] = 0
         self.factor_record["valid"] = min(int(self.factor_record["valid"]), 0)
         self.work["restart"] = 1
+        if self.when_changed is not None:
+            self.when_changed()
 
     def strategy(self, role: str) -> Strategy:
         """The strategy in use."""
