@@ -389,6 +389,8 @@ class CylindricalJoint(_CylindricalJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -403,6 +405,8 @@ class CylindricalJoint(_CylindricalJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
 
 class DirectCorrection(_DirectCorrection):
@@ -587,6 +591,8 @@ class FixedJoint(_FixedJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -602,6 +608,8 @@ class FixedJoint(_FixedJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
 
 class FlexibleBody(_FlexibleBody):
@@ -1032,6 +1040,8 @@ class RevoluteJoint(_RevoluteJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -1046,6 +1056,8 @@ class RevoluteJoint(_RevoluteJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
 
 class RigidBody(_RigidBody):
@@ -1317,6 +1329,8 @@ class TranslationalJoint(_TranslationalJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -1331,6 +1345,8 @@ class TranslationalJoint(_TranslationalJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
 
 class TurnWithAxis(_TurnWithAxis):
