@@ -167,7 +167,7 @@ class ResultStream:
             os.lseek(self._lock.descriptor, 0, os.SEEK_SET)
             with open(os.dup(self._lock.descriptor), "rb") as file:
                 shutil.copyfileobj(file, copied)
-        self.moved = f"{self.name!r} was replaced by another file during the run, whose rows are now in {str(own)!r}"
+        self.moved = f"{self.name!r} was removed or replaced during the run, whose rows are now in {str(own)!r}"
         self._path = own
 
     def result(self, equations: Equations, info: Info, events: list[EventRecord]) -> Result | None:
