@@ -19,7 +19,7 @@ from gui.document.track import Track
 from gui.start.card_motion import MOMENTS
 
 INSTANTS = 221
-"""Of a stored result, unless the exhibit says another number: between them playback interpolates with the velocities."""
+"""Of a stored result, unless the exhibit says another number; between them playback interpolates."""
 SIZE = (560, 350)
 """Of a picture, pixels: twice the size of a card, for displays with a high resolution."""
 QUALITY = 84
