@@ -57,6 +57,7 @@ from .menus import entries
 from .model_menu import add_own
 from .own_classes import OwnClasses
 from .panels import Panels
+from .scripts import Scripts
 from .status import StatusBar
 
 FIRST_HINT: Final = "Space pauses it. Drag turns the view, the wheel zooms, a click selects. Run computes it anew."
@@ -95,6 +96,7 @@ class MainWindow(QMainWindow):
         self.runner = Runner(document, solver, self)
         self.files = Files(document, settings, self, self.show_model, self._tell_failure)
         self.own_classes = OwnClasses(self)
+        self.scripts = Scripts(self)
         self.gallery = Gallery(settings, self)
         self.view = View(document, self.player, solver, self)
         self.options = ViewOptions(document, self.view)
@@ -293,6 +295,7 @@ class MainWindow(QMainWindow):
         gallery.open_chosen.connect(self.files.open_with_dialog)
         document.replaced.connect(self._on_replaced)
         self.files.read.connect(self.own_classes.look)
+        self.files.program_chosen.connect(self.scripts.open)
         self.own_classes.changed.connect(partial(add_own, self))
         document.looks = partial(looks.looks, self)
         document.left_out.connect(self._tell_left_out)
