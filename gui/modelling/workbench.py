@@ -89,6 +89,15 @@ class Modelling(QObject):
         except (mb.MbframeError, OSError) as error:
             self.document.messages.post(f"The mesh cannot be read: {error}", "error")
 
+    def add_signal(self, cls: type[Any]) -> None:
+        """Ask for what an input or a controller is to be; neither has a place in the view."""
+        from .signal_dialog import SignalDialog
+
+        self.cancel()
+        dialog = SignalDialog(self.document, cls, self.view.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
     def _can_point(self) -> bool:
         """Whether there is a picture to point at; one that is being prepared, just after the start, is waited for."""
         self.view.prepare()
