@@ -54,7 +54,9 @@ class SeenField(Field):
                 item = QListWidgetItem(one_line(name), self.list)
                 item.setData(NAME, name)
                 item.setToolTip(unformatted(name))
-                item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable)
+                item.setFlags(
+                    Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable
+                )
                 item.setCheckState(Qt.CheckState.Checked if name in chosen else Qt.CheckState.Unchecked)
         self.list.verticalScrollBar().setValue(scrolled)
         self._filter()

@@ -83,8 +83,9 @@ class SignalDialog(QDialog):
         field.problem_changed.connect(problem.say)
         shown = field.unit if parameter.unit and not parameter.unit.startswith("that of") else ""
         self.form.addWidget(label, row, 0)
-        self.form.addWidget(field, row, 1)
-        self.form.addWidget(QLabel(unit_label(shown), self), row, 2)
+        self.form.addWidget(field, row, 1, 1, 1 if shown else 2)
+        if shown:
+            self.form.addWidget(QLabel(unit_label(shown), self), row, 2)
         self.form.addWidget(problem, row + 1, 1, 1, 2)
         self.fields[name] = field
 
@@ -102,7 +103,7 @@ class SignalDialog(QDialog):
             return
         values = {name: field.value for name, field in self.fields.items() if field.value is not None}
         if issubclass(self.cls, mb.Controller):
-            outputs = values["outputs"] if "outputs" in values else self.cls.outputs
+            outputs = values.get("outputs", self.cls.outputs)
             values |= self.cls.proposed(values.get("measures", ()), outputs)
         try:
             self.document.add(self.cls(self.name.text().strip(), **values))

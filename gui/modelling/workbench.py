@@ -16,6 +16,7 @@ from mbframe.proposals import rounded
 
 from ..base.names import unformatted
 from ..document.document import Document
+from ..playing.live import Live
 from ..view.view import View
 from ..widgets.actions import Actions
 from ..widgets.icons import icon, set_icon
@@ -23,6 +24,7 @@ from .assembling import Assembling
 from .bodies import Preset, flexible_pose
 from .catalogue import Kind, kinds
 from .guide import Guide
+from .live_pull import LivePull
 from .placing import Placing
 from .pull import Pull
 
@@ -46,7 +48,7 @@ class Modelling(QObject):
     changed = Signal()
     """A tool was taken up or put down."""
 
-    def __init__(self, document: Document, solver: Any, view: View) -> None:
+    def __init__(self, document: Document, solver: Any, view: View, live: Live | None = None) -> None:
         super().__init__(view)
         self.document, self.solver, self.view = document, solver, view
         self.kinds = {kind.name: kind for kind in kinds()}
@@ -54,7 +56,7 @@ class Modelling(QObject):
         self.placing = Placing(document, solver, view, self.guide)
         self.pull = Pull(document, solver, view, self.guide)
         self.assembling = Assembling(document, solver, self)
-        view.tools = [self.placing, self.pull]
+        view.tools = [self.placing, *([LivePull(document, live, view)] if live is not None else []), self.pull]
         view.menu_extensions.append(self._extend_menu)
         self.pull.changed.connect(self.changed)
         self.placing.changed.connect(self.changed)

@@ -37,8 +37,7 @@ def test_an_input_is_added_undone_and_named_by_forces(qtbot, document):
     document.open_system(mb.examples.cart_pendulum())
     before = document.model_text()
     added(document, mb.Input, qtbot, unit="N", upper="20")
-    push = document.system["push2"] if "push2" in document.system else None
-    assert push is not None  # the force of the example is called "push" already
+    push = document.system["push2"]  # the force of the example is called "push" already
     assert (push.unit, push.upper, document.selection) == ("N", 20.0, push)
     document.set(document.system["push"], force=("push2", 0, 0))
     document.undo()
