@@ -33,6 +33,8 @@ from .analysis.motions.floquet import PeriodicMotion as PeriodicMotion
 from .analysis.motions.periodic import periodic as periodic
 from .analysis.motions.transition import Flow as Flow
 from .analysis.motions.transition import transition as transition
+from .analysis.parameters.batch import Batch as Batch
+from .analysis.parameters.batch import batch as batch
 from .analysis.parameters.critical import CriticalValue as CriticalValue
 from .analysis.parameters.critical import critical_values as critical_values
 from .analysis.parameters.root_locus import RootLocus as RootLocus
@@ -69,6 +71,7 @@ from .bodies import NewtonEuler as NewtonEuler
 from .bodies import PlanarAngle as PlanarAngle
 from .bodies import PlanarBody as _PlanarBody
 from .bodies import PlanarEulerParameters as PlanarEulerParameters
+from .bodies import PlanarFlexibleBody as _PlanarFlexibleBody
 from .bodies import PlanarNatural as PlanarNatural
 from .bodies import PointMass as _PointMass
 from .bodies import RigidBody as _RigidBody
@@ -133,6 +136,7 @@ from .joints import GearJoint as _GearJoint
 from .joints import Joint as Joint
 from .joints import KeyedSleeveJoint as _KeyedSleeveJoint
 from .joints import KnifeEdge as _KnifeEdge
+from .joints import LinearConstraint as _LinearConstraint
 from .joints import PlanarJoint as _PlanarJoint
 from .joints import PointDriver as _PointDriver
 from .joints import PointOnAxisJoint as _PointOnAxisJoint
@@ -665,6 +669,20 @@ class KnifeEdge(_KnifeEdge):
         normal: _Vector = ...,
     ) -> None: ...
 
+class LinearConstraint(_LinearConstraint):
+    def __init__(
+        self,
+        name: str,
+        measure: Measure,
+        second: Measure | None = None,
+        third: Measure | None = None,
+        fourth: Measure | None = None,
+        *,
+        frame: Rotation | _Vector | _Matrix = ...,
+        coefficients: _Vector = ...,
+        value: _Law = 0.0,
+    ) -> None: ...
+
 class LinearController(_LinearController):
     def __init__(
         self,
@@ -792,6 +810,24 @@ class PlanarBody(_PlanarBody):
         shapes: Sequence[Shape] = ...,
         angle: float = 0.0,
         center_of_mass: _Vector = ...,
+    ) -> None: ...
+
+class PlanarFlexibleBody(_PlanarFlexibleBody):
+    def __init__(
+        self,
+        name: str,
+        modes: _Modes,
+        *,
+        position: _Vector = ...,
+        velocity: _Vector = ...,
+        angular_velocity: float = 0.0,
+        shapes: Sequence[Shape] = ...,
+        frame: Literal["node", "mean"] | None = None,
+        modal_coordinates: _Vector | None = None,
+        modal_velocities: _Vector | None = None,
+        damping_ratios: float | _Vector = 0.0,
+        geometric_stiffening: bool = False,
+        angle: float = 0.0,
     ) -> None: ...
 
 class PlanarJoint(_PlanarJoint):
@@ -1362,6 +1398,7 @@ __all__ = [
     "AugmentedFormulation",
     "AugmentedLagrangian",
     "BasicConstraint",
+    "Batch",
     "Baumgarte",
     "Bifurcation",
     "Body",
@@ -1420,6 +1457,7 @@ __all__ = [
     "JointEquations",
     "KeyedSleeveJoint",
     "KnifeEdge",
+    "LinearConstraint",
     "LinearController",
     "Linearization",
     "Marker",
@@ -1445,6 +1483,7 @@ __all__ = [
     "PlanarAngle",
     "PlanarBody",
     "PlanarEulerParameters",
+    "PlanarFlexibleBody",
     "PlanarJoint",
     "PlanarNatural",
     "PointDriver",
@@ -1496,6 +1535,7 @@ __all__ = [
     "UrdfNotice",
     "__version__",
     "assemble",
+    "batch",
     "campbell",
     "compare",
     "continuation",

@@ -119,6 +119,8 @@ class Connection(Element):
             elif name in ("radius", "radius_i", "radius_j") and p.default is REQUIRED:
                 body = picked.get("body_i" if p.on == "i" else "body_j")
                 values[name] = max(getattr(body, "radii", ()), default=rounded(0.1 * scale.length))
+            elif p.kind == "number" and p.default is REQUIRED and not p.unless:
+                values[name] = scale.number(p)
         return values
 
     def facts(self) -> list[Fact]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import difflib
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from numbers import Integral, Real
@@ -303,6 +304,10 @@ class _Documentation:
         return documented(owner, self.text)
 
 
+_PATH = re.compile(r"(M[\sMmLlHhVvCcSsQqTtAaZz0-9.,eE+-]*)?")
+"""A path as SVG has it, or nothing."""
+
+
 class Element:
     """Anything with a name and declared parameters: bodies, joints, forces, measures.
 
@@ -323,6 +328,9 @@ class Element:
     _computed: ClassVar[list[str] | None] = None
 
     __signature__: ClassVar[Any] = _Signature()
+
+    glyph: ClassVar[str] = ""
+    """The icon of a class in the application, if not that of its base: an SVG path in a square of 24 by 24."""
 
     if TYPE_CHECKING:  # of every element; what a class leaves to its subclasses is annotated without a value
         _observers: list[Observer]
@@ -361,6 +369,9 @@ class Element:
         super().__init_subclass__(**kwargs)
         if (text := vars(cls).get("__doc__")) is not None:  # without one, that of its base is found
             cls.__doc__ = _Documentation(text)  # type: ignore[assignment]
+        if not isinstance(glyph := vars(cls).get("glyph", ""), str) or not _PATH.fullmatch(glyph):
+            allowed = 'the path of an SVG in a square of 24 by 24, such as "M4 20 L12 4 L20 20 Z"'
+            raise TypeError(f"{cls.__name__}.glyph: found {glyph!r}; allowed is {allowed}")
         for name, entry in vars(cls).items():
             if isinstance(entry, Parameter) and hasattr(Element, name):
                 raise TypeError(f"{cls.__name__}.{name}: every element has an attribute {name!r}; choose another name")

@@ -50,6 +50,16 @@ class Scale:
             return rounded(self.weight / (0.002 * self.length) ** 1.5)
         return None
 
+    def number(self, p: Any) -> float:
+        """A value for a parameter that is a number without a default: by its unit, within its bounds."""
+        sizes = {"m": 0.1 * self.length, "kg": self.mass, "kg m^2": 0.1 * self.mass * self.length**2, "N": self.weight}
+        value = rounded(sizes.get(p.unit) or self.stiffness(p.unit) or 1.0)
+        if p.above is not None and value <= p.above:
+            value = p.above + 1.0 if p.maximum is None else 0.5 * (p.above + p.maximum)
+        if p.minimum is not None:
+            value = max(value, p.minimum)
+        return value if p.maximum is None else min(value, p.maximum)
+
     def wave(self) -> str:
         """A function of time that swings by a tenth of the length."""
         return f"{rounded(0.1 * self.length):g}*sin(2*t)"

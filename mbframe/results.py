@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from .disk.atomic import FilePath
     from .equations import Equations
-    from .equations.tables import NumberedBody
+    from .equations.numbered import NumberedBody
     from .flexible.section_forces import SectionForces
     from .plots import Plot
     from .quantities import Quantity
@@ -518,8 +518,10 @@ class Result(Displayed):
         """
         element = self._element(driver)
         if not isinstance(element, Drive):
-            raise ModelError([element.problem("", "drives nothing; pass a Driver, PointDriver or Prescribed")])
-        rows = [c.row for c in self.states.tables.constraints if c.owner_name == element.name]
+            raise ModelError(
+                [element.problem("", "drives nothing; pass a Driver, PointDriver, Prescribed or LinearConstraint")]
+            )
+        rows = list(dict.fromkeys(c.row for c in self.states.tables.constraints if c.owner_name == element.name))
         return -self.multipliers[:, rows[0] if len(rows) == 1 else rows]
 
     @cached_property
@@ -644,7 +646,7 @@ class Result(Displayed):
         if b is None or not isinstance(flexible, FlexibleBody):
             return None
         if local_point is not None:
-            point = converted(POINT, local_point, "Result", "local_point")
+            point = lifted(converted(POINT, local_point, "Result", "local_point", self.dimension))
             shape = flexible.node_shape(flexible.modes.component.node_at(point))
         elif isinstance(body, Marker):
             shape = body.node_shape
@@ -676,12 +678,15 @@ def works_of(eq: Equations, y: Array, stored: Array) -> dict[str, Array]:
 
 def energies_of_bodies(
     eq: Equations,
-    masses: Sequence[tuple[float, Array, Array]],
+    masses: Sequence[tuple[Any, Array, Array]],
     gravity: Array,
     y: Array,
     twists: tuple[Array, Array] | None = None,
 ) -> tuple[list[Array], list[Array]]:
-    """Kinetic energy of each body, and that of gravity and deformation; `twists` as `twists_of_bodies` finds them."""
+    """Kinetic energy of each body, and that of gravity and deformation; `twists` as `twists_of_bodies` finds them.
+
+    Mass, centre and inertia of a rigid body may be given for each of the states.
+    """
     tables = eq.tables
     q, v, _ = eq.split(y)
     kinetic, potential = [np.zeros(0)] * len(tables.bodies), [np.zeros(0)] * len(tables.bodies)
@@ -690,7 +695,8 @@ def energies_of_bodies(
         properties: Any = masses[alike[0]]
         if len(alike) > 1:
             each = zip(*(masses[k] for k in alike), strict=True)
-            properties = tuple(np.repeat(np.array(values), len(y), axis=0) for values in each)
+            by_state = np.ndim(properties[0]) == 1
+            properties = tuple(np.concatenate(v) if by_state else np.repeat(np.array(v), len(y), axis=0) for v in each)
         rows = np.concatenate([q[:, b.q_slice] for b in bodies])
         rates = np.concatenate([v[:, b.v_slice] for b in bodies])
         known = None if twists is None else (twists[0][alike].reshape(-1, 3), twists[1][alike].reshape(-1, 3))

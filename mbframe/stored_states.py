@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Mapping
 from functools import cached_property
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Columns = dict[str, list[tuple[str, str]]]
 PARTS = ("q", "v", "z")
+OF_THIS_PROCESS = ("equations", "tables")  # what holds addresses
+STRATEGIES = {"accelerate": "acceleration", "correct": "stabilization"}
+"""Settings that decide on accelerations and multipliers, by their part in the equations."""
 ENERGY = "J"
 DELIVERED = ".delivered"  # behind the names of columns with the energies that elements deliver
 TURNS = re.compile(r", equation \d+, \w+ \d+\.state\.0$")  # columns of `equations.followers`
@@ -125,7 +127,17 @@ class Snapshot:
     def __init__(self, system: System) -> None:
         self.system = system
         self.described = system.as_described()
-        self._named = {id(element): (element, element.name) for element in system}  # keeps them, and so their ids
+        self._names([(element, element.name) for element in system])
+
+    def _names(self, named: list[tuple[Any, str]]) -> None:
+        self._named = {id(element): (element, name) for element, name in named}  # keeps them, and so their ids
+
+    def __getstate__(self) -> tuple[System, System, list[tuple[Any, str]]]:
+        return self.system, self.described, list(self._named.values())
+
+    def __setstate__(self, state: tuple[System, System, list[tuple[Any, str]]]) -> None:
+        self.system, self.described, named = state
+        self._names(named)
 
     def knows(self, element: object) -> bool:
         """Whether an object was in the system."""
@@ -151,15 +163,28 @@ def columns_of(tables: Tables) -> Columns:
     return columns
 
 
+def equations_with(described: System, settings: Mapping[str, Any], works: bool) -> Equations:
+    """Equations of a run as it had them: in its formulation, with its acceleration and its stabilization."""
+    from .equations import Equations  # late: it loads the compiler, which nobody needs who only looks at positions
+
+    equations = Equations(described, settings.get("formulation"), works)
+    for role, setting in STRATEGIES.items():
+        if (strategy := settings.get(setting)) is not None:
+            equations.bind(role, strategy.bound(equations))
+    return equations
+
+
 class StatesInMemory(NamedColumns):
-    """States that were just computed."""
+    """States that were just computed. Where they are sent to other processes their equations are made anew there."""
 
     def __init__(self, equations: Equations, t: Array, y: Array, settings: Mapping[str, Any]) -> None:
         self.equations, self.tables = equations, equations.tables
         self.system, self.name = equations.system, equations.system.name
         self.t, self._y = t, y
         self.settings = {**settings, "formulation": equations.formulation}
-        self._parts = dict(zip(PARTS, equations.split(y), strict=True))
+        ends = np.cumsum([0, equations.n_q, equations.n_v, equations.n_z]).tolist()
+        self._slices = {part: slice(*ends[k : k + 2]) for k, part in enumerate(PARTS)}
+        self._works = equations.tables.keeps_works
         # The system may be changed after the run; the motion belongs to these numbers.
         self.snapshot = Snapshot(self.system)
         self.gravity = lifted(self.system.gravity)
@@ -172,9 +197,20 @@ class StatesInMemory(NamedColumns):
 
     def at(self, t: Array, y: Array) -> StatesInMemory:
         """Other states of the same system."""
-        other = copy.copy(self)
-        other.t, other._y, other._parts = t, y, dict(zip(PARTS, self.equations.split(y), strict=True))
+        other = StatesInMemory.__new__(StatesInMemory)
+        vars(other).update(vars(self), t=t, _y=y)
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in OF_THIS_PROCESS}
+
+    @cached_property
+    def equations(self) -> Equations:
+        return equations_with(self.snapshot.described, self.settings, self._works)
+
+    @cached_property
+    def tables(self) -> Tables:
+        return self.equations.tables
 
     def __len__(self) -> int:
         return len(self.t)
@@ -183,7 +219,7 @@ class StatesInMemory(NamedColumns):
         return self.t[0], self.t[-1]
 
     def part(self, name: str, columns: slice = slice(None)) -> Array:
-        return self._parts[name][:, columns]
+        return self._y[:, self._slices[name]][:, columns]
 
     def whole(self, rows: slice = slice(None)) -> Array:
         return self._y[rows]

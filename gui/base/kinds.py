@@ -27,6 +27,8 @@ def group_of(element: Any) -> str:
 
 
 def icon_name(element: Any) -> str:
-    """The icon of an element, by the symbol that its class declares."""
+    """The icon of an element, or of its class: a glyph of its own, or by the symbol that the class declares."""
+    if element.glyph:
+        return str(element.glyph)
     other = {"input": "measure", "controller": "driver", "unknown": "warning"}.get(element.symbol)
     return other or (element.symbol if element.symbol in _GROUP_OF else "force")

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 import mbframe as mb
-from mbframe.files.result_files import block_rows
+from mbframe.files.result_layout import block_rows
 from mbframe.state import State
 
 from .growing import between

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 import mbframe as mb
 from mbframe.plane import lowered
 from mbframe.proposals import Scale, rounded
+from mbframe.registry import registered
 
 from ..base.mesh_units import LARGEST_MESH, MESH_UNITS, mesh_size
+from ..base.words import class_label, first_sentence
 
 Array = NDArray[np.float64]
 
@@ -31,6 +34,24 @@ class Preset:
     steps: tuple[str, ...] = ("Click where it goes",)
     flexible: bool = False
     """Whether a dialog follows, in which it is described."""
+    cls: type[mb.Body] | None = None
+    """A user's class, which knows its mass and its look."""
+
+    @property
+    def sized(self) -> bool:
+        """Whether its size and its material are chosen while it is placed."""
+        return self.name in SIZES or self.name == "mesh"
+
+    @property
+    def body_name(self) -> str:
+        """What a new one is called, before a number."""
+        return "body" if self.name == "mesh" else self.label.lower() if self.cls is not None else self.name
+
+    def fits(self, dimension: int) -> bool:
+        """Whether there are such bodies in space, or in the plane."""
+        if self.cls is not None:
+            return self.cls.dimension == dimension
+        return dimension == 3 or self.sized
 
 
 PRESETS: Final = (
@@ -56,6 +77,12 @@ PRESETS: Final = (
         flexible=True,
     ),
 )
+
+
+def own_presets() -> Iterator[Preset]:
+    """Users' classes of bodies."""
+    for name, cls in sorted(registered(mb.Body).items()):
+        yield Preset(name, class_label(cls), first_sentence(cls), cls=cls)
 
 
 SIZES: Final = {
@@ -116,7 +143,10 @@ def made(
 
     Its z is along the normal of the plane that was worked in. `standing` puts it on the point instead of around it.
     """
-    length = Scale.of(system).length
+    scale = Scale.of(system)
+    length = scale.length
+    if preset.cls is not None:
+        return preset.cls(name, **preset.cls.proposed(scale, {"position": points[0]}))
     if preset.name == "point mass":
         return mb.PointMass(name, mass=1.0, position=points[0], shapes=[mb.Sphere(radius=0.04 * length)])
     turn = frame(normal)

@@ -22,6 +22,8 @@ COMMON: Final = (
     *("RevoluteJoint", "TranslationalJoint", "SphericalJoint", "CylindricalJoint", "FixedJoint", "UniversalJoint"),
     *("DistanceJoint", "SpringDamper", "TorsionalSpringDamper", "PointForce", "Torque", "Driver", "Distance"),
 )
+GROUP_ICONS: Final = {"Joints": "joint", "Forces": "force", "Drivers": "driver", "Measures": "measure"}
+"""The groups of the menu, each with its icon."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,10 @@ class Kind:
     @property
     def label(self) -> str:
         return class_label(self.cls)
+
+    @property
+    def icon(self) -> str:
+        return self.cls.glyph or GROUP_ICONS[self.group]
 
     @property
     def tip(self) -> str:

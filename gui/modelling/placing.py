@@ -135,7 +135,7 @@ class Placing(ViewTool):
         self.preset = preset
         self._show_described()
         self._tell()
-        if preset.name != "point mass" and not preset.flexible:
+        if preset.sized:
             first = [self._mesh_units(size)] if path else self._size(preset.name)
             self.guide.set_buttons([*first, self._materials()])
         self._clear_of_bars()
@@ -482,7 +482,7 @@ class Placing(ViewTool):
     def _add_body(self) -> None:
         preset = self.preset
         assert preset is not None
-        name = self.document.free_name("body" if preset.name == "mesh" else preset.name)
+        name = self.document.free_name(preset.body_name)
         try:
             made = bodies.made(
                 preset, name, self.points, self.system, self.stock, self._normal, standing=self._standing

@@ -21,7 +21,7 @@ from ..view.view import View
 from ..widgets.actions import Actions
 from ..widgets.icons import icon, set_icon
 from .assembling import Assembling
-from .bodies import Preset, flexible_pose
+from .bodies import PRESETS, Preset, flexible_pose, own_presets
 from .catalogue import Kind, kinds
 from .guide import Guide
 from .live_pull import LivePull
@@ -159,8 +159,8 @@ class Modelling(QObject):
         several = len(system.bodies) > 0
         for kind in self.kinds.values():
             actions[f"add_{kind.name}"].setEnabled(shown and several and kind.fits(system.dimension))
-        for name in ("point mass", "flexible beam", "flexible component"):
-            actions[f"add_{name}"].setEnabled(shown and system.dimension == 3)
+        for preset in (*PRESETS, *own_presets()):
+            actions[f"add_{preset.name}"].setEnabled(shown and preset.fits(system.dimension))
         for name in ("pull", "assemble"):
             actions[name].setEnabled(shown and several)
         chosen = self.document.selection

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import mbframe as mb
 from mbframe.files import model as model_files
 from mbframe.files.json_text import dumps, parse
-from mbframe.plug_ins import Source
+from mbframe.plug_ins import Source, import_offered
 
 from ..document.runs import RunSettings
 from .process import Cancelled
@@ -75,6 +75,16 @@ class ClassesTask:
 
     def run(self, report: Report) -> list[str]:
         return [cls.__qualname__ for cls in self.source.load()]
+
+
+@dataclass(frozen=True)
+class PackageTask:
+    """Import the classes that an installed package offers, here first; returns what is wrong with them."""
+
+    package: str
+
+    def run(self, report: Report) -> list[str]:
+        return [str(problem) for problem in import_offered(self.package)]
 
 
 # ---- Runs ---------------------------------------------------------------------------------------------------------

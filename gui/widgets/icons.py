@@ -1,6 +1,7 @@
 """Icons from `assets/icons`, drawn in the colours of the theme.
 
 `set_icon(action_or_button, "run")` keeps the icon in step with the theme; `icon("run")` is one in the present colours.
+In the place of a name there may be the glyph of a user's class: a path as SVG has it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ SIZES = (16, 20, 24, 32, 48)
 LEVELS: Final = {"info": ("info", "accent"), "warning": ("warning", "warning"), "error": ("error", "bad")}
 """Icon and colour of a message, by its level."""
 
+GLYPH: Final = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="currentColor"
+stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round"><path d="{}"/></svg>"""
+"""The icon of a class that draws its own."""
+
 _wearers: dict[int, tuple[weakref.ref[Any], str, str]] = {}
 _cache: dict[tuple[str, str, str], QIcon] = {}
 
@@ -34,8 +39,9 @@ def pixmap(name: str, size: int, color: str, ratio: float = 1.0) -> QPixmap:
 
 
 def _renderer(name: str, color: str) -> QSvgRenderer:
-    text = (ASSETS / "icons" / f"{name}.svg").read_text(encoding="utf-8").replace("currentColor", color)
-    return QSvgRenderer(QByteArray(text.encode()))
+    is_path = name[:1] in "Mm" and " " in name
+    text = GLYPH.format(name) if is_path else (ASSETS / "icons" / f"{name}.svg").read_text(encoding="utf-8")
+    return QSvgRenderer(QByteArray(text.replace("currentColor", color).encode()))
 
 
 def _drawn(renderer: QSvgRenderer, size: int, ratio: float) -> QPixmap:

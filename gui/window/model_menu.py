@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from mbframe.registry import name_of
 
 from ..base.words import class_label, first_sentence
-from ..modelling.bodies import PRESETS
-from ..modelling.catalogue import kinds, signals
+from ..modelling.bodies import PRESETS, Preset, own_presets
+from ..modelling.catalogue import GROUP_ICONS, kinds, signals
 from ..widgets.actions import Entry
 
 if TYPE_CHECKING:
@@ -18,18 +18,13 @@ if TYPE_CHECKING:
 
 model = partial(Entry, model_only=True)
 
-GROUPS: Final = {"Joints": "joint", "Forces": "force", "Drivers": "driver", "Measures": "measure"}
 KEYS: Final = {"link": ("K",), "RevoluteJoint": ("J",), "SpringDamper": ("S",)}
 
 
 def model_menu(window: MainWindow) -> Iterator[Entry]:
     """Actions that build and change a model."""
     modelling, menu = window.modelling, "&Model"
-    add = f"{menu}/&Add"
-    for preset in PRESETS:
-        name, keys = f"add_{preset.name}", KEYS.get(preset.name, ())
-        call = partial(modelling.add_body, preset)
-        yield model(name, f"{add}/&Body", preset.label, call, keys, "body", f"Add a body: {_lower(preset.tip)}")
+    yield from _bodies(window, (*PRESETS, *own_presets()))
     yield from _connections(window)
     yield from _signals(window)
     yield model(
@@ -49,10 +44,10 @@ def model_menu(window: MainWindow) -> Iterator[Entry]:
         "own_classes",
         menu,
         "Use my &classes…",
-        window.own_classes.choose,
+        window.own_classes.show,
         (),
         "script",
-        "Use classes of your own, from a Python file: bodies, joints, forces and methods",
+        "Use classes of your own, from a Python file or an installed package: bodies, joints, forces and methods",
         separated=True,
     )
     yield model(
@@ -76,13 +71,20 @@ def model_menu(window: MainWindow) -> Iterator[Entry]:
     )
 
 
+def _bodies(window: MainWindow, presets: Iterable[Preset]) -> Iterator[Entry]:
+    for preset in presets:
+        name, keys, call = f"add_{preset.name}", KEYS.get(preset.name, ()), partial(window.modelling.add_body, preset)
+        icon, tip = (preset.cls.glyph if preset.cls else "") or "body", f"Add a body: {_lower(preset.tip)}"
+        yield model(name, "&Model/&Add/&Body", preset.label, call, keys, icon, tip)
+
+
 def _connections(window: MainWindow) -> Iterator[Entry]:
-    for group, icon in GROUPS.items():
+    for group in GROUP_ICONS:
         for kind in kinds():
             if kind.group == group:
                 name, call = f"add_{kind.name}", partial(window.modelling.add, kind)
                 menu, keys = f"&Model/&Add/&{group[:-1]}", KEYS.get(kind.name, ())
-                yield model(name, menu, kind.label, call, keys, icon, kind.tip)
+                yield model(name, menu, kind.label, call, keys, kind.icon, kind.tip)
 
 
 def _signals(window: MainWindow) -> Iterator[Entry]:
@@ -95,7 +97,7 @@ def _signals(window: MainWindow) -> Iterator[Entry]:
 
 def add_own(window: MainWindow) -> None:
     """Put users' classes into the menu Add, or those that were defined again in the place of the former."""
-    for entry in (*_connections(window), *_signals(window)):
+    for entry in (*_bodies(window, own_presets()), *_connections(window), *_signals(window)):
         known = window.actions_.entries.get(entry.name)
         if known is None or known.call.args != entry.call.args:  # type: ignore[attr-defined]  # both are partial
             window.actions_.put(entry)

@@ -10,12 +10,14 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 import mbframe as mb
-from mbframe.plug_ins import Source
+from mbframe.plug_ins import Source, import_offered, offered
+from mbframe.registry import BASES, registered
 
 from ..base.consent import Consent
 from ..base.names import unformatted
+from ..dialogs.own_classes import Origin, OwnClassesDialog
 from ..solving.process import Failure
-from ..solving.tasks import ClassesTask
+from ..solving.tasks import ClassesTask, PackageTask
 
 if TYPE_CHECKING:
     from .window import MainWindow
@@ -52,14 +54,46 @@ class OwnClasses(QObject):
         self._followed: set[str] = set()
         self._left_alone: set[str] = set()
         self._waiting: list[tuple[Source, Then]] = []
+        self._known: set[str] = set()
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_MS)
         self._timer.timeout.connect(self._look_for_changes)
 
     # --- asking -------------------------------------------------------------------------------------------------------
 
+    def show(self) -> None:
+        """Open the dialog that lists files and packages with classes."""
+        dialog = OwnClassesDialog(self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.file_wanted.connect(self.choose)
+        dialog.package_wanted.connect(self.use_package)
+        dialog.forgotten.connect(self._forget)
+
+        def renew() -> None:
+            dialog.show_origins(self._files(), self._packages())
+
+        self.changed.connect(renew)
+        dialog.finished.connect(lambda _: self.changed.disconnect(renew))
+        renew()
+        dialog.open()
+
+    def _files(self) -> list[Origin]:
+        return [Origin(Path(path).name, path, _names_of(source.name)) for path, source in self.used.items()]
+
+    def _packages(self) -> list[Origin]:
+        """What installed packages offer: read from their metadata; those that were imported have their classes."""
+        found = [(package, point.value) for package, point in offered()]
+        return [Origin(package, place, _names_of(place.partition(":")[0]) or None) for package, place in found]
+
+    def _forget(self) -> None:
+        self.consent.forget()
+        self._followed.clear()
+        self._left_alone.clear()
+        self.document.messages.post("It is asked again before a file with classes is run.", "info")
+
     def look(self, folder: Path | None) -> None:
         """A model was opened: find the files of the classes that it lacks beside it, and ask for each of them."""
+        self._note_known()
         lacking = self.document.lacking
         if not lacking:
             return
@@ -204,6 +238,25 @@ class OwnClasses(QObject):
         runner.ended.connect(start)
         runner.cancel()
 
+    def use_package(self, package: str) -> None:
+        """Import what an installed package offers, which installing it has allowed: first in another process."""
+        job = self.solver.submit(PackageTask(package))
+        job.finished.connect(lambda problems: self._take_package(package, problems))
+        job.failed.connect(lambda failure: self._tell(f"Package {package} is not used: {failure}"))
+
+    def _take_package(self, package: str, problems: list[str]) -> None:
+        for problem in problems or map(str, import_offered(package)):
+            self._tell(f"Package {package}: {problem}")
+        self.document.renew()
+        self._note_known()
+
+    def _note_known(self) -> None:
+        """Say so if more classes are known than before: reading a model imports those of packages that it names."""
+        known = set(registered(*(getattr(mb, name) for name in BASES)))
+        if not known <= self._known:
+            self._known |= known
+            self.changed.emit()
+
     # --- following ----------------------------------------------------------------------------------------------------
 
     def _look_for_changes(self) -> None:
@@ -230,6 +283,12 @@ class OwnClasses(QObject):
         agreed = self._ask(source, text, "Run it now and whenever it is saved", FROM_NOW_ON)
         (self._followed if agreed else self._left_alone).add(source.path)
         return agreed
+
+
+def _names_of(module: str) -> tuple[str, ...]:
+    """The classes of a module, or of a package, that are known."""
+    classes = registered(*(getattr(mb, name) for name in BASES)).values()
+    return tuple(cls.__qualname__ for cls in classes if f"{cls.__module__}.".startswith(f"{module}."))
 
 
 def _beside(module: str, file: str, folder: Path | None) -> Source | None:

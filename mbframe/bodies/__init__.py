@@ -11,9 +11,11 @@ from .formulations import (
     NewtonEuler,
     PlanarAngle,
     PlanarEulerParameters,
+    PlanarFloatingFrame,
     PlanarNatural,
 )
 from .planar import PlanarBody, PlanarGround
+from .planar_flexible import PlanarFlexibleBody
 from .point_mass import PointMass
 from .rigid import RigidBody
 
@@ -30,6 +32,8 @@ __all__ = [
     "PlanarAngle",
     "PlanarBody",
     "PlanarEulerParameters",
+    "PlanarFlexibleBody",
+    "PlanarFloatingFrame",
     "PlanarGround",
     "PlanarNatural",
     "PointMass",

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import Problem
 from ..markers import Marker
-from ..parameters import Element, parameter
-from ..plane import lifted
+from ..parameters import REQUIRED, Element, parameter
+from ..plane import lifted, lowered
 from ..state import Motion
 from .sliding_axis import SlidingAxis
 
 if TYPE_CHECKING:
+    from ..proposals import Scale
     from .formulations import Formulation
 
 Array = NDArray[np.float64]
@@ -74,6 +75,13 @@ class Body(Element):
     def attachments(self) -> list[tuple[str, Array]]:
         """Names and global positions, as described, of the only points where it can be held; none if it is rigid."""
         return []
+
+    @classmethod
+    def proposed(cls, scale: Scale, picked: Mapping[str, Any]) -> dict[str, Any]:
+        """Values of parameters with which a new one begins in a model of a scale, at the global `position` picked."""
+        numbers = {name: p for name, p in cls.parameters().items() if p.kind == "number" and p.default is REQUIRED}
+        values: dict[str, Any] = {name: scale.number(p) for name, p in numbers.items()}
+        return values | {"position": lowered(np.asarray(picked["position"], float), scale.dimension)}
 
     def facts(self) -> list[tuple[str, Sequence[float], str]]:
         """Numbers that follow from the parameters and help to judge them: label, values, unit."""

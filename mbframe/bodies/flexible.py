@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ModelError, Problem
 from ..parameters import Element, parameter
+from ..plane import lifted
 from ..state import SHAPES, Motion
 from .base import Body
-from .formulations import FloatingFrame, Formulation
+from .formulations import FlexibleFormulation, FloatingFrame, Formulation
 from .formulations.stiffened_frame import StiffenedFrame
 from .node_motion import NodeMotion
 from .sliding_axis import SlidingAxis
@@ -105,26 +106,31 @@ class FlexibleBody(Body):
     # --- modes in the frame -------------------------------------------------------------------------------------------
 
     @property
+    def used_modes(self) -> Modes:
+        """The modes in which it deforms: all that are given."""
+        return self.modes
+
+    @property
     def shapes_in_frame(self) -> Modes:
         """The modes as the floating frame of the equations sees them."""
         if self.geometric_stiffening:
-            return self._kept("mean", (self.modes,), lambda: self.modes.relative_to("mean"))
+            return self._kept("mean", (self.modes,), lambda: self.used_modes.relative_to("mean"))
         if self.frame is None and self.modes.reference is not None:
-            return self.modes
-        return self._kept("shapes", (self.modes, self.frame), lambda: self.modes.relative_to(self.frame or "mean"))
+            return self.used_modes
+        key = (self.modes, self.frame)
+        return self._kept("shapes", key, lambda: self.used_modes.relative_to(self.frame or "mean"))
 
-    def formulation_for(self, wanted: Formulation | None) -> FloatingFrame:
-        from ..flexible.integrals import ModalInertia
-
+    def formulation_for(self, wanted: Formulation | None) -> FlexibleFormulation:
         ratios = tuple(np.atleast_1d(self.damping_ratios).tolist())
         key = (self.modes, self.frame, ratios, self.geometric_stiffening)
-        return self._kept(
-            "formulation",
-            key,
-            lambda: (StiffenedFrame if self.geometric_stiffening else FloatingFrame)(
-                ModalInertia.of(self.shapes_in_frame, ratios, self.geometric_stiffening, self.modes), self.axes
-            ),
-        )
+        return self._kept("formulation", key, lambda: self._floating(ratios))
+
+    def _floating(self, ratios: tuple[float, ...]) -> FlexibleFormulation:
+        from ..flexible.integrals import ModalInertia
+
+        kind = StiffenedFrame if self.geometric_stiffening else FloatingFrame
+        data = ModalInertia.of(self.shapes_in_frame, ratios, self.geometric_stiffening, self.used_modes)
+        return kind(data, self.axes)
 
     @property
     def axes(self) -> str:
@@ -452,7 +458,7 @@ class FlexibleBody(Body):
         A point that is not at one is a `ModelError` with the distance to the nearest.
         """
         part = self.modes.component
-        local = self.rotation.T @ (np.asarray(at, float) - self.position)
+        local = self.rotation.T @ (lifted(at) - lifted(self.position))
         if self.modal_coordinates is not None:
             moved = self.deformed_in_axes(self.modal_coordinates)
             nearest = int(np.argmin(np.linalg.norm(moved - local, axis=1)))
@@ -477,10 +483,10 @@ class FlexibleBody(Body):
     def _chosen_reference(self) -> int | None:
         """The node from which deformations are seen; None in mean axes."""
         if self.frame is None and self.modes.reference is not None:
-            chosen = self.modes
+            chosen = self.used_modes
         else:
             chosen = self._kept(
-                "chosen", (self.modes, self.frame), lambda: self.modes.relative_to(self.frame or "mean")
+                "chosen", (self.modes, self.frame), lambda: self.used_modes.relative_to(self.frame or "mean")
             )
         return chosen.reference if isinstance(chosen.reference, int) else None
 

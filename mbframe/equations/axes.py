@@ -16,7 +16,8 @@ from ..markers import AxisMarker
 from ..rotations import matrix_from_quaternion
 
 if TYPE_CHECKING:
-    from .tables import NumberedConstraint, Tables
+    from .numbered import NumberedConstraint
+    from .tables import Tables
 
 
 def axis_of(tables: Tables, c: NumberedConstraint) -> SlidingAxis:

@@ -24,7 +24,7 @@ from ..registry import is_ours
 from ..signals import named_by
 from ..system import System
 from .equations import Equations
-from .tables import NumberedConstraint, NumberedForce
+from .numbered import NumberedConstraint, NumberedForce
 
 INERTIA: Final = {"mass", "inertia", "center_of_mass"}
 """Of a body: all that its row has but what depends on its pose or its shape."""
@@ -71,7 +71,7 @@ def _inertia(eq: Equations, name: str) -> None:
                 _write(row, b.formulation.row(b.body, eq.tables.gravity))
                 if np.any(b.formulation.mass_pattern(row) & ~pattern):
                     raise UnchangeableError("couples velocities that were not coupled when the simulation began")
-    eq.write_constants()
+    eq.write_constants(name)
 
 
 def _force(eq: Equations, force: ForceElement, field: str) -> None:

@@ -17,7 +17,9 @@ from ..kernels.compiler.compile import PythonStage
 from ..kernels.stages import controllers as kernels
 from ..kernels.workspace import DYNAMICS, MARKER, POSITION
 from ..registry import is_ours
-from .tables import NumberedController, Tables
+from .numbered import NumberedController
+from .rows import rows_of
+from .tables import Tables
 from .user import Caller, returned, uncompiled_function
 from .workspace import Record, Workspace
 
@@ -66,7 +68,7 @@ class Seen:
                 i, j = self.tables.place(element.i), self.tables.place(element.j)
                 counter = self.tables.sight_counters.get(seen.name, 0)
                 links.append({"i": i, "j": j, "counter": counter, "seen": self.measured[seen.name].ctypes.data})
-            rows = self.tables.rows_of(kind, kernels.SEEN_FIELDS, elements, links)
+            rows = rows_of(kind, kernels.SEEN_FIELDS, elements, links, self.tables.system.dimension)
             stage = bindings.seen_stage(kind, is_ours(kind), rows.dtype, members[0].term is not None)
             if bindings.refusal(stage) is None:
                 yield BoundStage(stage.address, rows, len(rows), elements, "value")
@@ -162,7 +164,7 @@ class Control:
         if hasattr(one, "fill_output"):
             own.append(("at", "i8"))
             link["at"] = one.at
-        return self.tables.rows_of(type(one), own, [one], [link])
+        return rows_of(type(one), own, [one], [link], self.tables.system.dimension)
 
     def seen_by(self, c: NumberedController) -> tuple[Array, Array, Array]:
         """What a controller sees now, the rates of that, and its states."""

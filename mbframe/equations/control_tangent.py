@@ -14,7 +14,7 @@ from ..functions import Function
 from ..jets import derivatives, extrapolated_differences
 from ..kernels.layout import AXES_AT, PLACE, SPIN_AT, VELOCITY_AT
 from ..signals import named_by
-from .tables import NumberedController, NumberedForce
+from .numbered import NumberedController, NumberedForce
 from .user import Differentiated, method_of, motion, moving
 
 if TYPE_CHECKING:

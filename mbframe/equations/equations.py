@@ -26,10 +26,12 @@ from ..unknown import refuse_unknown_classes
 from .bodywise import bodywise_record
 from .failures import Begun, failure
 from .following import Following
+from .numbered import NumberedBody
+from .pattern import blocks, pattern
 from .redundancy import extent
 from .stages import Stages
 from .structure import Structure, analyze
-from .tables import NumberedBody, Tables
+from .tables import Tables
 from .workspace import Record, Workspace, factor_record
 
 if TYPE_CHECKING:
@@ -113,8 +115,8 @@ class Equations:
         self.tables = t = Tables(system, formulation, works)
         self.n_q, self.n_v, self.n_z, self.n_rows = t.n_q, t.n_v, t.n_z, t.n_rows
         self.n_followers, self.n_own = t.n_followers, t.n_z - t.n_followers
-        rows, columns, source = t.pattern()
-        self.structure: Structure = analyze(t.blocks(), rows, columns, source, t.n_v)
+        rows, columns, source = pattern(t)
+        self.structure: Structure = analyze(blocks(t), rows, columns, source, t.n_v)
         self.work = Workspace(
             *(t.n_q, t.n_v, t.n_z, t.n_followers, t.n_rows, t.n_holonomic, t.n_entries),
             *(t.markers, t.n_jacobians, t.n_scratch),
@@ -141,11 +143,17 @@ class Equations:
         self.work["augmented"] = dynamics.accelerate_augmented.address
         self.bind("accelerate", Strategy(dynamics.accelerate_augmented.address))
 
-    def write_constants(self) -> None:
-        """What formulations leave constant: mass blocks and marker Jacobians."""
+    def __reduce__(self) -> Any:
+        message = "equations hold addresses of this process, and cannot be copied; copy or send the system instead"
+        raise TypeError(message)
+
+    def write_constants(self, body: str | None = None) -> None:
+        """What formulations leave constant, of all bodies or of one: mass blocks and marker Jacobians."""
         first = self.tables.markers["jacobian"].tolist()
         for table in self.tables.body_tables:
             for row, b in zip(table.rows, table.elements, strict=True):
+                if body is not None and b.body.name != body:
+                    continue
                 n = b.formulation.n_v
                 self.work.entries[b.mass_block : b.mass_block + n * n] = b.formulation.constant_mass(row).ravel()
                 for k in range(b.first_marker, b.first_marker + len(b.markers)):

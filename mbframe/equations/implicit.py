@@ -12,8 +12,9 @@ from ..kernels import bindings
 from ..kernels.compiler.compile import PythonStage
 from ..kernels.integrators.implicit import NEWTON
 from ..registry import is_ours
+from .numbered import NumberedConstraint, NumberedForce
+from .pattern import blocks, pattern
 from .structure import Block, analyze
-from .tables import NumberedConstraint, NumberedForce
 from .workspace import Record
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class NewtonMatrix:
                 "one such as DormandPrince()"
             )
         assembly = eq.tangent_assembly
-        rows, columns, source = eq.tables.pattern()
+        rows, columns, source = pattern(eq.tables)
         moving, n = eq.n_v + eq.n_own, eq.n_v + eq.n_own + eq.n_rows
 
         def unknown(k: Indices) -> Indices:
@@ -58,8 +59,8 @@ class NewtonMatrix:
         # Couplings among bodies must not change the order, which is such that no pivot is lost. Own states go first:
         # their pivots 1 - f_z/s are their own affair, and what they couple their element couples anyway.
         order = np.concatenate([own, unknown(eq.structure.order.astype(np.int64))])
-        blocks = [*eq.tables.blocks(), *([Block(eq.n_v, eq.n_own)] if eq.n_own else [])]
-        structure = analyze(blocks, pair_rows, pair_columns, np.arange(len(pairs)), moving, order)
+        all_blocks = [*blocks(eq.tables), *([Block(eq.n_v, eq.n_own)] if eq.n_own else [])]
+        structure = analyze(all_blocks, pair_rows, pair_columns, np.arange(len(pairs)), moving, order)
         self.n, self.n_lower = structure.n, len(structure.rows)
         place = np.empty(n, np.int64)
         place[structure.order] = np.arange(n)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies.flexible import FlexibleBody
+from ..bodies.formulations import FlexibleFormulation
 from ..errors import MbframeError
 from ..markers import AxisMarker
 from .equations import Equations
-from .tables import NumberedBody, NumberedForce
+from .numbered import NumberedBody, NumberedForce
 from .user import method_of
 
 Array = NDArray[np.float64]
@@ -43,13 +44,18 @@ def telling(eq: Equations, t: Array, y: Array, bodies: list[NumberedBody]) -> li
 class Side(NamedTuple):
     """One side of a constraint: its rows, the marker, and where in the solver's entries its Jacobian stands.
 
-    Of the columns these are six: of the velocity of the body, and of its angular velocity along its own axes.
+    Of the columns these are six: of the velocity of the body, and of its angular velocity along its own axes; in the
+    plane three.
     """
 
     rows: slice
     number: int
     places: NDArray[np.int64]
     body: NumberedBody
+
+    def in_space(self, entries: Array) -> Array:
+        """Entries at the places (..., columns) as six columns."""
+        return cast(FlexibleFormulation, self.body.formulation).in_space(entries)
 
 
 def sides_of(eq: Equations, bodies: list[NumberedBody]) -> list[Side]:
@@ -60,7 +66,7 @@ def sides_of(eq: Equations, bodies: list[NumberedBody]) -> list[Side]:
         for number, first in ((c.i, c.block_i), (c.j, c.block_j)):
             if (b := owners.get(number)) is not None:
                 starts = first + b.formulation.n_v * np.arange(c.constraint.equations)
-                found.append(Side(c.rows, number, starts[:, None] + np.arange(6), b))
+                found.append(Side(c.rows, number, starts[:, None] + np.arange(b.formulation.modal_v.start), b))
     return found
 
 
@@ -108,8 +114,9 @@ def marker_loads(eq: Equations, t: Array, y: Array, bodies: list[NumberedBody]) 
     numbers, loads = np.array(solved), applied[solved]
     q, first = eq.split(y[numbers])[0], 0
     poses = {b.first_marker: b.formulation.poses(q[:, b.q_slice]) for b in bodies}
-    for rows, number, places, b in sides:
-        block = entries[:, first : first + places.size].reshape(-1, *places.shape)
+    for side in sides:
+        rows, number, places, b = side
+        block = side.in_space(entries[:, first : first + places.size].reshape(-1, *places.shape))
         first += places.size
         load = -np.einsum("nr,nrk->nk", multipliers[:, rows], block)
         origin, rotation = poses[b.first_marker]

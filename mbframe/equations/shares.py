@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..errors import AnalysisError
 from ..kernels.layout import PLACE
 from .equations import Equations
-from .tables import NumberedForce
+from .numbered import NumberedForce
 from .tangent import TableStage, TangentAssembly
 
 Array = NDArray[np.float64]

@@ -29,7 +29,8 @@ from ..kernels.workspace import DRIVE, DYNAMICS
 from ..registry import is_ours
 from .control import Control
 from .followers import may_count
-from .tables import NumberedBody, NumberedConstraint, Table, Tables, rate_gradient
+from .numbered import NumberedBody, NumberedConstraint, Table, rate_gradient
+from .tables import Tables
 from .user import (
     NO_VALUE,
     Caller,

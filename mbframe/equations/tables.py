@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..abilities import functions_of, has_derivatives, is_conservative, may_drive
-from ..bodies.base import Body
 from ..bodies.formulations import Formulation, NewtonEuler
 from ..connections import Connection
 from ..constraints.axis import AxisConstraint
@@ -26,12 +24,8 @@ from ..constraints.relations import MeasureRelation, MeasureTerm
 from ..controllers.base import Controller
 from ..controllers.sight import Sight, order, sights
 from ..errors import ModelError
-from ..forces.base import ForceElement
-from ..functions import Function
 from ..joints.base import Joint
-from ..kernels.layout import MOTIONS, PLACE, PLACES
-from ..kernels.programs import overloads as programs
-from ..kernels.stages.loops import by_rate
+from ..kernels.layout import PLACE
 from ..kernels.stages.planar import spatial_methods
 from ..kernels.stages.user import constraint_fields, velocity_fields
 from ..kernels.tangent.axes import AXIS_FIELDS
@@ -41,12 +35,20 @@ from ..measures import Measure
 from ..plane import lifted
 from ..registry import is_ours
 from ..signals import named_by, with_signals
-from ..state import Motion
 from ..system import System
 from ..unknown import UnknownFormulation
-from .axes import axis_fields, bending, random_markers
+from .axes import axis_fields
 from .followers import COUNTED, Follower, Work, described_angle
-from .structure import Block
+from .numbered import (
+    NumberedBody,
+    NumberedConstraint,
+    NumberedController,
+    NumberedForce,
+    Stateful,
+    Table,
+    users_methods,
+)
+from .rows import reaction_link, rows_of
 
 Array = NDArray[np.float64]
 BODY_FIELDS = [
@@ -63,165 +65,7 @@ BODY_FIELDS = [
 
 
 ALL_AXES = 7  # of a marker, a bit each
-PART_BITS = np.array([1, 2, 4, 8])  # of the parts of a marker: point, axes x, y, z
 ANGLE_OF = ", equation "  # between a joint and the number of the equation of one of its angles
-MOST_PATTERNS = 1000
-_PATTERNS: dict[Hashable, NDArray[np.bool_]] = {}  # of constraints of the same class with the same parameters
-MOST_ENTRIES = 16
-_ENTRIES: dict[Hashable, tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = {}  # of whole systems
-
-
-@dataclass
-class NumberedBody:
-    """A body with its formulation and its places in q, v and the rows."""
-
-    body: Body
-    formulation: Formulation
-    q: int
-    v: int
-    row: int = 0
-    mass_block: int = 0
-    row_block: int = 0
-    markers: list[Marker] = field(default_factory=list)
-    first_marker: int = 0
-    work_at: int = -1
-
-    def coordinates(self, motion: Motion) -> tuple[Array, Array]:
-        """q and v of a motion; a pose that the formulation cannot describe is a `ModelError`."""
-        try:
-            return self.formulation.coordinates_of(motion)
-        except ValueError as error:
-            raise ModelError([self.body.problem("formulation", str(error))]) from None
-
-    @property
-    def q_slice(self) -> slice:
-        return slice(self.q, self.q + self.formulation.n_q)
-
-    @property
-    def v_slice(self) -> slice:
-        return slice(self.v, self.v + self.formulation.n_v)
-
-
-@dataclass
-class NumberedConstraint:
-    """A basic constraint with the element it belongs to and its first row."""
-
-    constraint: BasicConstraint
-    owner: Joint | BasicConstraint
-    owner_name: str
-    row: int
-    i: int
-    j: int
-    block_i: int = 0
-    block_j: int = 0
-    counter: int = 0
-    parts_i: int = 0
-    parts_j: int = 0
-    record: Any = None  # its row of the table, which the solver keeps up to date
-
-    @property
-    def rows(self) -> slice:
-        return slice(self.row, self.row + self.constraint.equations)
-
-    @cached_property
-    def row_values(self) -> dict[str, Any]:
-        """Its parameters as they stand in the row of its table."""
-        return self.constraint.row_values()
-
-    @cached_property
-    def gradient_pattern(self) -> NDArray[np.bool_]:
-        """Which of the 24 marker numbers each equation depends on: found at random markers, where nothing cancels."""
-        key = (type(self.constraint), *(np.asarray(value).tobytes() for value in self.row_values.values()))
-        if (known := _PATTERNS.get(key)) is None:
-            known = _PATTERNS[key] = _found_pattern(self.constraint)
-            while len(_PATTERNS) > MOST_PATTERNS:
-                del _PATTERNS[next(iter(_PATTERNS))]
-        return known
-
-    @cached_property
-    def parts(self) -> tuple[int, int]:
-        """What its equations read of both markers, as far as their derivatives tell: a bit for each part of a marker.
-
-        Parts are the point and the axes x, y, z. The axes are given by rows.
-        """
-        numbers = self.gradient_pattern.any(axis=0).reshape(2, 4, 3)
-        read = np.concatenate([numbers[:, :1].any(axis=2), numbers[:, 1:].any(axis=1)], axis=1)
-        i, j = (read @ PART_BITS).tolist()
-        return i, j
-
-
-@dataclass
-class NumberedForce:
-    """A force element with its markers and the place of its own states."""
-
-    force: ForceElement
-    name: str
-    i: int
-    j: int
-    z: int
-    counter: int = 0
-    work_at: int = -1
-
-    @property
-    def states(self) -> slice:
-        return slice(self.z, self.z + self.force.states)
-
-
-@dataclass
-class NumberedController:
-    """A controller with the place of its states, and of its outputs if it holds them; z is -1 where there are none."""
-
-    controller: Controller
-    name: str
-    sights: list[Sight]
-    z: int = -1
-    held: int = -1
-
-    @property
-    def states(self) -> slice:
-        return slice(self.z, self.z + self.controller.states)
-
-    @property
-    def signals(self) -> list[str]:
-        """What expressions call its outputs."""
-        return [f"{self.name}.{output}" for output in self.controller.outputs]
-
-    @property
-    def sampled(self) -> bool:
-        return self.controller.sample_time is not None
-
-
-@dataclass(frozen=True)
-class Stateful:
-    """An element with own states, and their place in z."""
-
-    element: Any
-    name: str
-    states: slice
-
-
-@dataclass
-class Table:
-    """All elements of one type as a structured array, a row each."""
-
-    type: Any  # the class
-    rows: np.recarray
-    elements: list[Any]
-    kept: list[Function] = field(default_factory=list)  # whose programs the rows point to
-
-    @cached_property
-    def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Of bodies, a row each: where their coordinates are in q, and their velocities in v."""
-        formulation = self.elements[0].formulation
-        q, v = (self.rows[name][:, None] + np.arange(n) for name, n in (("q", formulation.n_q), ("v", formulation.n_v)))
-        return q, v
-
-
-def users_methods(cls: type) -> frozenset[str]:
-    """Which methods of an element class are a user's: in a planar system they take markers of the plane."""
-    names = ("residual", "velocity_residual", "wrench", "state_rate", "energy")
-    owners = {name: next((c for c in cls.__mro__ if name in vars(c)), None) for name in names}
-    return frozenset(name for name, owner in owners.items() if owner is not None and not is_ours(owner))
 
 
 class Tables:
@@ -278,7 +122,8 @@ class Tables:
         for joint in self.system.joints:
             marker, number = joint.j, self.index.get(joint.j.body.name, -1)
             _check_places(joint, [joint.i, marker])
-            shape = None if number < 0 else self.bodies[number].formulation.marker_shape(marker)
+            bends = number >= 0 and self.bodies[number].formulation.n_modes > 0
+            shape = marker.node_shape if bends else None
             self.joint_points[joint.name] = (number, marker.local_point, shape)
         constraints: list[tuple[Joint | BasicConstraint, BasicConstraint]] = []
         shared: dict[int, MeasureTerm] = {}  # the terms of a relation use the row of its first one
@@ -706,7 +551,7 @@ class Tables:
                 for c in members
             ]
             elements = [c.constraint for c in members]
-            rows = self.rows_of(kind, own, elements, links, [c.row_values for c in members])
+            rows = rows_of(kind, own, elements, links, self.system.dimension, [c.row_values for c in members])
             for c, row in zip(members, rows, strict=True):
                 c.record = row
             yield Table(kind, rows, members, functions_of(elements))
@@ -718,78 +563,16 @@ class Tables:
         for kind, members in groups.items():
             elements = [f.force for f in members]
             if kind.reactive:
-                links = [{"i": f.i, "j": f.j, "work_at": f.work_at} | self._reaction(f.force) for f in members]
-                yield Table(kind, self.rows_of(kind, REACTIVE_FIELDS, elements, links), members)
+                links = [{"i": f.i, "j": f.j, "work_at": f.work_at} | reaction_link(self, f.force) for f in members]
+                yield Table(kind, rows_of(kind, REACTIVE_FIELDS, elements, links, self.system.dimension), members)
                 continue
             links = [{"i": f.i, "j": f.j, "z": f.z, "counter": f.counter, "work_at": f.work_at} for f in members]
-            yield Table(kind, self.rows_of(kind, LINK_FIELDS, elements, links), members, functions_of(elements))
-
-    def _reaction(self, force: Any) -> dict[str, Any]:
-        """Where the reaction of a force's joint is found: rows, and places of the first columns of its blocks."""
-        if self.system[force.joint.name] is not force.joint:
-            message = f"found {force.joint}, which is not in system {self.system.name!r}; add it with system.add(...)"
-            raise ModelError([force.problem("joint", message)])
-        rows, entries = np.zeros(6, np.int64), np.zeros(6, np.int64)
-        owner = self.marker_bodies()
-        k = 0
-        sign = 1.0
-        for c in self.constraints:
-            if c.owner is not force.joint:
-                continue
-            # What acts on the ground is the opposite of what acts on the first body.
-            grounded = owner[c.j] < 0
-            sign = -1.0 if grounded else 1.0
-            first, marker = (c.block_i, c.i) if grounded else (c.block_j, c.j)
-            for r in range(c.constraint.equations):
-                rows[k] = c.row + r
-                entries[k] = first + r * self.bodies[owner[marker]].formulation.n_v
-                k += 1
-        return {
-            "n_reactions": k,
-            "reaction_sign": sign,
-            "reaction_rows": rows,
-            "reaction_entries": entries,
-            "reaction_components": self.system.dimension,
-            "row": rows[0],
-        }
-
-    def rows_of(
-        self,
-        kind: Any,
-        own: list[tuple[Any, ...]],
-        elements: list[Any],
-        links: list[dict[str, int]],
-        values: list[dict[str, Any]] | None = None,
-    ) -> np.recarray:
-        """The rows of a type: the fields of the link, then the declared parameters (their `values` if at hand)."""
-        declared = kind.parameters()
-        parameters = [
-            entry
-            for entry in kind.row_fields()
-            if is_ours(kind)
-            or entry[0] not in declared
-            or _means_the_same(declared[entry[0]], [getattr(e, entry[0]) for e in elements], self.system.dimension)
-        ]
-        fields = {entry[0] for entry in own + parameters}
-        taken = {entry[0] for entry in own}
-        for entry in parameters:
-            if entry[0] in taken:
-                raise ModelError(
-                    f"{kind.__name__}.{entry[0]}: this name is used by the tables; choose another parameter name"
-                )
-        plain = np.zeros(len(elements), np.dtype(own + parameters, align=True))
-        values = [element.row_values() for element in elements] if values is None else values
-        columns = {name: plain[name] for name in fields}
-        for k, (given, link) in enumerate(zip(values, links, strict=True)):
-            for name, value in (link | given).items():
-                if name in columns:
-                    columns[name][k] = value
-        rows = plain.view(np.recarray)
-        if functions_of(elements):
-            for name, parameter in declared.items():
-                if name in fields and "function" in parameter.kind:
-                    rows[name]["run"] = programs.run.address
-        return rows
+            yield Table(
+                kind,
+                rows_of(kind, LINK_FIELDS, elements, links, self.system.dimension),
+                members,
+                functions_of(elements),
+            )
 
     def _fed(self, force: Any) -> Any:
         """A force as it is evaluated: if it names signals, a twin whose programs get their values; itself otherwise."""
@@ -806,91 +589,6 @@ class Tables:
                 self.fed += [(name, constants, first + k, early) for k, name in enumerate(origin.signals)]
         return twin
 
-    # --- structure of the system matrix ------------------------------------------------------------------------------
-
-    def blocks(self) -> list[Block]:
-        """Bodies, then constraints, then intrinsic rows, as blocks of unknowns."""
-        owner = self.marker_bodies()
-        blocks = [Block(b.v, b.formulation.n_v) for b in self.bodies]
-        coupled: dict[int, tuple[int, set[int]]] = {}
-        for c in self.constraints:
-            _, bodies = coupled.setdefault(c.row, (c.constraint.equations, set()))
-            bodies |= {owner[m] for m in (c.i, c.j) if owner[m] >= 0}
-        blocks += [Block(self.n_v + row, size, tuple(sorted(bodies))) for row, (size, bodies) in coupled.items()]
-        for k, b in enumerate(self.bodies):
-            if b.formulation.n_intrinsic:
-                blocks.append(Block(self.n_v + b.row, b.formulation.n_intrinsic, (k,), intrinsic=True))
-        return blocks
-
-    def pattern(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Row, column and source of every entry of [M J^T; J 0] that can differ from zero, each pair once.
-
-        Systems that differ only in the values of their parameters, as in a sweep, share the result.
-        """
-        masses = [
-            b.formulation.mass_pattern(row)
-            for table in self.body_tables
-            for row, b in zip(table.rows, table.elements, strict=True)
-        ]
-        owner = self.marker_bodies()
-        jacobians = {
-            m: self.bodies[k].formulation.jacobian_pattern(self.markers[m]) for m, k in enumerate(owner) if k >= 0
-        }
-        gradients = [
-            c.gradient_pattern
-            if self.gives_derivatives(type(c.constraint))
-            else np.ones((c.constraint.equations, PLACES), bool)
-            for table in self.constraint_tables
-            for c in table.elements
-        ]
-        bends = [bending(self, c) for table in self.constraint_tables for c in table.elements]
-        key = (
-            *((b.formulation, b.row) for b in self.bodies),
-            *(mask.tobytes() for mask in (*masses, *jacobians.values(), *gradients)),
-            *(None if mask is None else mask.tobytes() for mask in bends),
-            *((c.i, c.j, c.row, c.block_i, c.block_j) for table in self.constraint_tables for c in table.elements),
-            tuple(owner),
-        )
-        if (known := _ENTRIES.get(key)) is None:
-            known = _ENTRIES[key] = self._entries(masses, jacobians, gradients, bends)
-            while len(_ENTRIES) > MOST_ENTRIES:
-                del _ENTRIES[next(iter(_ENTRIES))]
-        return known
-
-    def _entries(
-        self,
-        masses: list[NDArray[np.bool_]],
-        jacobians: dict[int, NDArray[np.bool_]],
-        gradients: list[NDArray[np.bool_]],
-        bends: list[NDArray[np.bool_] | None],
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The pattern from those of the mass blocks, of the markers' B, of the constraints' derivatives and of axes."""
-        rows: list[NDArray[np.int64]] = []
-        columns: list[NDArray[np.int64]] = []
-        sources: list[NDArray[np.int64]] = []
-
-        def take(mask: NDArray[np.bool_], first_row: int, first_column: int, offset: int) -> None:
-            r, c = np.nonzero(mask)
-            rows.append(first_row + r)
-            columns.append(first_column + c)
-            sources.append(offset + r * mask.shape[1] + c)
-
-        for b, mass in zip((b for table in self.body_tables for b in table.elements), masses, strict=True):
-            take(np.tril(mass), b.v, b.v, b.mass_block)
-            if b.formulation.n_intrinsic:
-                take(b.formulation.intrinsic_pattern(), self.n_v + b.row, b.v, b.row_block)
-        owner = self.marker_bodies()
-        numbered = (c for table in self.constraint_tables for c in table.elements)
-        for c, g, bend in zip(numbered, gradients, bends, strict=True):
-            for marker, half, offset in ((c.i, g[:, :PLACE], c.block_i), (c.j, g[:, PLACE:], c.block_j)):
-                if owner[marker] >= 0:
-                    mask = (half.astype(int) @ jacobians[marker].astype(int)) > 0
-                    if bend is not None and marker == c.i:
-                        mask[:, mask.shape[1] - bend.shape[1] :] |= bend
-                    take(mask, self.n_v + c.row, self.bodies[owner[marker]].v, offset)
-        empty = np.empty(0, np.int64)
-        return np.concatenate(rows or [empty]), np.concatenate(columns or [empty]), np.concatenate(sources or [empty])
-
     def gives_derivatives(self, kind: type) -> bool:
         """Whether the derivatives that a constraint class gives can be used: a user's are not those of the plane."""
         return has_derivatives(kind) and not (self.planar and users_methods(kind))
@@ -901,25 +599,6 @@ def _markers_of(seen: Sight) -> list[Marker]:
     return [seen.motion[0]] if seen.motion is not None else list(seen.ends or ())
 
 
-def _found_pattern(constraint: Any) -> NDArray[np.bool_]:
-    markers = random_markers()
-    if constraint.nonholonomic:
-        given = np.zeros((constraint.equations, MOTIONS))
-        constraint.velocity_gradient(0.0, markers[0], markers[1], given)
-        return rate_gradient(given, *markers) != 0.0
-    g = np.zeros((constraint.equations, PLACES))
-    constraint.in_general().gradient(0.0, markers[0], markers[1], g)
-    return g != 0.0
-
-
-def rate_gradient(given: Array, i: Any, j: Any) -> Array:
-    """Derivatives of a nonholonomic constraint by the 24 rates of its markers, from those in the 36 numbers."""
-    g = np.zeros((len(given), PLACES))
-    for side, marker in enumerate((i, j)):
-        by_rate.py_func(marker, given, g, side, len(given))
-    return g
-
-
 def _check_places(owner: Connection, markers: Iterable[Marker]) -> None:
     """A marker on a flexible body that lies at none of its nodes is an error of the element that it belongs to."""
     for marker in markers:
@@ -927,17 +606,6 @@ def _check_places(owner: Connection, markers: Iterable[Marker]) -> None:
             _ = marker.local_point
         except ModelError as error:
             raise ModelError([owner.problem("at", f"{marker.body}: {p.message}") for p in error.problems]) from None
-
-
-def _means_the_same(parameter: Any, values: list[Any], dimension: int) -> bool:
-    """Whether a user's method that reads a parameter means the same in a row.
-
-    There a choice is a number, None is nan, and vectors always have three components. What does not is left out of the
-    row: the method then does not compile and is called from Python.
-    """
-    if parameter.kind == "choice" or parameter.of(dimension) is not parameter:
-        return False
-    return not any(value is None for value in values)
 
 
 def _key(marker: Marker) -> Hashable:

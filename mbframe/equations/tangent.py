@@ -25,7 +25,7 @@ from ..kernels.workspace import MOST_EQUATIONS
 from ..registry import is_ours
 from .control_tangent import ControlTangent
 from .followers import may_count
-from .tables import NumberedConstraint, NumberedForce, Table
+from .numbered import NumberedConstraint, NumberedForce, Table
 from .user import (
     Differentiated,
     configuration,

@@ -24,7 +24,8 @@ from ..functions import NO_ROW, Function
 from ..kernels.stages import planar
 from ..kernels.stages.planar import spatial_methods
 from ..registry import is_ours
-from .tables import Tables, users_methods
+from .numbered import users_methods
+from .tables import Tables
 
 Array = NDArray[np.float64]
 AGREEMENT = 1e-8

@@ -51,7 +51,7 @@ class Record:
         for kept in self._kept.values():
             if isinstance(kept, Record):
                 yield from kept.numbers()
-            elif not np.issubdtype(kept.dtype, np.integer):
+            elif kept.dtype.kind not in "iu":
                 yield kept
 
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
-import hashlib
-import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +14,8 @@ import numpy as np
 
 from ..bodies.formulations import Formulation
 from ..constraints.base import BasicConstraint
-from ..errors import ModelError, Problem
-from ..functions import Function
-from ..limits import no_collection
+from ..errors import ModelError
 from ..markers import Marker
-from ..packed import is_packed, unpacked
 from ..parameters import REQUIRED, Element, Parameter
 from ..registry import is_public, strategy_base
 from ..shapes import OUTSIDE, Mesh, Shape
@@ -44,17 +38,25 @@ from .json_text import child
 from .meshes import located, outside
 from .old_versions import completed
 from .order import by_dependency
-from .values import FUNCTION_KEYS, FUNCTION_KINDS, MAX_POINTS, SEVERAL_FUNCTIONS
+from .plain_values import (
+    allowed_for,
+    array_of,
+    brief,
+    digest,
+    function_of,
+    is_array,
+    is_numeric,
+    is_short,
+    modes_of,
+)
+from .problems import Problems
+from .values import SEVERAL_FUNCTIONS
 
 FORMAT: Final = "mbframe model"
 VERSION: Final = 2
 """Version of the files that this module writes; it reads all up to this one."""
-MAX_PROBLEMS: Final = 500
-"""After so many a file is not read further."""
 MOST_ENTRIES: Final = 1000
 """A longer list is no vector or matrix of a fixed size, whatever is in it."""
-NEAREST: Final = 50
-"""A misspelled name is compared with known ones for so many problems, and if there are not too many known ones."""
 FEW: Final = 20
 """More names than that are not listed beside a proposal."""
 
@@ -65,19 +67,13 @@ SETTINGS: Final[dict[str, Parameter]] = {
 }
 STRATEGY_SETTINGS: Final = ("formulation", "acceleration", "stabilization", "integrator")
 
-_ELEMENT: Final = re.compile(r"\$\.elements\[(\d+)\]")
 _TOP: Final = ("format", "version", "name", "ground", "elements", "simulation", "classes", "$schema")
 _MODULE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _FILE: Final = re.compile(r"[^\W\d]\w*\.py")
-_NUMBERS: Final = {float, int}
 _NAMELESS: Final = "?"
 _HEAD: Final = frozenset({"type", "name"})
 _TAKEN_AS_GIVEN: Final = frozenset({"number", "integer", "flag", "choice", "angle", "text"})
 _NUMERIC: Final = ("vector", "numbers", "point", "axis", "free vector", "matrix", "rotation", "inertia")
-
-
-class _Full(Exception):  # noqa: N818 (a signal, no error)
-    """There are enough problems."""
 
 
 @dataclass
@@ -97,17 +93,17 @@ class Entry:
         return joined(self.data) if self.cls is Unknown else joined(self.data, reference_keys(self.cls))
 
 
-class Reader:
+class Reader(Problems):
     """Reads one document and collects what is wrong with it."""
 
     def __init__(self, catalogue: Catalogue, folder: Path | None = None) -> None:
         """`folder` is that of the document's file: meshes that it names elsewhere are marked, and told in `notices`."""
+        super().__init__()
         self.catalogue = catalogue
         self.folder = folder
         self.notices: list[str] = []
         self.dimension = 3  # of the system, until its document says otherwise
         self.version = VERSION  # of the document
-        self.problems: list[Problem] = []
         self._modes: dict[bytes, Any] = {}  # by what describes them
         self._origins: Mapping[str, Any] = {}  # of users' classes, by their names
         self._held: dict[str, Unknown] = {}  # by name
@@ -116,69 +112,28 @@ class Reader:
 
     def system(self, document: Any) -> System:
         """The system of a document."""
-        return self._finish(self._system, document)
+        return self.finish(self._system, document)
 
     def settings(self, document: Any) -> dict[str, Any]:
         """The arguments of `simulate` in a document."""
-        return self._finish(self._settings, document)
+        return self.finish(self._settings, document)
 
     def strategy(self, setting: str, value: Any) -> Any:
         """The formulation or strategy that a JSON value describes, for one setting of `simulate`."""
-        return self._finish(lambda given: self._strategy(strategy_base(setting), given, setting, ""), value)
-
-    def _finish(self, read: Any, value: Any) -> Any:
-        try:
-            # Extreme numbers overflow in some checks; the comparisons that follow refuse them.
-            with np.errstate(all="ignore"), no_collection():  # of garbage, among all elements again and again
-                found = read(value)
-        except _Full:
-            rest = Problem("", "", f"there are more than {MAX_PROBLEMS} problems; correct these first")
-            raise ModelError([*sorted(self.problems, key=_place), rest]) from None
-        if self.problems:
-            raise ModelError(sorted(self.problems, key=_place))
-        return found
-
-    # --- problems ----------------------------------------------------------------------------------------------------
-
-    def refuse(self, path: str, message: str, label: str = "") -> None:
-        if len(self.problems) >= MAX_PROBLEMS:
-            raise _Full
-        self.problems.append(Problem(label, path, message))
-
-    def nearest(self, word: str, known: Collection[str]) -> str:
-        """A proposal for a misspelled word, or nothing."""
-        if len(word) > 100 or len(known) > 2000 or len(self.problems) >= NEAREST:
-            return ""
-        lower = {name.lower(): name for name in reversed(list(known))}
-        near = difflib.get_close_matches(word.lower(), lower, n=1, cutoff=0.6)
-        return f"did you mean {lower[near[0]]!r}? " if near else ""
-
-    def keys(self, data: Mapping[str, Any], allowed: Collection[str], path: str, label: str) -> None:
-        """Refuse keys that have no meaning."""
-        for key in data:
-            if key not in allowed:
-                meant = self.nearest(key, allowed)
-                known = ", ".join(allowed)
-                self.refuse(child(path, key), f"there is no such parameter; {meant}allowed are {known}", label)
-
-    def take_over(self, error: ModelError, path: str, label: str, keys: Mapping[str, str]) -> None:
-        """The problems that a class found in its parameters, with their places in the file."""
-        for problem in error.problems:
-            key = keys.get(problem.field, problem.field)
-            self.refuse(child(path, key) if key else path, problem.message, label)
+        return self.finish(lambda given: self._strategy(strategy_base(setting), given, setting, ""), value)
 
     # --- the document ------------------------------------------------------------------------------------------------
 
     def _checked(self, document: Any) -> bool:
         """Whether this is a model of a version that can be read."""
         if not isinstance(document, dict):
-            self.refuse("$", f"found {_brief(document)}; allowed is an object {{...}} that describes a model")
+            self.refuse("$", f"found {brief(document)}; allowed is an object {{...}} that describes a model")
             return False
         form, version = document.get("format"), document.get("version")
         if form != FORMAT:
-            self.refuse("$.format", f"found {_brief(form)}; allowed is {FORMAT!r}: is this a model of mbframe?")
+            self.refuse("$.format", f"found {brief(form)}; allowed is {FORMAT!r}: is this a model of mbframe?")
         if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-            self.refuse("$.version", f"found {_brief(version)}; allowed is a whole number from 1 to {VERSION}")
+            self.refuse("$.version", f"found {brief(version)}; allowed is a whole number from 1 to {VERSION}")
         elif version > VERSION:
             self.problems.clear()
             message = f"found {version}; this mbframe reads versions up to {VERSION}; install a newer one"
@@ -196,7 +151,7 @@ class Reader:
         for name, origin in found.items():
             given = origin if isinstance(origin, dict) else {"": origin}
             if any(key not in ("module", "file") or not isinstance(value, str) for key, value in given.items()):
-                self.refuse(child(path, name) if name else path, f"found {_brief(origin)}; allowed is {allowed}")
+                self.refuse(child(path, name) if name else path, f"found {brief(origin)}; allowed is {allowed}")
                 return {}
         return found
 
@@ -221,7 +176,7 @@ class Reader:
     def _ground(self, system: System, data: Any) -> None:
         label, path = "ground", "$.ground"
         if not isinstance(data, dict):
-            self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}}", label)
+            self.refuse(path, f"found {brief(data)}; allowed is an object {{...}}", label)
             return
         known = fields(type(system.ground))
         self.keys(data, ("name", *known), path, label)
@@ -234,7 +189,7 @@ class Reader:
 
     def _elements(self, system: System, listed: Any) -> None:
         if not isinstance(listed, list):
-            self.refuse("$.elements", f"found {_brief(listed)}; allowed is a list [...] of elements")
+            self.refuse("$.elements", f"found {brief(listed)}; allowed is a list [...] of elements")
             return
         entries: dict[str, Entry] = {}
         nameless: list[Entry] = []
@@ -264,7 +219,7 @@ class Reader:
     def _head(self, path: str, data: Any, names: dict[str, Element | None]) -> tuple[type[Any] | None, str | None]:
         """The class and the name of an element, if they are right, and the name noted."""
         if not isinstance(data, dict):
-            self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}} with type and name")
+            self.refuse(path, f"found {brief(data)}; allowed is an object {{...}} with type and name")
             return None, None
         cls: Any = Unknown
         if not self.is_unknown(data.get("type")):
@@ -277,7 +232,7 @@ class Reader:
                 cls = None
         name = self._name(data, path, cls.__name__ if cls else "")
         if name in names:
-            self.refuse(child(path, "name"), f"found {_brief(name)}, which is taken; choose another name")
+            self.refuse(child(path, "name"), f"found {brief(name)}, which is taken; choose another name")
             return cls, None
         if name is not None:
             names[name] = None
@@ -290,12 +245,12 @@ class Reader:
         place = child(path, "type")
         if not isinstance(name, str):
             self.refuse(
-                place, f"found {_brief(name)}; allowed is the name of {what}'s class, such as {next(iter(known))!r}"
+                place, f"found {brief(name)}; allowed is the name of {what}'s class, such as {next(iter(known))!r}"
             )
         else:
             meant = self.nearest(name, known)
             listed = f"the {len(known)} names of the schema" if meant and len(known) > FEW else ", ".join(known)
-            self.refuse(place, f"found {_brief(name)}; {meant}allowed are {listed}, and your own in classes=[...]")
+            self.refuse(place, f"found {brief(name)}; {meant}allowed are {listed}, and your own in classes=[...]")
         return None
 
     def is_unknown(self, name: Any) -> bool:
@@ -305,14 +260,14 @@ class Reader:
     def _reason(self, name: str) -> str:
         """Why a class of a user is not known: where it came from, and how it is given."""
         if faults := self.catalogue.faults(name):
-            return f"{_brief(name)} is not known: {'; '.join(map(str, faults))}"
+            return f"{brief(name)} is not known: {'; '.join(map(str, faults))}"
         origin = self._origins.get(name, {})
         module, file = origin.get("module", ""), origin.get("file", "")
         module, file = (module if _MODULE.fullmatch(module) else ""), (file if _FILE.fullmatch(file) else "")
         came = f" from the {f'file {file}' if file else f'module {module}'}" if module else ""
         ways = f"--classes {file or module or 'FILE_OR_MODULE'}, classes=[...] or mb.register"
         in_window = "in the window Model → Use my classes…"
-        return f"{_brief(name)} is a class of a user{came}; hand it over if you trust it: {ways}, {in_window}"
+        return f"{brief(name)} is a class of a user{came}; hand it over if you trust it: {ways}, {in_window}"
 
     def _unknown(self, entry: Entry) -> Unknown | None:
         """An element that is kept as it is: of an unknown class, or attached to such a one."""
@@ -357,7 +312,7 @@ class Reader:
         name = data.get("name")
         if isinstance(name, str) and name.strip():
             return name
-        found = _brief(name) if "name" in data else "nothing"
+        found = brief(name) if "name" in data else "nothing"
         self.refuse(child(path, "name"), f"found {found}; allowed is a text that is not empty", label)
         return None
 
@@ -382,7 +337,7 @@ class Reader:
         needed = set(named(entry.cls)) if has_own_constructor(entry.cls) else set(known)  # others it may set itself
         for key, p in known.items():
             if p.default is REQUIRED and key in needed and key not in data and not p.is_lifted(data):
-                self.refuse(child(path, key), f"found nothing; allowed is {_allowed(p)}; add it", label)
+                self.refuse(child(path, key), f"found nothing; allowed is {allowed_for(p)}; add it", label)
         if len(self.problems) > before or any(value is _BROKEN for value in values.values()):
             return None
         return self._made(entry, (entry.name,), values)
@@ -400,7 +355,7 @@ class Reader:
         values: dict[str, Any] = {}
         for key, value in data.items():
             how = taken.get(key)
-            if how == "as given" or (how == "numbers" and _is_short(value)):
+            if how == "as given" or (how == "numbers" and is_short(value)):
                 values[key] = value
             elif how == "reference":
                 values[key] = built.get(value) if isinstance(value, str) else None
@@ -442,7 +397,7 @@ class Reader:
 
     def _marker(self, data: Any, path: str, label: str, built: Mapping[str, Element | None]) -> Marker | None:
         if not isinstance(data, dict):
-            self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}} with body, at and axes", label)
+            self.refuse(path, f"found {brief(data)}; allowed is an object {{...}} with body, at and axes", label)
             return None
         self.keys(data, ("body", "at", "axes"), path, label)
         body = self._reference(data.get("body"), child(path, "body"), label, built)
@@ -495,19 +450,19 @@ class Reader:
         """A JSON value as the parameter takes it; a `ValueError` says why it does not."""
         fixed = p.kind in _NUMERIC and p.shape is not None and None not in p.shape
         if fixed and isinstance(value, list) and len(value) > MOST_ENTRIES:
-            raise ValueError(f"found a list of {len(value):,} entries; allowed is {_allowed(p)}")
-        if p.kind in _NUMERIC and _is_array(value):
-            return _array(value)
-        if p.kind in _NUMERIC and not _is_numeric(value) and not (value is None and p.optional):
+            raise ValueError(f"found a list of {len(value):,} entries; allowed is {allowed_for(p)}")
+        if p.kind in _NUMERIC and is_array(value):
+            return array_of(value)
+        if p.kind in _NUMERIC and not is_numeric(value) and not (value is None and p.optional):
             raise p.refuse(value, "give plain numbers in brackets: [...]")
         if p.kind in SEVERAL_FUNCTIONS and isinstance(value, list):
-            return [_function(p, part) for part in value]
+            return [function_of(p, part) for part in value]
         if p.kind in ("function", "axial functions"):
-            return _function(p, value)
+            return function_of(p, value)
         if p.kind == "modes" and isinstance(value, dict):
-            described = _digest(value)  # bodies that share them, as copies do, shall share them again
+            described = digest(value)  # bodies that share them, as copies do, shall share them again
             if described not in self._modes:
-                self._modes[described] = _modes(value)
+                self._modes[described] = modes_of(value)
             return self._modes[described]
         if p.kind in ("shape", "shapes") and value is not None:
             several = p.kind == "shapes" and isinstance(value, list)
@@ -525,16 +480,16 @@ class Reader:
         if name is None and optional:
             return None
         if not isinstance(name, str):
-            self.refuse(path, f"found {_brief(name)}; allowed is the name of an element", label)
+            self.refuse(path, f"found {brief(name)}; allowed is the name of an element", label)
         elif name not in built:
             known = ", ".join(list(built)[:20]) + (", ..." if len(built) > 20 else "")
             meant = self.nearest(name, built)
-            self.refuse(path, f"there is no element {_brief(name)}; {meant}known are {known}", label)
+            self.refuse(path, f"there is no element {brief(name)}; {meant}known are {known}", label)
         return built.get(name) or _BROKEN if isinstance(name, str) else _BROKEN
 
     def _shape(self, data: Any, path: str, label: str) -> Any:
         if not isinstance(data, dict):
-            self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}} that describes a shape", label)
+            self.refuse(path, f"found {brief(data)}; allowed is an object {{...}} that describes a shape", label)
             return _BROKEN
         before, kind = len(self.problems), data.get("type")
         if self.is_unknown(kind):
@@ -550,8 +505,8 @@ class Reader:
         values = {key: value for key, value in data.items() if key in known}
         for key, value in values.items():
             p = known[key].metadata.get("parameter")
-            if p is not None and p.kind in _NUMERIC and not _is_numeric(value):
-                message = f"found {_brief(value)}; allowed is {_allowed(p)}; give plain numbers in brackets: [...]"
+            if p is not None and p.kind in _NUMERIC and not is_numeric(value):
+                message = f"found {brief(value)}; allowed is {allowed_for(p)}; give plain numbers in brackets: [...]"
                 self.refuse(child(path, key), message, label)
         if len(self.problems) > before:
             return _BROKEN
@@ -581,7 +536,7 @@ class Reader:
     def _settings_of(self, data: Any) -> dict[str, Any]:
         label, path = "simulation", "$.simulation"
         if not isinstance(data, dict):
-            self.refuse(path, f"found {_brief(data)}; allowed is an object {{...}} of settings", label)
+            self.refuse(path, f"found {brief(data)}; allowed is an object {{...}} of settings", label)
             return {}
         self.keys(data, (*SETTINGS, *STRATEGY_SETTINGS), path, label)
         found = self._values(SETTINGS, data, path, label, {})
@@ -595,7 +550,7 @@ class Reader:
         if isinstance(data, str):
             data = {"type": data}
         if not isinstance(data, dict):
-            message = f"found {_brief(data)}; allowed is a name, or an object {{...}} with type and parameters"
+            message = f"found {brief(data)}; allowed is a name, or an object {{...}} with type and parameters"
             self.refuse(path, message, label)
             return None
         before, kind = len(self.problems), data.get("type")
@@ -643,138 +598,6 @@ def _naming_keys(cls: type[Any]) -> list[str]:
     return [key for key, p in fields(cls).items() if "function" in p.kind or p.kind == "seen"]
 
 
-def _place(problem: Problem) -> int:
-    """Number of the element in which a problem is; -1 for the head of a file, which comes first."""
-    found = _ELEMENT.match(problem.field)
-    return int(found.group(1)) if found else -1
-
-
 def _keys(cls: type[Any]) -> dict[str, str]:
     """Keys in files by names of parameters, where they differ."""
     return {parameter: argument for argument, parameter in arguments(cls).items()}
-
-
-def _allowed(p: Parameter) -> str:
-    return "the name of an element" if p.kind == "reference" else p.allowed()
-
-
-def _brief(value: Any) -> str:
-    """A value in an error message: never long."""
-    if isinstance(value, dict):
-        return "an object {...}"
-    if isinstance(value, list):
-        return "a list [...]"
-    text = "null" if value is None else repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _is_numeric(value: Any) -> bool:
-    """Whether these are nested lists of numbers; true and false are none."""
-    if isinstance(value, list):
-        return _is_flat(value) or all(map(_is_numeric, value))
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_short(value: Any) -> bool:
-    """Whether this is a list of a few numbers, as most values are."""
-    return type(value) is list and len(value) < 10 and _is_flat(value)
-
-
-def _is_flat(value: list[Any]) -> bool:
-    """Whether a list holds numbers and nothing else; long ones are looked at in compiled code."""
-    return set(map(type, value)) <= _NUMBERS
-
-
-def _function(p: Parameter, value: Any) -> Any:
-    """A function from its description; a `ValueError` says what is wrong with it."""
-    if not isinstance(value, dict):
-        if isinstance(value, str | int | float) and not isinstance(value, bool):
-            return value
-        if value is None and p.optional:
-            return None
-        raise p.refuse(value, "give a number, an expression, or an object of one of " + ", ".join(FUNCTION_KINDS))
-    kinds = [key for key in value if key != "variables" and key not in FUNCTION_KEYS]
-    variables = value.get("variables", list(p.variables))
-    if len(kinds) != 1 or kinds[0] not in FUNCTION_KINDS:
-        allowed = f"one of {', '.join(FUNCTION_KINDS)} with its data, and variables"
-        raise ValueError(f"found the keys {', '.join(map(_brief, kinds)) or 'none'}; allowed is {allowed}")
-    if not isinstance(variables, list) or not all(isinstance(name, str) for name in variables):
-        raise ValueError(f"found {_brief(variables)} as variables; allowed is a list of names")
-    kind, data = kinds[0], value[kinds[0]]
-    if _is_array(data):
-        data = _long_list(data)
-    elif isinstance(data, list):
-        data = [_long_list(one) if _is_array(one) else one for one in data]
-    _check_data(kind, data)
-    for key, owner in (("interpolation", "table"), ("breakpoints", "expression")):
-        if key in value and kind != owner:
-            raise ValueError(f"found {key} in a function of the kind {kind}; only {owner} has it; remove it")
-    if "breakpoints" in value:
-        _check_data("polynomial", value["breakpoints"])
-    try:
-        more = {key: value[key] for key in FUNCTION_KEYS if key in value}
-        function = Function.from_source({kind: data, **more, "variables": variables})
-    except ModelError as error:
-        raise ValueError("; ".join(problem.message for problem in error.problems)) from None
-    if function.program is None or not np.all(np.isfinite(function.program.constants)):
-        raise ValueError(f"the numbers of the {kind} are too large or too close to each other; scale it")
-    return function
-
-
-def _modes(value: dict[str, Any]) -> Any:
-    """Component modes; a `ValueError` says what is wrong with them."""
-    from ..flexible import Modes
-
-    try:
-        return Modes.from_values(value)
-    except ModelError as error:
-        raise ValueError("; ".join(f"{one.element} {one.field}: {one.message}" for one in error.problems)) from None
-
-
-def _digest(value: dict[str, Any]) -> bytes:
-    """What only equal values have in common, down to the bits of the arrays that a result file has in them."""
-    found = hashlib.sha256()
-
-    def bits(array: np.ndarray) -> str:
-        found.update(np.ascontiguousarray(array).tobytes())
-        return f"{array.dtype} {array.shape}"
-
-    found.update(json.dumps(value, default=bits).encode())
-    return found.digest()
-
-
-def _is_array(value: Any) -> bool:
-    """Whether this is a long array: packed, or as a result file has it."""
-    return isinstance(value, np.ndarray) or is_packed(value)
-
-
-def _array(value: Any) -> np.ndarray:
-    return value if isinstance(value, np.ndarray) else unpacked(value)
-
-
-def _long_list(data: Any) -> list[Any]:
-    """The numbers of a long list; a `ValueError` if there are too many, or not in a row."""
-    array = _array(data)
-    if array.ndim != 1 or array.size > MAX_POINTS:
-        raise ValueError(f"found numbers of the shape {array.shape}; allowed are up to {MAX_POINTS:,} in a row")
-    return array.astype(float).tolist()
-
-
-def _check_data(kind: str, data: Any) -> None:
-    """Refuse data that do not belong to a kind of function, before they are copied into messages."""
-    if kind == "expression":
-        if not isinstance(data, str):
-            raise ValueError(f"found {_brief(data)} as expression; allowed is a text")
-    elif kind == "constant":
-        if not _is_numeric(data) or isinstance(data, list):
-            raise ValueError(f"found {_brief(data)} as constant; allowed is a number")
-    else:
-        lists = [data] if kind == "polynomial" else data
-        shape = "a list of numbers" if kind == "polynomial" else "two lists of numbers, x and y"
-        if not isinstance(lists, list) or (kind != "polynomial" and len(lists) != 2):
-            raise ValueError(f"found {_brief(data)} as {kind}; allowed is {shape}")
-        for one in lists:
-            if not isinstance(one, list) or not _is_flat(one):
-                raise ValueError(f"found {_brief(one)} in {kind}; allowed is {shape}")
-            if len(one) > MAX_POINTS:
-                raise ValueError(f"found {len(one):,} numbers in {kind}; allowed are {MAX_POINTS:,}: thin it out")

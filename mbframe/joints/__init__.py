@@ -2,7 +2,7 @@
 
 from .base import Joint
 from .coupled import GearJoint, RackAndPinionJoint, ScrewJoint
-from .driven import Drive, Driver, PointDriver, Prescribed
+from .driven import Drive, Driver, LinearConstraint, PointDriver, Prescribed
 from .library import (
     ConstantVelocityJoint,
     CylindricalJoint,
@@ -29,6 +29,7 @@ __all__ = [
     "Joint",
     "KeyedSleeveJoint",
     "KnifeEdge",
+    "LinearConstraint",
     "PlanarJoint",
     "PointDriver",
     "PointOnAxisJoint",

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from ..bodies.base import Body
+from ..constraints.base import BasicConstraint
 from ..constraints.relations import (
     AngleTerm,
     DisplacementTerm,
     DistanceTerm,
+    MeasureRelation,
     MeasureTerm,
     angle_term,
     displacement_term,
@@ -80,8 +82,8 @@ class Drive(Joint):
             except ModelError:  # it has no value somewhere: the run says so if it gets there
                 continue
 
-    def constraints(self) -> list[MeasureTerm]:
-        """One term for each driven measure."""
+    def constraints(self) -> Sequence[BasicConstraint | MeasureRelation]:
+        """One term, or relation, for each function of time."""
         raise NotImplementedError(f"{type(self).__name__} does not define constraints(self)")
 
 
@@ -170,9 +172,7 @@ class Prescribed(Drive):
 
     def __init__(self, name: str, measure: Measure, **values: Any) -> None:
         if type(measure) not in TERMS:
-            allowed = "allowed is a Distance, Displacement or Angle; pass the one that you added to the system"
-            message = f"found {measure!r}; {allowed}"
-            raise ModelError([Problem(f"{type(self).__name__} {name!r}", "measure", message)])
+            raise ModelError([_no_measure(f"{type(self).__name__} {name!r}", "measure", measure)])
         super().__init__(name, measure.body_i, measure.body_j, measure=measure, **values)
 
     @property
@@ -184,7 +184,7 @@ class Prescribed(Drive):
         return self.measure.j
 
     def constraints(self) -> list[MeasureTerm]:
-        return [TERMS[type(self.measure)](self.i, self.j, motion=self.value)]
+        return [_term(self.measure, 1.0, self.value)]
 
     @property
     def unit(self) -> str:
@@ -202,6 +202,100 @@ class Prescribed(Drive):
         measure = Distance("length", *bodies, at_i=(0.3, -0.2, 0.5), at_j=(1.1, 0.4, -0.6))
         length = float(np.linalg.norm(measure.point_i - measure.point_j))
         return cls("jack", measure, value=f"{length!r} + 0.1*sin(3*t)")
+
+
+class LinearConstraint(Drive):
+    """A linear relation between coordinates of bodies (one equation): sum c_k s_k = value(t).
+
+    s_k are measures: with a point of the ground as their first point a `Displacement` is a Cartesian coordinate of a
+    point of a body and an `Angle` the angle of a body, between two bodies they are relative coordinates. Four are what
+    two bodies have in the generalized constraint of [PappalardoGuida2018a]: a direction and an angle each.
+    Displacements and distances are those between the points, angles count from the described configuration and over
+    turns. The described configuration need not fulfil it: then the model is assembled first.
+
+        x = system.add(mb.Displacement("x", system.ground, cart, at_j=(0.3, 0, 0), axis=(1, 0, 0)))
+        theta = system.add(mb.Angle("theta", system.ground, wheel, axis=(0, 1, 0)))
+        system.add(mb.LinearConstraint("rope", x, theta, coefficients=(1.0, -0.2), value="0.3 + 0.1*t"))
+
+    Its multiplier is that of C = sum c_k s_k - value(t); `value` must have a continuous slope.
+    """
+
+    symbol = "joint"
+    at: Any = None
+    drives = ("value",)
+    measure = parameter(kind="reference", help="s_1: a Distance, Displacement or Angle")
+    second = parameter(None, kind="reference", help="s_2")
+    third = parameter(None, kind="reference", help="s_3")
+    fourth = parameter(None, kind="reference", help="s_4")
+    coefficients = parameter((1.0,), kind="vector", shape=(None,), unit="1 or m/rad", help="c_k, one for each")
+    value = parameter(0.0, kind="function", unit="that of c s", help="what the sum is at the time t")
+
+    def __init__(
+        self,
+        name: str,
+        measure: Measure,
+        second: Measure | None = None,
+        third: Measure | None = None,
+        fourth: Measure | None = None,
+        **values: Any,
+    ) -> None:
+        given = {"measure": measure, "second": second, "third": third, "fourth": fourth}
+        for field, one in given.items():
+            if type(one) not in TERMS and (one is not None or field == "measure"):
+                raise ModelError([_no_measure(f"{type(self).__name__} {name!r}", field, one)])
+        super().__init__(name, measure.body_i, measure.body_j, **given, **values)
+
+    @property
+    def measures(self) -> list[Measure]:
+        """Those that are given, in order."""
+        return [one for one in (self.measure, self.second, self.third, self.fourth) if one is not None]
+
+    def check(self) -> Iterator[Problem]:
+        yield from super().check()
+        names, factors = [one.name for one in self.measures], list(self.coefficients)
+        if len(names) != len(factors):
+            message = f"found {len(factors)}; allowed is one for each of the {len(names)} measures: {', '.join(names)}"
+            yield self.problem("coefficients", message)
+        for name, factor in zip(names, factors, strict=False):
+            if factor == 0.0:
+                yield self.problem("coefficients", f"found 0 for {name}, which then has no part; leave it out")
+        if len(set(names)) < len(names):
+            yield self.problem("second", "found a measure twice; add their coefficients and give it once")
+
+    @property
+    def i(self) -> Marker:
+        return self.measure.i
+
+    @property
+    def j(self) -> Marker:
+        return self.measure.j
+
+    def constraints(self) -> list[MeasureRelation]:
+        # A term is c (s - f): the value stands with a part 1 of the first measure, the rest of which is another term.
+        parts = list(zip(self.measures, map(float, self.coefficients), strict=True))
+        rest = [(self.measure, parts[0][1] - 1.0), *parts[1:]]
+        terms = [_term(one, factor) for one, factor in rest if factor]
+        return [MeasureRelation(_term(self.measure, 1.0, self.value), *terms)]
+
+    @property
+    def unit(self) -> str:
+        return self.measure.unit
+
+    @classmethod
+    def example(cls, *bodies: Body) -> LinearConstraint:
+        ends: dict[str, Any] = {"at_i": (0.3, -0.2, 0.5), "at_j": (1.1, 0.4, -0.6), "axis": (1.0, 2.0, -1.0)}
+        slide, turn = Displacement("slide", *bodies, **ends), Angle("turn", *bodies, **ends)
+        start = float(slide.axis @ (slide.point_j - slide.point_i)) / float(np.linalg.norm(slide.axis))
+        return cls("relation", slide, turn, coefficients=(2.0, -0.5), value=f"{2.0 * start!r} + 0.1*sin(3*t)")
+
+
+def _term(measure: Measure, factor: float, motion: Function | None = None) -> MeasureTerm:
+    return TERMS[type(measure)](measure.i, measure.j, coefficient=factor, motion=motion)
+
+
+def _no_measure(label: str, field: str, found: Any) -> Problem:
+    allowed = "allowed is a Distance, Displacement or Angle; pass the one that you added to the system"
+    return Problem(label, field, f"found {found!r}; {allowed}")
 
 
 class PointDriver(Drive):

@@ -19,8 +19,9 @@ amplitude, a run is wrong, whatever explains it: reduced, tolerance or damping g
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ from ..errors import MbframeError
 from ..joints.driven import Drive
 from ..parameters import Element
 from ..plane import lifted
-from ..results import energies_of_bodies, works_of
+from ..results import energies_of_bodies, twists_of_bodies, works_of
 from .integrators import Integrator
 from .stated_energies import misstated
 from .time_logic import EQUATIONS, time_logic
@@ -49,8 +50,29 @@ MAIN: Final = 0.5  # share of the work at fault by which an element is named
 
 
 @dataclass(frozen=True)
+class Course:
+    """What the account of one run is made of; potential energies are those that force elements store, (n, groups)."""
+
+    t: Array
+    y: Array
+    masses: list[tuple[float, Array, Array]]
+    potential: Array
+    works: dict[str, Array]
+
+    @classmethod
+    def of(cls, eq: Equations, t: Array, y: Array, masses: list[tuple[float, Array, Array]] | None = None) -> Course:
+        """The course of a run of these equations, while they have its parameters; `masses` if they are at hand."""
+        potential, stored = eq.energies(t, y, grouped=True)
+        masses = masses or [b.body.mass_properties() for b in eq.tables.bodies]
+        return cls(t, y, masses, potential, works_of(eq, y, stored))
+
+
+@dataclass(frozen=True)
 class Account:
-    """Energies of groups of connected bodies at some instants of a run, (groups, n) each."""
+    """Energies of groups of connected bodies at some instants of a run, (groups, n) each.
+
+    Of several runs with the same equations: the groups of all of them, run after run.
+    """
 
     eq: Equations
     t: Array
@@ -66,34 +88,55 @@ class Account:
 
     @classmethod
     def of(
-        cls, eq: Equations, t: Array, y: Array, twists: tuple[Array, Array], rtol: float, slow: float, damps: bool
+        cls,
+        eq: Equations,
+        courses: Sequence[Course],
+        twists: tuple[Array, Array],
+        rtol: float,
+        slow: float,
+        damps: bool,
     ) -> Account:
-        """The account of a run with a tolerance, or that `damps`, in which speeds below `slow` are none."""
-        tables = eq.tables
-        gravity, masses = lifted(eq.system.gravity), [b.body.mass_properties() for b in tables.bodies]
-        potential, stored = eq.energies(t, y, grouped=True)
-        works = works_of(eq, y, stored)
-        moving, resting = (np.array(part) for part in energies_of_bodies(eq, masses, gravity, y, twists))
+        """The account of runs of the same length with a tolerance, or that `damp`; speeds below `slow` are none.
+
+        `twists` are velocities and angular velocities of the bodies, (bodies, rows of all runs, 3).
+        """
+        tables, first, many = eq.tables, courses[0], len(courses)
+        n, gravity = len(first.t), lifted(eq.system.gravity)
+        of_bodies, of_works = (_numbered(groups, tables.groups, many) for groups in (tables.groups, tables.work_groups))
+        y, masses = first.y, [mass for course in courses for mass in course.masses]
+        of_rows: Sequence[Any] = masses
+        if many > 1:
+            y = np.concatenate([course.y for course in courses])
+            of_rows = [_by_row(masses[b :: len(tables.bodies)], n) for b in range(len(tables.bodies))]
+        moving, resting = (_by_run(np.array(p), n) for p in energies_of_bodies(eq, of_rows, gravity, y, twists))
+        works = _stacked([np.reshape(list(course.works.values()), (-1, n)) for course in courses])
+        stored = _stacked([course.potential.T for course in courses])
         weights = np.array([mass for mass, _, _ in masses])
         inertias = np.array([inertia for _, _, inertia in masses]).trace(axis1=1, axis2=2)
-        changed, spin = _motions(*twists, weights[:, None], inertias[:, None] / 3.0)
-        of_works = (tables.work_groups, np.reshape(list(works.values()), (-1, len(t))))
-        kinetic, potential = _added(moving, tables.groups), potential.T + _added(resting, tables.groups)
-        balance = kinetic + potential - _added(of_works[1], of_works[0], len(kinetic))
+        of_centers = _velocities_of_centers(eq, y, twists, of_rows)
+        velocities, spins = _by_run(of_centers, n), _by_run(twists[1], n)
+        changed, spin = _motions(velocities, spins, weights[:, None], inertias[:, None] / 3.0)
+        kinetic, potential = _added(moving, of_bodies), stored + _added(resting, of_bodies)
+        balance = kinetic + potential - _added(works, of_works, len(kinetic))
         balance -= balance[:, :1]
         at_play = _ranges(potential)
-        for groups, courses in ((tables.groups, moving), (tables.groups, changed), of_works):
-            _gather(np.maximum, at_play, groups, _ranges(courses))
-        weight = float(np.linalg.norm(gravity)) * _added(weights[:, None], tables.groups)
+        for groups, shares in ((of_bodies, moving), (of_bodies, changed), (of_works, works)):
+            _gather(np.maximum, at_play, groups, _ranges(shares))
+        weight = float(np.linalg.norm(gravity)) * _added(weights[:, None], of_bodies)
         size = _peaks(kinetic) + _peaks(np.abs(potential)) + weight
-        still = 0.5 * slow**2 * _added((weights + inertias)[:, None], tables.groups)
-        floor = np.maximum(STEADY * _peaks(_added(spin, tables.groups)), max(NOISE, rtol**2) * size)
+        still = 0.5 * slow**2 * _added((weights + inertias)[:, None], of_bodies)
+        floor = np.maximum(STEADY * _peaks(_added(spin, of_bodies)), max(NOISE, rtol**2) * size)
         share = GROSS if damps else min(max(FINE, ADDED * rtol), GROSS)
-        return cls(eq, t, balance, at_play, np.maximum(floor, still), share, works)
+        return cls(eq, first.t, balance, at_play, np.maximum(floor, still), share, first.works)
+
+    @property
+    def off(self) -> Array:
+        """By how many times what is told each group is out of balance."""
+        return np.abs(self.balance).max(axis=1) / np.maximum(self.share * self.at_play, self.floor)[:, -1]
 
     def worst(self) -> int | None:
         """The group that balances least by what it is compared with; None if all balance."""
-        off = np.abs(self.balance).max(axis=1) / np.maximum(self.share * self.at_play, self.floor)[:, -1]
+        off = self.off
         return int(np.argmax(off)) if off.max() > 1.0 else None
 
     def first(self, group: int) -> int:
@@ -114,6 +157,31 @@ class Account:
         work = {name: float(np.abs(np.diff(self.works[name][begin : end + 1])).sum()) for name in own}
         name = max(work, key=work.__getitem__, default="")
         return name if name and work[name] > MAIN * sum(work.values()) else ""
+
+
+def _numbered(groups: NDArray[np.int64], of_bodies: NDArray[np.int64], many: int) -> NDArray[np.int64]:
+    """Numbers of groups in the account of so many runs."""
+    if many == 1:
+        return groups
+    count = int(of_bodies.max(initial=0)) + 1
+    return (groups + count * np.arange(many)[:, None]).ravel()
+
+
+def _by_row(masses: Sequence[tuple[float, Array, Array]], n: int) -> tuple[Array, ...]:
+    """Mass, centre of mass and inertia of a body in several runs, for each of their n rows."""
+    return tuple(np.repeat(np.array(values), n, axis=0) for values in zip(*masses, strict=True))
+
+
+def _by_run(courses: Array, n: int) -> Array:
+    """What bodies have in the rows of all runs, (bodies, rows, ...), run after run: (runs times bodies, n, ...)."""
+    if courses.shape[1] == n:
+        return courses
+    runs = courses.reshape(len(courses), -1, n, *courses.shape[2:])
+    return runs.swapaxes(0, 1).reshape(-1, n, *courses.shape[2:])
+
+
+def _stacked(parts: Sequence[Array]) -> Array:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _added(courses: Array, groups: NDArray[np.int64], count: int | None = None) -> Array:
@@ -141,6 +209,19 @@ def _ranges(courses: Array) -> Array:
     return _peaks(courses) + _peaks(-courses)
 
 
+def _velocities_of_centers(eq: Equations, y: Array, twists: tuple[Array, Array], masses: Sequence[Any]) -> Array:
+    """Velocities of the centres of mass, (bodies, rows, 3); of a flexible body that of its undeformed shape."""
+    velocity, omega = twists
+    away = [k for k, (_, center, _) in enumerate(masses) if np.any(center)]
+    if away:
+        velocity = velocity.copy()
+        for k in away:
+            _, rotation = eq.tables.bodies[k].formulation.poses(eq.split(y)[0][:, eq.tables.bodies[k].q_slice])
+            arm = (rotation @ np.asarray(masses[k][1])[..., None])[..., 0]
+            velocity[k] += np.cross(omega[k], arm)
+    return velocity
+
+
 def _motions(velocity: Array, omega: Array, masses: Array, inertias: Array) -> tuple[Array, Array]:
     """About the kinetic energies of each body of what its motion differs from that at the start, and of its spin."""
     moved = masses * _square(velocity - velocity[:, :1]) + inertias * _square(omega - omega[:, :1])
@@ -163,11 +244,9 @@ def remarks(
     t, y, twists = t[moving], y[moving], (twists[0][:, moving], twists[1][:, moving])
     if len(t) < 2 or not eq.tables.bodies:
         return []
-    rtol = float(getattr(integrator, "rtol", 0.0)) if integrator.adaptive else 0.0
-    slow = max(STILL, float(getattr(integrator, "atol", None) or ABSOLUTE * rtol) if integrator.adaptive else 0.0)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # of a motion that goes to infinity
-            account = Account.of(eq, t, y, twists, rtol, slow, integrator.damps)
+            account = Account.of(eq, [Course.of(eq, t, y)], twists, *_measured_by(integrator))
     except MbframeError:  # of a user's energy: that of the motion stays unknown, as whoever asks for it is told
         return []
     finite = (np.isfinite(account.balance) & np.isfinite(account.at_play)).all(axis=0)
@@ -194,6 +273,34 @@ def remarks(
         f"{abs(balance[worst]):.3g} J have {what} that no element gave or took, where the energies of the motion are "
         f"of the size of {account.at_play[group, -1]:.3g} J{where}. {wrong_by}"
     ]
+
+
+def doubtful(eq: Equations, courses: Sequence[Course], integrator: Integrator) -> list[int]:
+    """Which of several runs with the same equations `remarks` may have something to say about."""
+    n = max(len(course.t) for course in courses)
+    # The last instant is repeated where there are fewer: nothing happens there.
+    rows = [np.minimum(np.arange(n), len(course.t) - 1) for course in courses]
+    alike = [
+        replace(
+            course,
+            t=course.t[some],
+            y=course.y[some],
+            potential=course.potential[some],
+            works={name: work[some] for name, work in course.works.items()},
+        )
+        for course, some in zip(courses, rows, strict=True)
+    ]
+    with np.errstate(all="ignore"):  # of motions that go to infinity, and of those at rest
+        twists = twists_of_bodies(eq, np.concatenate([course.y for course in alike]))
+        off = Account.of(eq, alike, twists, *_measured_by(integrator)).off
+    return np.flatnonzero(~(off.reshape(len(courses), -1) <= 1.0).all(axis=1)).tolist()
+
+
+def _measured_by(integrator: Integrator) -> tuple[float, float, bool]:
+    """Tolerance of an integrator, the speed that it takes for none, and whether it damps."""
+    rtol = float(getattr(integrator, "rtol", 0.0)) if integrator.adaptive else 0.0
+    slow = max(STILL, float(getattr(integrator, "atol", None) or ABSOLUTE * rtol) if integrator.adaptive else 0.0)
+    return rtol, slow, integrator.damps
 
 
 def _judged(integrator: Integrator, off: float, size: float) -> str:

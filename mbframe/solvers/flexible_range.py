@@ -14,10 +14,10 @@ from scipy.sparse import csgraph
 from scipy.sparse import linalg as linalg_sparse
 
 from ..bodies.flexible import FlexibleBody
-from ..bodies.formulations import FloatingFrame
+from ..bodies.formulations import FlexibleFormulation
 from ..equations.equations import Equations
 from ..equations.marker_loads import Solved, marker_loads, nodes_at, sides_of, telling
-from ..equations.tables import NumberedBody
+from ..equations.numbered import NumberedBody
 from ..errors import MbframeError
 from ..flexible.load_stiffness import PRODUCTS, LoadStiffness, softest
 from ..joints.library import FixedJoint
@@ -47,14 +47,20 @@ def flexible_bodies(eq: Equations) -> Iterator[tuple[NumberedBody, FlexibleBody]
     return ((b, b.body) for b in eq.tables.bodies if isinstance(b.body, FlexibleBody))
 
 
+def frame_of(b: NumberedBody) -> FlexibleFormulation:
+    """The formulation of a flexible body."""
+    return cast(FlexibleFormulation, b.formulation)
+
+
 def watched_sizes(eq: Equations) -> Sizes:
     """By what steps of a run are picked to be looked at: how far each body bends, how fast, and how fast it turns."""
     found: Sizes = []
     for b, body in flexible_bodies(eq):
-        q, v = b.q_slice, slice(eq.n_q + b.v_slice.start, eq.n_q + b.v_slice.stop)
-        found.append((slice(q.start + 7, q.stop), body.turns))
-        found.append((slice(v.start + 3, v.start + 6), np.ones(3)))
-        found.append((slice(v.start + 6, v.stop), body.turns))
+        q, v = b.q_slice.start, eq.n_q + b.v_slice.start
+        modal_q, modal_v = b.formulation.modal_q, b.formulation.modal_v
+        found.append((slice(q + modal_q.start, q + modal_q.stop), body.turns))
+        found.append((slice(v + eq.system.dimension, v + modal_v.start), np.ones(modal_v.start - eq.system.dimension)))
+        found.append((slice(v + modal_v.start, v + modal_v.stop), body.turns))
     return found
 
 
@@ -77,7 +83,7 @@ def run_remarks(eq: Equations, result: Result, seen: tuple[Array, Array] | None)
         t = np.concatenate([t, *(instants for instants, _ in others)])
         q = np.vstack([q, *(eq.split(y)[0][:, b.q_slice] for _, y in others)])
         v = np.vstack([v, *(eq.split(y)[1][:, b.v_slice] for _, y in others)])
-        return t, v[:, 3:6], q[:, 7:]
+        return t, frame_of(b).local_turns(v), q[:, b.formulation.modal_q]
 
     if seen is None:
         return remarks(eq, *result.spread(MOST), courses)
@@ -102,7 +108,7 @@ def remarks(eq: Equations, t: Array, y: Array, courses: Courses) -> list[str]:
         with suppress(MbframeError):  # a state at which the equations have no solution: the run says so
             motions = free_motions(eq, b, float(t[0]), y[0])
             found.append(body.rotation_remark(omega, motions))
-            deformed = eq.split(y)[0][:, b.q_slice][:, 7:]
+            deformed = eq.split(y)[0][:, b.q_slice][:, b.formulation.modal_q]
             turned = body.most_turned(deformed, FEW)
             if body.can_stiffen and motions.shape[1] and not found[-1]:  # centrifugal forces are loads too
                 loaded.append((b, body, body.load_stiffness(motions)))
@@ -191,7 +197,7 @@ def joined_motions(eq: Equations, bodies: list[NumberedBody], t: float, y: Array
     basis, _ = _moving(eq, bodies, t, y)
     found = []
     for b in bodies:
-        own = basis[b.v_slice].copy()
+        own = frame_of(b).in_space(basis[b.v_slice].T).T.copy()
         own[:3] = b.formulation.poses(eq.split(y)[0][None, b.q_slice])[1][0].T @ own[:3]
         found.append(own)
     return found
@@ -233,7 +239,7 @@ def vibration_remarks(eq: Equations, t: float, y: Array) -> list[str]:
 def least_inertia(eq: Equations, b: NumberedBody, t: float, y: Array) -> float:
     """What is left of the inertia of a deformed body in any motion that its joints allow, of that undeformed."""
     flat = y.copy()
-    eq.split(flat)[0][b.q_slice][7:] = 0.0
+    eq.split(flat)[0][b.q_slice][b.formulation.modal_q] = 0.0
     (now, modal, scale), (before, _, _) = (_responses(eq, [b], t, state) for state in (y, flat))
     sizes, vectors = np.linalg.eigh(scale.T @ before[modal])
     moving = sizes > HELD
@@ -258,10 +264,10 @@ def dragged_mass(eq: Equations, b: NumberedBody, body: FlexibleBody, t: float, y
     for side in sides_of(eq, [b]):
         marker = b.markers[side.number - b.first_marker]
         if not isinstance(marker, AxisMarker):
-            rows = eq.work.entries[side.places][:, :3] @ rotation
+            rows = side.in_space(eq.work.entries[side.places])[:, :3] @ rotation
             holding.setdefault(body.node_at(marker.at), []).append(rows)
     mass, centre, inertia = body.mass_properties()
-    modal, most = eq.split(y)[0][b.q_slice][7:], 0.0
+    modal, most = eq.split(y)[0][b.q_slice][b.formulation.modal_q], 0.0
     for node, blocks in holding.items():
         arm = body.modes.component.positions[node] - centre
         moved = body.shapes_in_frame.motion_at(node)[:3] @ modal
@@ -312,8 +318,8 @@ def _responses(eq: Equations, bodies: list[NumberedBody], t: float, y: Array) ->
     q, v, z = eq.split(y)
     eq.update(t, q, v, z)
     eq.factor()
-    modal = np.concatenate([np.arange(eq.n_v)[b.v_slice][6:] for b in bodies])
-    data = [cast(FloatingFrame, b.formulation).inertia_data for b in bodies]
+    modal = np.concatenate([np.arange(eq.n_v)[b.v_slice][b.formulation.modal_v] for b in bodies])
+    data = [frame_of(b).inertia_data for b in bodies]
     scale = linalg.block_diag(*(linalg.cholesky(d.modal_mass, lower=True) for d in data if d is not None))
     responses = np.zeros((eq.n_v, len(modal)))
     for k, impulse in enumerate(scale.T):
@@ -331,32 +337,35 @@ def bent_frequencies(eq: Equations, b: NumberedBody, body: FlexibleBody, t: floa
     one. In mean axes g carries no momentum, and matters where joints hold nodes: it is added to their equations.
     """
     flat = y.copy()
-    own, modal = np.arange(eq.n_v)[b.v_slice], eq.split(y)[0][b.q_slice][7:]
-    eq.split(flat)[0][b.q_slice][7:] = 0.0
+    own = np.arange(eq.n_v)[b.v_slice][b.formulation.modal_v]
+    modal = eq.split(y)[0][b.q_slice][b.formulation.modal_q]
+    eq.split(flat)[0][b.q_slice][b.formulation.modal_q] = 0.0
     e = eq.evaluate(t, *eq.split(flat))
     mass, jacobian = sparse.csr_array(e.mass), sparse.csr_array(e.jacobian)
     rotation = b.formulation.poses(eq.split(y)[0][None, b.q_slice])[1][0]
-    mean = body.modes.relative_to("mean")
+    mean = body.used_modes.relative_to("mean")
     rows, columns, values = [], [], []
     for side in sides_of(eq, [b]):
         marker = b.markers[side.number - b.first_marker]
         if isinstance(marker, AxisMarker):
             continue
         node = body.node_at(marker.at)
-        held = eq.work.entries[side.places]  # by displacements and, about the origin, by turns
+        held = side.in_space(eq.work.entries[side.places])  # by displacements and, about the origin, by turns
         forces = held[:, :3] @ rotation
         torques = held[:, 3:] - np.cross(body.modes.component.positions[node], forces)
         bends = mean.curve_at(node) @ modal
         added = forces @ bends[:3] + torques @ bends[3:]
         numbers = np.arange(eq.n_rows)[side.rows]
         rows += np.repeat(numbers, len(modal)).tolist()
-        columns += np.tile(own[6:], len(numbers)).tolist()
+        columns += np.tile(own, len(numbers)).tolist()
         values += added.ravel().tolist()
     bent = jacobian + sparse.coo_array((values, (rows, columns)), shape=jacobian.shape).tocsr()
-    scale = linalg.cholesky(cast(FloatingFrame, b.formulation).inertia_data.modal_mass, lower=True)  # type: ignore[union-attr]
+    data = frame_of(b).inertia_data
+    assert data is not None
+    scale = linalg.cholesky(data.modal_mass, lower=True)
     found = []
     for constraints in (jacobian, bent):
-        responses = _after_impulses(mass, constraints, own[6:]) @ scale
+        responses = _after_impulses(mass, constraints, own) @ scale
         sizes, vectors = np.linalg.eigh(scale.T @ responses)
         moving = sizes > HELD
         basis = responses @ (vectors[:, moving] / np.sqrt(sizes[moving]))
@@ -394,7 +403,7 @@ def _changes(eq: Equations, loaded: Loaded, y: Array, solved: Solved) -> Array:
     omega = np.einsum("nij,ni->nj", rotation, b.formulation.twists(q[:, b.q_slice], v[:, b.v_slice])[1])
     products = np.stack([omega[:, i] * omega[:, j] for i, j in PRODUCTS], axis=1)
     change = np.tensordot(products, added.spin, axes=(1, 1))
-    change += np.tensordot(solved.rates[:, b.v_slice][:, 6:], added.inertia, axes=(1, 1))
+    change += np.tensordot(solved.rates[:, b.v_slice][:, b.formulation.modal_v], added.inertia, axes=(1, 1))
     local = (solved.positions - position[:, None]) @ rotation
     for number, marker in enumerate(b.markers, b.first_marker):
         load = (solved.loads[:, number].reshape(-1, 2, 3) @ rotation).reshape(-1, 6)

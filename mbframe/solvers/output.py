@@ -16,7 +16,7 @@ from ..disk.atomic import reason
 from ..equations.equations import Equations
 from ..equations.workspace import Record
 from ..errors import ModelError, Problem, SimulationError
-from ..files.result_files import ResultStream
+from ..files.result_streams import ResultStream
 from ..kernels.integrators.march import MARCH
 from ..results import EventRecord, Info
 from .interrupts import held_back

@@ -19,7 +19,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from ..equations.equations import Equations
-from ..equations.tables import users_methods
+from ..equations.numbered import users_methods
 from ..parameters import Element
 from ..registry import is_ours
 from .time_logic import METHODS

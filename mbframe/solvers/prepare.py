@@ -53,6 +53,8 @@ class Prepared:
     run: Run
     y: Array
     start: float
+    moved: list[str]
+    """What was said of the first state, which is among the warnings of `info`."""
     settings: dict[str, Any]
     info: Info
     instants: Array | None
@@ -139,7 +141,7 @@ def prepared(
     if t_end is not None:
         settings = {"t_end": float(t_end), **settings}
     info.settings = {name: repr(s) if isinstance(s, Element | Formulation) else s for name, s in settings.items()}
-    return Prepared(run, y, start, settings, info, instants, [Event.of(e) for e in events], output)
+    return Prepared(run, y, start, moved, settings, info, instants, [Event.of(e) for e in events], output)
 
 
 def first_state(eq: Equations, t: float, given: State | None) -> tuple[Array, list[str]]:

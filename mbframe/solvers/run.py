@@ -16,13 +16,13 @@ from ..disk.atomic import FilePath
 from ..equations.equations import Equations, Strategy
 from ..equations.failures import failure
 from ..errors import SimulationError
-from ..files.result_files import ResultStream
+from ..files.result_streams import ResultStream
 from ..kernels.compiler.compile import run_stage
 from ..kernels.integrators.march import interpolate_hermite, march
 from ..kernels.workspace import DONE, FULL, OK
-from ..results import EventRecord, Info, Result
+from ..results import EventRecord, Info, Result, twists_of_bodies
 from ..stored_states import StatesInMemory
-from . import verdict
+from . import balance, verdict
 from .acceleration import Acceleration
 from .crossings import Crossings
 from .events import Event
@@ -395,16 +395,24 @@ class Run:
         info = replace(self.info, warnings=list(self.info.warnings), completed=completed)
         return self.result(eq, info, None, same)
 
+    def doubts(self, eq: Equations, same: bool = True) -> list[str]:
+        """What events and some states tell of the motion until now; of energies only if the model was the `same`."""
+        notes = [] if self._crossings is None else self._crossings.remarks()
+        strategies = (self.integrator, self.acceleration, self.stabilization)
+        return notes + verdict.of_samples(eq, self.output.samples(), self.settings["dt"], *strategies, same)
+
+    def balance(self, eq: Equations, samples: verdict.Samples | None = None) -> list[str]:
+        """What the energies at some states, by default those of the motion until now, tell."""
+        t, y = samples or self.output.samples()
+        return balance.remarks(eq, t, y, twists_of_bodies(eq, y), self.integrator, self.stabilization.corrects)
+
     def result(self, eq: Equations, info: Info, error: SimulationError | None, same: bool = True) -> Result:
         """What was stored, with what there is to say about it; `error` is raised with that."""
-        work, samples = self.eq.work, self.output.samples
+        work = self.eq.work
         info.wall_time = self.wall_time
         for counter in COUNTERS:
             setattr(info, counter, int(work[counter]))
-        if self._crossings is not None:
-            info.warnings += self._crossings.remarks()
-        strategies = (self.integrator, self.acceleration, self.stabilization)
-        info.warnings += verdict.of_samples(eq, samples(), self.settings["dt"], *strategies, same)
+        info.warnings += self.doubts(eq, same)
         unwritten = self.output.close(info)
         error = error or unwritten
         result: Result | None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..bodies.flexible import FlexibleBody
 from ..equations.equations import Equations
 from ..equations.marker_loads import Solved
-from ..equations.tables import NumberedBody
+from ..equations.numbered import NumberedBody
 from ..errors import MbframeError
 from ..flexible import Modes
 from ..flexible.compliance import Compliance

@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..abilities import functions_of
 from ..bodies.formulations import Formulation
 from ..constraints.base import BasicConstraint
 from ..disk.atomic import FilePath
@@ -23,6 +24,7 @@ from ..joints.base import Joint
 from ..kernels.integrators.schedule import SAME
 from ..parameters import Element
 from ..quantities import Catalogue, catalogue, select
+from ..registry import is_ours
 from ..results import Energy, EventRecord, Info, Result
 from ..signals import named_by
 from ..state import State
@@ -457,7 +459,7 @@ class Simulation:
             if eq is not None:
                 rewrite(eq, element, field)
         self._instant = None
-        if _has_functions(element):
+        if is_heeded(element, field):
             self._run.look_again()
 
     def gap(self, element: Joint | BasicConstraint) -> str:
@@ -571,7 +573,9 @@ def _seen_signals(element: Element) -> Iterator[str]:
                 yield from function.signals
 
 
-def _has_functions(element: Element) -> bool:
-    """Whether steps may have to heed what a parameter of an element says: a function, or a stop."""
+def is_heeded(element: Element, field: str) -> bool:
+    """Whether steps may have to heed another value of a parameter: of a function, of what one acts by, of a stop."""
     kind: Any = type(element)
-    return any("function" in p.kind or p.kind == "list" for p in kind.parameters().values()) or hasattr(kind, "stops")
+    said = kind.parameters()[field].kind
+    acts = "function" in said or said == "list" or hasattr(kind, "stops")
+    return acts or not is_ours(kind) or bool(functions_of([element]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from itertools import combinations
 from typing import Any
 
@@ -14,8 +15,8 @@ from ..bodies.formulations.planar import PlanarFormulation
 from ..bodies.point_mass import PointMass
 from ..constraints.relations import MeasureTerm
 from ..equations.equations import Equations
+from ..equations.numbered import NumberedBody
 from ..equations.redundancy import misaligned, misaligned_message
-from ..equations.tables import NumberedBody
 from ..errors import ModelError, Problem, SimulationError
 from ..joints.coupled import ScrewJoint
 from ..joints.driven import Drive
@@ -278,8 +279,9 @@ def vanishing_equations(eq: Equations, t: float, y: Array) -> list[str]:
 def refuse_conflicting_drivers(eq: Equations, start: float, end: float) -> None:
     """Drivers of the same measure must ask for the same; sampled, because functions cannot be compared otherwise."""
     driven: list[tuple[Drive, str, Any, tuple[int, int]]] = []
+    terms = Counter(c.row for c in eq.tables.constraints)
     for c in eq.tables.constraints:
-        if isinstance(c.owner, Drive) and isinstance(c.constraint, MeasureTerm):
+        if isinstance(c.owner, Drive) and isinstance(c.constraint, MeasureTerm) and terms[c.row] == 1:
             field = next(name for name, f in c.owner.functions().items() if f == c.constraint.motion)
             driven.append((c.owner, field, c.constraint, (c.i, c.j)))
     times = np.linspace(start, end, SAMPLES)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..abilities import is_conservative
 from ..equations.equations import Equations
-from ..equations.tables import users_methods
+from ..equations.numbered import users_methods
 from ..equations.user import method_of
 from ..parameters import Element
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..equations.equations import Equations
-from ..equations.tables import users_methods
+from ..equations.numbered import users_methods
 from ..equations.user import method_of
 from ..features import Features, features_of_method
 from ..parameters import Element

@@ -22,6 +22,7 @@ from .integrators import Integrator
 from .stabilization import Stabilization
 
 if TYPE_CHECKING:
+    from ..system import System
     from .output import Output
 
 Array = NDArray[np.float64]
@@ -51,13 +52,20 @@ def of_samples(
     held = stabilization.corrects
     if not held:
         notes += opened(eq, samples)
+    steps = dt if not integrator.adaptive and eq.system.dimension == 3 else None
+    if not same and steps is None:
+        return notes
     with np.errstate(over="ignore", invalid="ignore"):  # of a motion that goes to infinity
         twists = twists_of_bodies(eq, samples[1])
     if same:
         notes += balance.remarks(eq, *samples, twists, integrator, held)
-    if dt is not None and not integrator.adaptive and eq.system.dimension == 3:
-        notes += whirled(eq, twists[1], dt)
-    return notes
+    return notes if steps is None else notes + whirled(eq, twists[1], steps)
+
+
+def asks_for_all(system: System) -> bool:
+    """Whether some element can only be judged by all stored states."""
+    judged = (FlexibleBody, ConstantVelocityJoint, SphereSphereContact, Friction)
+    return any(isinstance(element, judged) for element in system)
 
 
 def of_result(eq: Equations, result: Result, output: Output) -> list[str]:

@@ -48,6 +48,9 @@ def planar_example(cls: Any, *bodies: Any) -> Any:
         return cls("motor", mb.RevoluteJoint("hinge", *bodies, at=(0.2, 0.1)), angle="0.3*sin(2*t)")
     if cls is mb.Prescribed:
         return cls("rope", mb.Distance("length", *bodies, at_i=(0.3, -0.2), at_j=(1.1, 0.4)), value="1 + 0.1*sin(t)")
+    if cls is mb.LinearConstraint:
+        slide = mb.Displacement("slide", *bodies, at_i=(0.3, -0.2), at_j=(1.1, 0.4), axis=(1.0, 0.0))
+        return cls("relation", slide, mb.Angle("turn", *bodies), coefficients=(2.0, -0.5), value="1.6 + 0.1*sin(t)")
     if cls is mb.PointDriver:
         return cls("path", *bodies, at=(0.2, 0.1), x="0.3*sin(2*t)", y="0.2*t**3 - 0.1*t")
     if cls is mb.Tire:
@@ -150,7 +153,7 @@ class Pair:
         on = [v for v in element.values().values() if isinstance(v, mb.Joint | mb.Measure)]
         if on:
             values = {k: v for k, v in values.items() if k not in ("at", "at_i", "at_j", "axis", "frame")}
-            self.space.add(cls(element.name, self.space[on[0].name], **values))
+            self.space.add(cls(element.name, *(self.space[other.name] for other in on), **values))
         elif element.__dict__.get("_markers"):
             i, j = (mb.Marker(b, at=m.at, axes=m.axes) for b, m in zip(sides, (element.i, element.j), strict=True))
             values = {k: v for k, v in values.items() if k not in ("at", "axis", "frame")}

@@ -11,6 +11,7 @@ import pytest
 import mbframe as mb
 from mbframe.bodies.formulations import Formulation
 from mbframe.equations.implicit import coupled
+from mbframe.equations.pattern import pattern
 
 from .specimens import Array, assert_close, connected, crossed, numbers, rigid_formulations, walk
 
@@ -57,7 +58,7 @@ def test_tangent_is_the_derivative_of_the_equations(cls: Any, formulation: Formu
         assert_close(getattr(dense, name), getattr(found, name).toarray(), 1e-14)
     for name in ("force", "stiffness", "damping", "feedback"):
         assert_close(getattr(dense.own, name), getattr(found.own, name), 1e-14)
-    left_out = ~coupled(eq, *eq.tables.pattern()[:2])  # by the matrix of implicit integrators
+    left_out = ~coupled(eq, *pattern(eq.tables)[:2])  # by the matrix of implicit integrators
     assert not eq.tangent_assembly.stiffness[left_out].any()
     assert not eq.tangent_assembly.damping[left_out].any()
     for d in rng.normal(size=(3, eq.n_v)) / np.sqrt(eq.n_v):

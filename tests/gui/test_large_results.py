@@ -17,7 +17,8 @@ from gui.document.track import Track
 from gui.solving.curves import Curves
 from gui.widgets import waiting
 from gui.widgets.waiting import CancelledError, beside
-from mbframe.files.result_files import ResultFile, block_rows
+from mbframe.files.result_files import ResultFile
+from mbframe.files.result_layout import block_rows
 
 
 @pytest.fixture(scope="module")

@@ -7,18 +7,24 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
+import mbframe as mb
 from gui.base.consent import KEY, Consent
+from gui.base.kinds import icon_name
+from gui.dialogs.own_classes import OwnClassesDialog
 from gui.document.document import Document
+from gui.solving.tasks import PackageTask
 from gui.window.own_classes import OwnClasses, _beside
 from gui.window.window import MainWindow
 from mbframe import plug_ins, registry
 from mbframe.plug_ins import Source
+
+from .builder import Builder
 
 CLASSES = '''
 import mbframe as mb
@@ -289,3 +295,127 @@ def test_nothing_of_a_model_reaches_the_settings(window, model, answers, tmp_pat
     assert len(answers.asked) == 1
     assert "pulls" not in sys.modules
     assert os.environ.get("PYTHONPATH", "").find(str(tmp_path)) < 0
+
+
+# ---- Bodies, icons and installed packages ----
+
+PARTS = '''
+import mbframe as mb
+import numpy as np
+
+
+class Flywheel(mb.Body):
+    """A homogeneous disk about its z axis."""
+
+    glyph = "M4 12 a8 8 0 1 0 16 0 a8 8 0 1 0 -16 0 M12 4 V20"
+    radius = mb.parameter(kind="number", unit="m", above=0.0, help="of the disk")
+    share = mb.parameter(kind="number", above=0.0, maximum=0.5, help="of the rim")
+
+    @property
+    def shapes(self):
+        return (mb.Cylinder(radius=self.radius, length=0.1 * self.radius),)
+
+    def mass_properties(self):
+        mass = 785.0 * np.pi * self.radius**3
+        return mass, np.zeros(3), np.diag([0.25, 0.25, 0.5]) * mass * self.radius**2
+
+
+class Brake(mb.ForceElement):
+    """Holds back with a force that follows the speed."""
+
+    glyph = "M4 20 L12 4 L20 20 Z"
+    strength = mb.parameter(kind="number", unit="N", minimum=0.0, help="at 1 m/s")
+
+    def wrench(self, t, i, j):
+        return -self.strength * (j.velocity - i.velocity), np.zeros(3)
+'''
+
+
+def test_users_bodies_are_placed_like_others(window: MainWindow, tmp_path: Path, answers: Answers, qtbot) -> None:
+    (tmp_path / "parts.py").write_text(PARTS)
+    window.files.new(3)
+    qtbot.waitUntil(lambda: window.view.scene is not None)
+    window.hint.hide()
+    with qtbot.waitSignal(window.own_classes.changed):
+        window.own_classes.use(Source.of(str(tmp_path / "parts.py")))
+    builder = Builder(window)
+    wheel = builder.body("parts.Flywheel", (0.1, 0.2, 0.0))
+    assert (type(wheel).__name__, wheel.name, wheel.radius, wheel.share) == ("Flywheel", "flywheel", 0.1, 0.5)
+    place = wheel.position
+    window.document.undo()
+    assert builder.body("point mass", (0.1, 0.2, 0.0)).position == pytest.approx(place, abs=0.07)  # within the grid
+    window.document.undo()
+    wheel = builder.body("parts.Flywheel", (0.1, 0.2, 0.0))
+    assert builder.body("parts.Flywheel", (-0.3, 0.0, 0.0)).name == "flywheel 2"
+    window.document.undo()
+    assert [body.name for body in window.document.system.bodies] == ["flywheel"]
+    brake = builder.two_points("parts.Brake", (0.4, 0.4, 0.0), wheel.position)
+    assert brake.body_j is wheel
+    assert brake.strength > 0.0
+    assert [icon_name(one) for one in (wheel, brake)] == [type(wheel).glyph, type(brake).glyph]
+    for one in (wheel, brake):
+        action = window.actions_[f"add_parts.{type(one).__name__}"]
+        drawn = action.icon().pixmap(24).toImage()
+        inked = sum(drawn.pixelColor(x, y).alpha() > 0 for x in range(drawn.width()) for y in range(drawn.height()))
+        assert inked > 40, one
+    window.files.new(2)
+    assert not window.actions_["add_parts.Flywheel"].isEnabled()  # a body of space
+
+
+@pytest.mark.parametrize("glyph", ['M0 0"/><image href="file:///etc/passwd', "x", 3, "L4 4"])
+def test_a_glyph_that_is_no_path_is_refused_where_it_is_written(glyph: Any) -> None:
+    with pytest.raises(TypeError, match=r"Odd.glyph: found .*; allowed is the path of an SVG"):
+        type("Odd", (mb.ForceElement,), {"glyph": glyph})
+
+
+def test_installed_packages_are_listed_and_used_without_a_question(
+    window: MainWindow, tmp_path: Path, answers: Answers, qtbot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "site" / "craft").mkdir(parents=True)
+    (tmp_path / "site" / "craft" / "__init__.py").write_text(PARTS)
+    about = tmp_path / "site" / "craft-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: craft\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[mbframe.elements]\ncraft = craft\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    window.files.new(3)
+    window.actions_["own_classes"].trigger()
+    dialog = window.findChild(OwnClassesDialog, "own_classes_dialog")
+    assert dialog is not None
+    (row,) = dialog.tree.findItems("craft", Qt.MatchFlag.MatchExactly)
+    assert [row.text(k) for k in range(3)] == ["craft", "not used yet", "craft"]
+    assert "craft" not in sys.modules
+    assert not dialog.use.isEnabled()
+    dialog.tree.setCurrentItem(row)
+    jobs = []
+    monkeypatch.setattr(window.solver, "submit", lambda task: jobs.append(task) or _Job())  # a process of before
+    qtbot.mouseClick(dialog.use, Qt.MouseButton.LeftButton)
+    assert jobs == [PackageTask("craft")]
+    with qtbot.waitSignal(window.own_classes.changed):
+        _Job.made[-1].finished.emit(jobs[0].run(None))
+    (row,) = dialog.tree.findItems("craft", Qt.MatchFlag.MatchExactly)
+    assert row.text(1) == "Flywheel, Brake"
+    assert window.actions_["add_craft.Flywheel"].isEnabled()
+    assert answers.asked == []
+    dialog.close()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "craft"]:
+        del sys.modules[name]
+
+
+class _Job(QObject):
+    finished, failed, cancelled = Signal(object), Signal(object), Signal()
+    made: ClassVar[list[_Job]] = []
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made.append(self)
+
+
+def test_answers_can_be_forgotten(window: MainWindow, pulls: Path) -> None:
+    window.own_classes.consent.allow(Source.of(str(pulls)))
+    window.actions_["own_classes"].trigger()
+    dialog = window.findChild(OwnClassesDialog, "own_classes_dialog")
+    assert dialog is not None
+    dialog.findChild(QPushButton, "forget_classes").click()
+    assert not window.own_classes.consent.allows(Source.of(str(pulls)))
+    dialog.close()

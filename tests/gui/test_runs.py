@@ -9,7 +9,7 @@ import mbframe as mb
 from gui.document.growing import Together
 from gui.document.runs import FEWEST, MOST, PRESETS, Run, RunSettings, load
 from gui.document.track import Track
-from mbframe.files.result_files import ResultStream
+from mbframe.files.result_streams import ResultStream
 from mbframe.stored_states import StatesInMemory
 
 

@@ -39,8 +39,8 @@ def system_with(cls: type) -> mb.System:
         system.add(cls.example(first, second))  # type: ignore[attr-defined]
         return system
     element = cls.example(one, two)  # type: ignore[attr-defined]
-    for name in ("joint", "measure"):
-        if (other := getattr(element, name, None)) is not None:
+    for name, p in element.parameters().items():
+        if p.kind == "reference" and isinstance(other := getattr(element, name), mb.Joint | mb.Measure):
             system.add(other)
     system.add(element)
     return system

@@ -17,7 +17,7 @@ import pytest
 
 import mbframe as mb
 from mbframe.disk import room
-from mbframe.files import result_files
+from mbframe.files import result_files, result_layout, result_streams
 from mbframe.files.hdf5 import checksum
 
 
@@ -196,8 +196,8 @@ def test_a_model_that_cannot_be_stored_is_asked_for(tmp_path):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of 16 rows, so that a short run has many of them and an incomplete one."""
-    monkeypatch.setattr(result_files, "FEWEST_ROWS", 16)
-    monkeypatch.setattr(result_files, "BLOCK_NUMBERS", 16)
+    monkeypatch.setattr(result_layout, "FEWEST_ROWS", 16)
+    monkeypatch.setattr(result_layout, "BLOCK_NUMBERS", 16)
 
 
 @pytest.mark.parametrize("instants", [None, np.linspace(0.0, 1.5, 301)])
@@ -222,7 +222,7 @@ def test_a_streamed_run_is_the_run_in_memory(tmp_path, small_blocks, instants, w
 
 def test_what_was_loaded_during_a_run_stays_right(tmp_path, small_blocks, monkeypatch):
     """Rows that were in the tail when the file was loaded are elsewhere when they are read."""
-    monkeypatch.setattr(result_files, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(result_streams, "CHECKPOINT_SECONDS", 0.0)
     loaded: list[mb.Result] = []
 
     def look(t: float) -> None:
@@ -278,7 +278,7 @@ def test_what_a_progress_function_raises_closes_the_file(tmp_path):
 PROGRAM = """
     import resource, sys
     import mbframe as mb
-    from mbframe.files import result_files
+    from mbframe.files import result_streams
 
     system = mb.System("flight", gravity=(0, 0, -10))
     system.add(mb.PointMass("stone", mass=1.0, velocity=(1, 0, 1)))
@@ -298,12 +298,12 @@ def test_a_killed_run_keeps_what_it_had(tmp_path, blocks):
     """SIGKILL while it writes blocks, or when it has only its checkpoints."""
     path = tmp_path / "run.h5"
     pause = "" if blocks else ", progress=lambda t: __import__('time').sleep(0.01)"
-    code = f"result_files.CHECKPOINT_SECONDS = 0.05; mb.simulate(system, 1e9, dt=1e-4, output=sys.argv[1]{pause})"
+    code = f"result_streams.CHECKPOINT_SECONDS = 0.05; mb.simulate(system, 1e9, dt=1e-4, output=sys.argv[1]{pause})"
     process = child(code, path)
     try:
         seen = 0
         deadline = time.monotonic() + 300.0
-        while seen < max(blocks * result_files.MOST_ROWS, 100):
+        while seen < max(blocks * result_layout.MOST_ROWS, 100):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < deadline
             time.sleep(0.05)
@@ -345,7 +345,7 @@ def test_a_file_that_grows_while_it_is_looked_at_is_read(tmp_path, monkeypatch):
             time.sleep(0.05)
         monkeypatch.setattr(result_files, "check_content", until_it_has_grown)
         loaded = mb.load_result(path)
-        assert len(loaded) > result_files.MOST_ROWS
+        assert len(loaded) > result_layout.MOST_ROWS
         assert np.allclose(np.diff(loaded.t), 1e-4)
     finally:
         process.kill()
@@ -361,7 +361,7 @@ def test_a_disk_that_fills_up_ends_the_run_with_all_that_was_computed(tmp_path, 
     with pytest.raises(mb.SimulationError, match=r"output .*run\.h5.* could not be written: No space left") as caught:
         mb.simulate(free(), 1e4, dt=1e-4, output=tmp_path / "run.h5")
     loaded = mb.load_result(tmp_path / "run.h5")
-    assert len(loaded) == len(caught.value.result) > 2 * result_files.MOST_ROWS
+    assert len(loaded) == len(caught.value.result) > 2 * result_layout.MOST_ROWS
     assert loaded.t[-1] == caught.value.time  # nothing that was computed is lost
     assert np.allclose(loaded.position("stone")[:, 0], loaded.t)
     assert not loaded.info.completed

@@ -346,7 +346,7 @@ def ctrl_c():
 @pytest.mark.parametrize("place", ["append", "_write_block", "_count"])
 def test_ctrl_c_while_rows_are_written_loses_none(place, tmp_path, monkeypatch):
     """Not those in hand, and it is heard afterwards."""
-    from mbframe.files.result_files import Rows
+    from mbframe.files.result_layout import Rows
 
     usual, calls = getattr(Rows, place), []
 

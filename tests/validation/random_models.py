@@ -167,7 +167,7 @@ def flat(element: Any, twins: dict[str, Any]) -> Any:
     for key, p in fields(cls).items():
         value = getattr(element, p.name)
         if p.kind == "reference":
-            value = twins.get(value.name) or flat(value, twins)
+            value = value and (twins.get(value.name) or flat(value, twins))
         elif p.kind == "axis" and value is not None and not np.any(value[:2]):
             continue
         elif p.kind in ("point", "axis", "free vector", "vector functions") and value is not None:

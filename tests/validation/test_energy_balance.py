@@ -740,3 +740,14 @@ def test_a_users_energy_that_is_right_is_not_blamed():
     assert not warned(mb.simulate(overstating(1.0), 2.0))
     (warning,) = warned(mb.simulate(overstating(1.0), 30.0, dt=1.0))
     assert "The motion is wrong: reduce dt" in warning
+
+
+def test_an_origin_far_from_the_centre_of_mass_hides_nothing():
+    """Half of the energy is lost, which the large speed of the body's origin once hid."""
+    system = mb.System("swing")
+    body = {"mass": 1.0, "inertia": (1e-5, 1e-5, 1e-5), "position": (1, 0, 0), "center_of_mass": (-0.9, 0, 0)}
+    bar = system.add(mb.RigidBody("bar", **body))
+    system.add(mb.RevoluteJoint("pin", system.ground, bar, at=(0, 0, 0), axis=(0, 1, 0)))
+    warnings = mb.simulate(system, 20.0, dt=0.05).info.warnings
+    assert any("does not balance" in warning for warning in warnings)
+    assert mb.simulate(system, 20.0, dt=0.01).info.warnings == []

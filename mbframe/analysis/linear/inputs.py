@@ -113,5 +113,8 @@ def _by_input(point: OperatingPoint, name: str) -> tuple[Array, Array]:
 def _equations(point: OperatingPoint, driver: Drive) -> list[tuple[int, float]]:
     """Number among `LinearEquations.holonomic`, and coefficient, of each equation of a driver."""
     numbers = np.cumsum(point.joint_rows) - 1  # intrinsic equations are left out there
-    terms: list[Any] = [c for c in point.eq.tables.constraints if c.owner_name == driver.name]
-    return [(int(numbers[c.row]), float(c.constraint.coefficient)) for c in terms]
+    first: dict[int, Any] = {}  # the term with the function, which stands before others of its equation
+    for c in point.eq.tables.constraints:
+        if c.owner_name == driver.name:
+            first.setdefault(c.row, c.constraint)
+    return [(int(numbers[row]), float(term.coefficient)) for row, term in first.items()]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...equations.equations import Equations
-from ...equations.tables import Table
+from ...equations.numbered import Table
 from ...markers import AXIS, converted
 from ...rotations import matrix_from_vector, skew
 from ...solvers.starting import extent

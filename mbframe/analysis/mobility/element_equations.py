@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...abilities import given_with
 from ...connections import PointConnection
 from ...equations.equations import Equations
-from ...equations.tables import NumberedConstraint
+from ...equations.numbered import NumberedConstraint
 from ...equations.user import method_of
 from ...errors import ModelError, check_kinds
 from ...forces.base import ForceElement

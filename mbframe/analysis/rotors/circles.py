@@ -56,7 +56,7 @@ def observed(state: State, places: Mapping[str, slice], system: System) -> Array
             turned = np.sqrt(max(moments[0], THIN * moments[-1]) / min(len(nodes), NODES))
             for k in np.unique(np.linspace(0, len(nodes) - 1, NODES).astype(int)).tolist():
                 arm = motion.rotation @ nodes[k]
-                shape = body.modes.motion_at(k)
+                shape = body.used_modes.motion_at(k)
                 whole = np.hstack([np.eye(3), -skew(arm), motion.rotation @ shape[:3]])
                 rows.append(np.sqrt(mass / min(len(nodes), NODES)) * row(whole, place))
                 if body.modes.component.freedoms_per_node == 6:

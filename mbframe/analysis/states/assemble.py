@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ...bodies.base import Body
 from ...bodies.formulations import Formulation, NewtonEuler, PlanarAngle
 from ...equations.equations import Equations, Evaluation
+from ...equations.numbered import NumberedBody
 from ...equations.redundancy import may_stay
-from ...equations.tables import NumberedBody
 from ...errors import AnalysisError, ModelError, Problem, check_kinds
 from ...joints.driven import Driver
 from ...kernels.stages.dynamics import LARGEST_GAP

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...equations.equations import Equations
-from ...equations.tables import NumberedForce, Stateful
+from ...equations.numbered import NumberedForce, Stateful
 from ...equations.user import motion, own_state_function
 
 Array = NDArray[np.float64]

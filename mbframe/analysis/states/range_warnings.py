@@ -69,7 +69,11 @@ def warn_of_bent(eq: Equations, state: State, level: int = 2) -> None:
     flexible = list(flexible_range.flexible_bodies(eq))
     y = eq.coordinates(state) if flexible else np.zeros(0)
     for b, body in flexible:
-        if body.geometric_stiffening or not body.can_stiffen or not np.any(eq.split(y)[0][b.q_slice][7:]):
+        if (
+            body.geometric_stiffening
+            or not body.can_stiffen
+            or not np.any(eq.split(y)[0][b.q_slice][b.formulation.modal_q])
+        ):
             continue
         with suppress(MbframeError, RuntimeError):  # where the equations have no solution, which is said elsewhere
             frequencies = flexible_range.bent_frequencies(eq, b, body, state.t, y)

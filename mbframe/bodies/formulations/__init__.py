@@ -8,18 +8,24 @@ from .natural_absolute import NaturalAbsolute
 from .newton_euler import NewtonEuler
 from .planar_angle import PlanarAngle
 from .planar_euler_parameters import PlanarEulerParameters
+from .planar_floating_frame import PlanarFloatingFrame
 from .planar_natural import PlanarNatural
 from .translation import Translation
+
+FlexibleFormulation = FloatingFrame | PlanarFloatingFrame
+"""Those of bodies with modal coordinates, in space and in the plane."""
 
 __all__ = [
     "EulerAngles",
     "EulerParameters",
+    "FlexibleFormulation",
     "FloatingFrame",
     "Formulation",
     "NaturalAbsolute",
     "NewtonEuler",
     "PlanarAngle",
     "PlanarEulerParameters",
+    "PlanarFloatingFrame",
     "PlanarNatural",
     "Translation",
     "Variation",

@@ -203,6 +203,16 @@ class Formulation:
         return 0
 
     @property
+    def modal_q(self) -> slice:
+        """Where the modal coordinates are among the coordinates."""
+        return slice(self.n_q - self.n_modes, self.n_q)
+
+    @property
+    def modal_v(self) -> slice:
+        """Where the modal velocities are among the velocities."""
+        return slice(self.n_v - self.n_modes, self.n_v)
+
+    @property
     def dissipates(self) -> bool:
         """Whether deformation is damped, so that there is a power `loss` that is not in the energies."""
         return False

@@ -267,6 +267,14 @@ class FloatingFrame(Formulation):
     def deformations(self, q: Array, v: Array) -> tuple[Array, Array]:
         return q[:, 7:], v[:, 6:]
 
+    def local_turns(self, v: Array) -> Array:
+        """Angular velocities (n, 3) in the axes of the frame."""
+        return v[:, 3:6]
+
+    def in_space(self, columns: Array) -> Array:
+        """(..., 6 + m): numbers for each velocity (last axis) as those of a frame that moves in space."""
+        return columns
+
     def variation(self, q: Array, v: Array, v_rate: Array) -> Variation:
         # As in NewtonEuler; small motions of a flexible body go on with the changes of its modal coordinates.
         back = np.swapaxes(matrix_from_quaternion(q[:, 3:7]), 1, 2)
