@@ -45,7 +45,7 @@ MOVING = 1
 """The column of words: it comes second, so that it is seen where there is no room for all, and has what is left."""
 LETTERS = 14
 """Of the words that are seen at least."""
-SPARED = (3, 2, 5)
+SPARED = (3, 2, 4, 5)
 """Columns that go where there is no room for all, one after the other: their numbers follow from the root."""
 LEAST = 0.005
 """Smallest share of an energy that is told."""
