@@ -21,10 +21,10 @@ from .analysis.linear.linearize import Mode as Mode
 from .analysis.linear.linearize import linearize as linearize
 from .analysis.linear.perturbation import PerturbedMotion as PerturbedMotion
 from .analysis.linear.perturbation import perturb_and_simulate as perturb_and_simulate
+from .analysis.mobility.counted_freedom import Freedom as Freedom
 from .analysis.mobility.element_equations import ForceEquations as ForceEquations
 from .analysis.mobility.element_equations import JointEquations as JointEquations
 from .analysis.mobility.element_equations import equations_of as equations_of
-from .analysis.mobility.freedom import Freedom as Freedom
 from .analysis.mobility.freedom import degrees_of_freedom as degrees_of_freedom
 from .analysis.mobility.kinematics import inverse_dynamics as inverse_dynamics
 from .analysis.mobility.kinematics import kinematics as kinematics

@@ -8,10 +8,13 @@ from __future__ import annotations
 import difflib
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Final, NamedTuple, NoReturn
+from itertools import accumulate
+from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,13 +63,16 @@ _BINARY: Final = {
 """Precedence and opcode. As in Python, a sign binds tighter than * and looser than **: -t**2 = -(t**2)."""
 _COMPARISON, _SIGN, _POWER = 1, 4, 5
 
+_DIGITS: Final = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _TOKEN: Final = re.compile(
-    r"(?P<space>\s+)|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)"
-    r"|(?P<operator>\*\*|<=|>=|==|!=|[-+*/<>(),])",
+    rf"(?P<space>\s+)|(?P<number>{_DIGITS})|(?P<name>[A-Za-z_]\w*)|(?P<operator>\*\*|<=|>=|==|!=|[-+*/<>(),])",
     re.ASCII,
 )
 _SIGNAL_TOKEN: Final = re.compile(_TOKEN.pattern.replace(r"[A-Za-z_]\w*", r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?"), re.ASCII)
 """A name may be that of an output of an element, such as "lqr.force"."""
+_NUMBER: Final = re.compile(rf"(?<![\w.])({_DIGITS})", re.ASCII)
+"""A number that follows on neither a name nor a number, as in every expression that is right."""
+_ANY_NUMBER: Final = "1.e0"  # which nothing that follows on a number continues
 _VARIABLE: Final = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _HINTS: Final = {
     ".": "an expression has no attributes",
@@ -88,21 +94,20 @@ _REASONS: Final = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)  # freezing would take as long as filling it
 class Program:
     """A compiled function: the arrays `evaluate_program` reads, and where in the text each instruction comes from."""
 
     code: NDArray[np.int64]
     constants: NDArray[np.float64]
     positions: tuple[int, ...]
+    varies: bool = True
+    """Whether it depends on its variables."""
 
     @classmethod
     def of(cls, code: Sequence[int], constants: ArrayLike, positions: Sequence[int] | None = None) -> Program:
-        code_array = np.array(code, dtype=np.int64)
-        constant_array = np.array(constants, dtype=np.float64)
-        code_array.setflags(write=False)
-        constant_array.setflags(write=False)
-        return cls(code_array, constant_array, tuple(positions or (0,) * (len(code) // 2)))
+        places = tuple(positions or (0,) * (len(code) // 2))
+        return cls(_frozen(code, np.int64), _frozen(constants, np.float64), places, ops.VARIABLE in code[::2])
 
     @cached_property
     def lists(self) -> tuple[list[int], list[float]]:
@@ -123,6 +128,12 @@ class Program:
             return ""
         failed = _REASONS.get(int(self.code[2 * (status - 1)]), "overflow")
         return f" (position {self.positions[status - 1]}: {failed})"
+
+
+def _frozen(values: ArrayLike, kind: type) -> NDArray[Any]:
+    array: NDArray[Any] = np.array(values, dtype=kind)
+    array.setflags(write=False)
+    return array
 
 
 def refuse(element: str, message: str, field: str = "") -> NoReturn:
@@ -171,12 +182,59 @@ def compiled(text: str, variables: tuple[str, ...]) -> Program:
     return Compiler(text, variables).compile()
 
 
-@lru_cache(maxsize=128)  # models have the same few expressions, such as "0", again and again
 def compiled_with_signals(text: str, variables: tuple[str, ...]) -> tuple[Program, tuple[str, ...]]:
     """The program of an expression that may name signals, and these: variables behind the others."""
-    compiler = Compiler(text, variables, [])
+    parts = _NUMBER.split(text)
+    pattern = _pattern(tuple(parts[::2]), variables)
+    if pattern is not None:
+        numbers = parts[1::2]
+        values = list(map(float, numbers))
+        if all(map(math.isfinite, values)):
+            return pattern.filled(values, [len(number) for number in numbers]), pattern.signals
+    compiler = Compiler(text, variables, [])  # which says what is wrong, and where
     program = compiler.compile()
     return program, tuple(compiler.signals or ())
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    """What expressions have in common that differ in their numbers only, as those of a model often do.
+
+    program
+        Of all of them but for the constants at `places`, which are the numbers in their order.
+    signals
+        The names of what comes from outside.
+    before
+        Of each instruction: its position if numbers had no length, and how many numbers are before it.
+    """
+
+    program: Program
+    places: tuple[int, ...]
+    signals: tuple[str, ...]
+    before: tuple[tuple[int, int], ...]
+
+    def filled(self, values: Sequence[float], lengths: Sequence[int]) -> Program:
+        """The program of the expression with these numbers, as long as they are in its text."""
+        constants = self.program.constants.tolist()
+        for place, value in zip(self.places, values, strict=True):
+            constants[place] = value
+        ends = [0, *accumulate(lengths)]
+        positions = tuple([start + ends[count] for start, count in self.before])
+        return Program(self.program.code, _frozen(constants, np.float64), positions, self.program.varies)
+
+
+@lru_cache(maxsize=512)
+def _pattern(parts: tuple[str, ...], variables: tuple[str, ...]) -> _Pattern | None:
+    """The pattern of the expressions with numbers between these parts; None if they are wrong."""
+    length = len(_ANY_NUMBER)
+    with suppress(ModelError):
+        compiler = Compiler(_ANY_NUMBER.join(parts), variables, [])
+        program = compiler.compile()
+        starts = [end + length * k + 1 for k, end in enumerate(accumulate(map(len, parts[:-1])))]
+        counts = [bisect_left(starts, position) for position in program.positions]
+        before = tuple((p - length * count, count) for p, count in zip(program.positions, counts, strict=True))
+        return _Pattern(program, tuple(compiler.numbers), tuple(compiler.signals or ()), before)
+    return None
 
 
 class Compiler:
@@ -188,6 +246,7 @@ class Compiler:
         self.signals = signals  # names of what comes from outside, as they are found; None: there is no such thing
         self.code: list[int] = []
         self.constants: list[float] = []
+        self.numbers: list[int] = []  # which of the constants are numbers of the text
         self.positions: list[int] = []
         self.nesting = 0
         self.height = 0
@@ -270,6 +329,7 @@ class Compiler:
     def operand(self) -> None:
         token = self.advance()
         if token.kind == "number":
+            self.numbers.append(len(self.constants))
             self.constant(float(token.text), token)
         elif token.kind == "name":
             self.name(token)

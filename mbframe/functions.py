@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from numbers import Real
 from typing import Any, Final
 
@@ -128,14 +128,14 @@ class Function:
         """Take a definition; `program` is the one that it stands for, if that is known already."""
         self.kind = kind
         self._data = data
-        self.variables = checked_variables(variables)
+        self.variables = checked_variables(variables) if program is None else tuple(variables)
         self._derivatives = derivatives
         self._breakpoints = ()
         self.interpolation = interpolation
         if program is None and kind != "callable":
             program = _PROGRAMS[interpolation or kind](data, self.variables)
         self.program = program
-        if self.program is not None and ops.VARIABLE not in self.program.code[::2]:
+        if self.program is not None and not self.program.varies:
             # A constant is checked here and not first in the middle of a simulation.
             self._at((0.0,) * len(self.variables), -1, 0)
 
@@ -152,8 +152,13 @@ class Function:
         Other names than those of the variables, constants and functions are taken for such. It has values once these
         are known, in a system; `bound` gives the function for some.
         """
+        return cls._known(text, ("t",) if variables == ("t",) else checked_variables(variables))
+
+    @classmethod
+    @lru_cache(maxsize=128)  # models have the same few expressions, such as "0", again and again
+    def _known(cls, text: str, variables: tuple[str, ...]) -> Function:
         self = cls.__new__(cls)
-        program, signals = compiled_with_signals(text, checked_variables(variables))
+        program, signals = compiled_with_signals(text, variables)
         self._set("expression", text, variables, program=program)
         if signals:
             self.signals = signals
@@ -172,7 +177,8 @@ class Function:
         other = Function.__new__(Function)
         other.__dict__.update(self.__dict__)
         other.__dict__.pop("cuts", None)
-        other.signals, other.program = (), Program(code, constants, self.program.positions)
+        varies = ops.VARIABLE in code[::2]
+        other.signals, other.program = (), Program(code, constants, self.program.positions, varies)
         return other
 
     def renamed(self, names: Mapping[str, str]) -> Function:

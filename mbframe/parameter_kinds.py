@@ -108,7 +108,7 @@ def _array(p: Parameter, value: Any, remedy: str) -> NDArray[np.float64]:
     finite = all(map(math.isfinite, array.ravel().tolist())) if array.size < 10 else np.isfinite(array).all()
     if not finite:
         raise p.refuse(value, "give finite numbers")
-    return np.array(array, dtype=np.float64)
+    return array if type(value) is list and array.dtype == np.float64 else np.array(array, dtype=np.float64)
 
 
 def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -159,9 +159,6 @@ def _vector_format(p: Parameter) -> tuple[Any, ...] | None:
     return None if None in shape else ("f8", shape)
 
 
-_UNIT: Final = np.eye(3)
-
-
 def _rotation(p: Parameter, value: Any) -> NDArray[np.float64]:
     matrix = value.as_matrix() if callable(getattr(value, "as_matrix", None)) else value
     array = _array(p, matrix, "build it with scipy.spatial.transform.Rotation")
@@ -173,11 +170,12 @@ def _rotation(p: Parameter, value: Any) -> NDArray[np.float64]:
     if array.shape != (3, 3):
         found = Words(f"{shortened(value)} of shape {array.shape}")
         raise p.refuse(found, "build it with scipy.spatial.transform.Rotation")
-    deviation = float(np.abs(array.T @ array - _UNIT).max())
+    (a, b, c), (d, e, f), (g, h, i) = array.tolist()  # plain Python is faster for so few numbers
+    lengths = max(abs(a * a + d * d + g * g - 1.0), abs(b * b + e * e + h * h - 1.0), abs(c * c + f * f + i * i - 1.0))
+    deviation = max(lengths, abs(a * b + d * e + g * h), abs(a * c + d * f + g * i), abs(b * c + e * f + h * i))
     if deviation > UNIT_TOLERANCE:
         found = Words(f"a matrix whose columns are off orthonormal by {deviation:.3g}")
         raise p.refuse(found, "give more digits, or build it with scipy.spatial.transform.Rotation")
-    (a, b, c), (d, e, f), (g, h, i) = array.tolist()
     if a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) < 0.0:
         raise p.refuse(Words("a left-handed matrix (determinant -1)"), "a mirror is no rotation: reverse one column")
     if deviation > ROUNDING:
@@ -187,13 +185,16 @@ def _rotation(p: Parameter, value: Any) -> NDArray[np.float64]:
     return frozen(array)
 
 
+def moments_between(xx: float, yy: float, zz: float, xy: float, xz: float, yz: float) -> tuple[float, float]:
+    """Bounds of the principal moments: Gershgorin's disks about the diagonal, of the sizes of what is beside it."""
+    x, y, z = xy + xz, xy + yz, xz + yz
+    return min(xx - x, yy - y, zz - z), max(xx + x, yy + y, zz + z)
+
+
 def _inertia(p: Parameter, value: Any) -> NDArray[np.float64]:
     array = _array(p, value, "give plain numbers")
-    if array.shape == (3,):
-        tensor = np.zeros((3, 3))
-        tensor.flat[::4] = array
-    elif array.shape == (6,):
-        xx, yy, zz, xy, xz, yz = array
+    if array.shape in ((3,), (6,)):
+        xx, yy, zz, xy, xz, yz = (*array.tolist(), 0.0, 0.0, 0.0)[:6]
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     elif array.shape == (3, 3):
         if np.max(np.abs(array - array.T)) > UNIT_TOLERANCE * np.max(np.abs(array)):
@@ -202,8 +203,13 @@ def _inertia(p: Parameter, value: Any) -> NDArray[np.float64]:
     else:
         raise p.refuse(Words(f"{shortened(value)} of shape {array.shape}"), "use one of the three forms")
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = tensor.tolist()
-    principal = sorted((xx, yy, zz)) if xy == xz == yz == 0.0 else np.linalg.eigvalsh(tensor).tolist()
-    smallest, middle, largest = principal
+    if xy == xz == yz == 0.0:
+        smallest, middle, largest = sorted((xx, yy, zz))
+    else:
+        low, high = moments_between(xx, yy, zz, abs(xy), abs(xz), abs(yz))
+        if low > 2.0 * ROUNDING * high and high * (2.0 - INERTIA_MARGIN) < xx + yy + zz:
+            return frozen(tensor)  # whatever they are between these bounds
+        smallest, middle, largest = np.linalg.eigvalsh(tensor).tolist()
     if smallest <= ROUNDING * abs(largest):
         remedy = "all three must be positive; a body without size is a PointMass"
     elif largest - middle - smallest > INERTIA_MARGIN * largest:
@@ -238,9 +244,10 @@ def _function(p: Parameter, value: Any) -> Function:
 
 def _functions(p: Parameter, value: Any) -> tuple[Function, ...]:
     count = (p.shape or (None,))[0]
-    if isinstance(value, str | Mapping) or not isinstance(value, Iterable) or len(parts := tuple(value)) != count:
+    several = type(value) is list or (isinstance(value, Iterable) and not isinstance(value, str | Mapping))
+    if not several or len(parts := tuple(value)) != count:
         raise p.refuse(value, f"give {count} of them")
-    return tuple(_function(p, part) for part in parts)
+    return tuple([_function(p, part) for part in parts])
 
 
 def _matrix(p: Parameter, value: Any) -> NDArray[np.float64]:
@@ -276,11 +283,11 @@ def _modes(p: Parameter, value: Any) -> Any:
 
 
 def _shapes(p: Parameter, value: Any) -> tuple[Any, ...]:
-    return tuple(_shape(p, entry) for entry in _list(p, value))
+    return tuple([_shape(p, entry) for entry in _list(p, value)])
 
 
 def _list(p: Parameter, value: Any) -> tuple[Any, ...]:
-    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+    if type(value) is not list and (isinstance(value, str | Mapping) or not isinstance(value, Iterable)):
         raise p.refuse(value, "put it in brackets: [...]")
     return tuple(value)
 

@@ -223,7 +223,9 @@ class Parameter:
         if self.minimum is None and self.maximum is None and self.above is None:
             return
         if isinstance(values, np.ndarray):
-            least, most = values.min(initial=math.inf), values.max(initial=-math.inf)
+            few = values.ravel().tolist() if values.size < 10 else None  # for which plain Python is faster
+            least = values.min() if few is None else min(few, default=math.inf)
+            most = values.max() if few is None else max(few, default=-math.inf)
         else:
             least = most = values
         if self.minimum is not None and least < self.minimum:

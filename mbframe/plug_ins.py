@@ -125,22 +125,25 @@ class Source:
         return Source(self.name, self.path, _checksum(_content(Path(self.path), f"classes {self.path!r}")))
 
     def load(self) -> list[type[Any]]:
-        """Import the file and register its classes; again if it was imported with another content.
+        """Import the file and register its classes; again if it was imported with another content."""
+        return _registered(self.module(), f"classes {self.path!r}")
+
+    def module(self) -> ModuleType:
+        """Import the file, which may be a program without classes.
 
         Others in its folder can be imported while it is, and not afterwards: what is missing later shall not be found
         there.
         """
         label = f"classes {self.path!r}"
         if _loaded.get(self.name) == self and self.name in sys.modules:
-            return _registered(sys.modules[self.name], label)
+            return sys.modules[self.name]
         content = _content(Path(self.path), label)
         if _checksum(content) != self.checksum:
             raise ModelError([Problem(label, "", "is another file than the one that was allowed; look at it again")])
         with _importable(Path(self.path).parent if "." not in self.name else None):
             module = _run(self, content, label)
-        classes = _registered(module, label)
         _loaded[self.name] = self
-        return classes
+        return module
 
 
 _loaded: dict[str, Source] = {}

@@ -132,8 +132,9 @@ class System(Displayed, Element):
             ]
             if outside:
                 raise ModelError(outside)
-            if element.body_i is None:  # the other side of a load on one body
-                element.body_i = self.ground
+            if element.body_i is None:  # the other side of a load on one body, which has the dimension of this system
+                vars(element)["body_i"] = self.ground
+                element._notify("body_i", None, self.ground)
         if named_by(element):
             refuse_unknown(element, self.known_to(element))
         if isinstance(element, Controller):

@@ -94,9 +94,13 @@ class Unknown(Element):
 
 def joined(parameters: Mapping[str, Any], sides: Iterable[str] = SIDES) -> list[str]:
     """The elements that an element is attached to, by its parameters as a file has them."""
-    given = [parameters.get(side) for side in sides]
-    found = [value.get("body") if isinstance(value, dict) else value for value in given]
-    return list(dict.fromkeys(name for name in found if isinstance(name, str)))
+    found: dict[str, None] = {}
+    for side in sides:
+        value = parameters.get(side)
+        name = value.get("body") if isinstance(value, dict) else value
+        if isinstance(name, str):
+            found[name] = None
+    return list(found)
 
 
 def mentions(parameters: Mapping[str, Any], name: str, is_signal: bool) -> bool:

@@ -26,6 +26,21 @@
     element("play").setAttribute("aria-label", playing ? "Pause" : "Play");
   }
 
+  // --- the legend of colours -------------------------------------------------------------------------------------
+
+  function makeLegend({ title, ticks, colors }) {
+    const legend = element("legend");
+    legend.querySelector("figcaption").textContent = title;
+    legend.querySelector("i").style.background = `linear-gradient(to top, ${colors.join(", ")})`;
+    const numbers = legend.querySelector("ol");
+    for (const tick of [...ticks].reverse()) {
+      numbers.appendChild(document.createElement("li")).textContent = tick;
+    }
+    legend.hidden = false;
+  }
+
+  if (settings.legend) makeLegend(settings.legend);
+
   // --- the scene ---------------------------------------------------------------------------------------------------
 
   const canvas = element("scene");

@@ -63,7 +63,7 @@ def _without_packages(reason: str) -> int:
 
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="mbframe gui", description="Open the desktop application.")
-    parser.add_argument("files", metavar="FILE", nargs="*", help="models (.json) or results (.h5) to open")
+    parser.add_argument("files", metavar="FILE", nargs="*", help="models (.json), results (.h5), programs (.py)")
     parser.add_argument(
         "--classes",
         metavar="FILE_OR_MODULE",

@@ -10,6 +10,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +20,7 @@ from mbframe.errors import ModelError, Problem
 from mbframe.files import model as model_files
 from mbframe.files.json_text import parse
 from mbframe.plug_ins import Source
-from mbframe.registry import MAIN, is_ours
+from mbframe.registry import MAIN, STRATEGIES, defined, is_ours
 
 from ..base.display import hindrance
 from ..solving.tasks import Model
@@ -55,6 +56,7 @@ def edit(given: Any) -> mb.System:
     system = given if isinstance(given, mb.System) else given.described
     classes = _own_classes(system)
     sources = dict.fromkeys(_source_of(cls) for cls in classes)
+    sources |= dict.fromkeys(_sources_of_methods(given))
     with tempfile.TemporaryDirectory(prefix="mbframe-edit-") as name:
         folder = Path(name)
         (folder / GIVEN).write_bytes(pickle.dumps((Model.of(system), list(sources))))
@@ -88,6 +90,24 @@ def _own_classes(system: mb.System) -> list[type[Any]]:
     for body in (system.ground, *system.bodies):
         parts += [*body.shapes, getattr(body, "formulation", None)]
     return [cls for cls in dict.fromkeys(type(part) for part in parts if part is not None) if not is_ours(cls)]
+
+
+def _sources_of_methods(given: Any) -> Iterator[str]:
+    """From where the application gets the users' methods of a run, and those that this program has defined.
+
+    Those of an interactive session stay there, unless the run was computed with them.
+    """
+    settings = given.states.settings if isinstance(given, mb.Result) else {}
+    used = {type(one) for one in settings.values()}
+    for base in (*STRATEGIES, "Formulation"):
+        for cls in defined(getattr(mb, base)).values():
+            try:
+                source = _source_of(cls)
+                Source.of(source)  # which the application can find
+                yield source
+            except ModelError:
+                if cls in used:
+                    raise
 
 
 def _source_of(cls: type[Any]) -> str:

@@ -26,6 +26,9 @@ LIBRARIES: Final = {
 }
 """Libraries that Qt loads for windows under X11, and the packages of Debian that have them."""
 
+WITHIN: Final = "MBFRAME_WITHIN"
+"""Set in processes of the application that run users' programs: these open no windows there."""
+
 NO_DISPLAY: Final = (
     "There is no display to open a window on. Start the program in a graphical session, or in a virtual display:\n"
     '    xvfb-run -a -s "-screen 0 1400x900x24" mbframe gui\n'
@@ -36,6 +39,11 @@ NO_DISPLAY: Final = (
 def hindrance(environment: MutableMapping[str, str] | None = None) -> str:
     """Obstacle to opening a window, with the remedy; empty if there is none."""
     given = os.environ if environment is None else environment
+    if given.get(WITHIN):
+        return (
+            "The application runs this program for what it defines; put what it does and shows under: "
+            'if __name__ == "__main__":'
+        )
     if sys.platform != "linux" or given.get("QT_QPA_PLATFORM", "").split(":")[0] in WITHOUT_SCREEN:
         return ""
     display = given.get("DISPLAY", "")

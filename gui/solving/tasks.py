@@ -7,6 +7,7 @@ one that still waits.
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +15,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import mbframe as mb
+from mbframe.errors import Problem
 from mbframe.files import model as model_files
 from mbframe.files.json_text import dumps, parse
 from mbframe.plug_ins import Source, import_offered
 
+from ..base.display import WITHIN
 from ..document.runs import RunSettings
 from .process import Cancelled
 
@@ -85,6 +88,34 @@ class PackageTask:
 
     def run(self, report: Report) -> list[str]:
         return [str(problem) for problem in import_offered(self.package)]
+
+
+@dataclass(frozen=True)
+class ScriptTask:
+    """Run a program for the system that it builds: what its variables are at the end.
+
+    Returns the system, and its classes that the program defines.
+    """
+
+    source: Source
+
+    def run(self, report: Report) -> tuple[Model, list[str]]:
+        os.environ[WITHIN] = "1"
+        module = self.source.module()
+        found = {name: thing for name, thing in vars(module).items() if isinstance(thing, mb.System)}
+        label = Path(self.source.path).name
+        if not found:
+            message = (
+                "builds no system; keep one in a variable of the module, such as system = mb.System(...), and outside "
+                'of: if __name__ == "__main__":'
+            )
+            raise mb.ModelError([Problem(label, "", message)])
+        system = found.get("system", list(found.values())[-1])
+        parts: list[Any] = []
+        for one in system:
+            parts += [one, *getattr(one, "shapes", ()), getattr(one, "formulation", None)]
+        own = {type(part) for part in parts if type(part).__module__ == self.source.name}
+        return Model.of(system), sorted(cls.__qualname__ for cls in own)
 
 
 # ---- Runs ---------------------------------------------------------------------------------------------------------

@@ -20,11 +20,13 @@ from ..document.opening import PROJECT_SUFFIX, RESULT_SUFFIXES, ROBOT_SUFFIXES, 
 from ..fields import commit_focused
 from ..widgets.waiting import CancelledError, beside
 
+PROGRAM_SUFFIX: Final = ".py"
 KINDS: Final = {
     "Projects": (PROJECT_SUFFIX,),
     "Models": (".json",),
     "Results": RESULT_SUFFIXES,
     "Robots (URDF)": ROBOT_SUFFIXES,
+    "Programs (Python)": (PROGRAM_SUFFIX,),
 }
 PROJECT_FILTER: Final = f"Projects: model, runs, view and plots (*{PROJECT_SUFFIX})"
 MODEL_FILTER: Final = "Models (*.json)"
@@ -41,6 +43,8 @@ class Files(QObject):
 
     read = Signal(object)
     """A file was opened: its folder."""
+    program_chosen = Signal(object)
+    """A Python program, which others may run for the system that it builds."""
 
     def __init__(
         self,
@@ -68,7 +72,10 @@ class Files(QObject):
         if not self.may_leave():
             return
         name, _ = QFileDialog.getOpenFileName(
-            self._window, "Open a project, a model, a result or a robot", str(self.settings.last_folder), open_filter()
+            self._window,
+            "Open a project, a model, a result, a robot or a program",
+            str(self.settings.last_folder),
+            open_filter(),
         )
         if name:
             self._open(Path(name))
@@ -80,6 +87,9 @@ class Files(QObject):
 
     def _open(self, path: Path) -> None:
         place = path.expanduser().absolute()
+        if place.suffix.lower() == PROGRAM_SUFFIX:
+            self.program_chosen.emit(place)
+            return
         stamp = stamp_of(place)
         try:
             folder = self.document.run_folder

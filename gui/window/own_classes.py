@@ -99,13 +99,14 @@ class OwnClasses(QObject):
             return
         needed = {(one.get("module", ""), one.get("file", "")) for one in lacking.values()}
         found = [source for module, file in sorted(needed) if (source := _beside(module, file, folder)) is not None]
-        wanted = [source for source in found if self._may_use(source, f"“{self.document.title}” needs classes of")]
+        wanted = [source for source in found if self.may_use(source, f"“{self.document.title}” needs classes of")]
         for source in wanted:
             self.use(source, self._tell_lacking)
         if not wanted:
             self._tell_lacking()
 
-    def _may_use(self, source: Source, why: str) -> bool:
+    def may_use(self, source: Source, why: str) -> bool:
+        """Whether a file may be run: it was allowed as it is, or somebody agrees now."""
         if self.consent.allows(source):
             return True
         text = f"{why} {Path(source.path).name}. To use them, this file is run:\n{source.path}"
@@ -141,7 +142,7 @@ class OwnClasses(QObject):
         except mb.ModelError as error:
             self._tell(str(error))
             return
-        if self._may_use(source, "These are the classes of"):
+        if self.may_use(source, "These are the classes of"):
             self.use(source, self._tell_lacking)
 
     def _tell_lacking(self) -> None:

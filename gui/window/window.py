@@ -59,6 +59,7 @@ from .menus import entries
 from .model_menu import add_own
 from .own_classes import OwnClasses
 from .panels import Panels
+from .scripts import Scripts
 from .status import StatusBar
 
 FIRST_HINT: Final = "Space pauses it. Drag turns the view, the wheel zooms, a click selects. Run computes it anew."
@@ -97,6 +98,7 @@ class MainWindow(QMainWindow):
         self.runner = Runner(document, solver, self)
         self.files = Files(document, settings, self, self.show_model, self._tell_failure)
         self.own_classes = OwnClasses(self)
+        self.scripts = Scripts(self)
         self.gallery = Gallery(settings, self)
         self.view = View(document, self.player, solver, self)
         self.options = ViewOptions(document, self.view)
@@ -138,13 +140,21 @@ class MainWindow(QMainWindow):
             self._drawing_imported.connect(self.view.prepare)
             self._drawing_imported.connect(self.gallery.draw_motions)
             self._drawing_imported.connect(self._follow_picture)
-            threading.Thread(target=self._import_drawing, name="import of VTK", daemon=True).start()
-            QTimer.singleShot(LATEST_PANELS, self._make_panels)
+            self._importing = threading.Thread(target=self._import_drawing, name="import of VTK", daemon=True)
+            self._importing.start()
+            QTimer.singleShot(LATEST_PANELS, self._make_late_panels)
 
     def _follow_picture(self) -> None:
         """What draws is there: make the panels, after the picture of a model that was opened at once."""
         if self.model_shown and self.view.canvas is not None:
             self.view.first_shown.connect(self._make_panels)
+        else:
+            self._make_panels()
+
+    def _make_late_panels(self) -> None:
+        """What draws takes long to come: panels do not wait for it any longer, but for a picture that is waited for."""
+        if self.model_shown and self._importing.is_alive():
+            QTimer.singleShot(LATEST_PANELS, self._make_late_panels)
         else:
             self._make_panels()
 
@@ -290,6 +300,7 @@ class MainWindow(QMainWindow):
         gallery.open_chosen.connect(self.files.open_with_dialog)
         document.replaced.connect(self._on_replaced)
         self.files.read.connect(self.own_classes.look)
+        self.files.program_chosen.connect(self.scripts.open)
         self.own_classes.changed.connect(partial(add_own, self))
         document.looks = partial(looks.looks, self)
         document.left_out.connect(self._tell_left_out)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from threading import Lock
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +42,10 @@ DRAGGED = 0.02  # of an inertia: a frequency is off by 1 %
 STEADIED = 0.02  # of the stiffness against twist, likewise
 LOST = 0.5  # of the inertia in some motion: deformed twice as much it has none, and a run ends
 ENOUGH = 64  # instants whose bending is looked at: those where a bound of it is largest
+KEPT = 32  # things made from some modes that are kept as long as these
+
+_made: WeakKeyDictionary[Modes, dict[Any, Any]] = WeakKeyDictionary()
+_lock = Lock()
 
 
 def _largest_turns(slopes: Array) -> Array:
@@ -114,15 +120,14 @@ class FlexibleBody(Body):
     def shapes_in_frame(self) -> Modes:
         """The modes as the floating frame of the equations sees them."""
         if self.geometric_stiffening:
-            return self._kept("mean", (self.modes,), lambda: self.used_modes.relative_to("mean"))
+            return self._kept("mean", (), lambda: self.used_modes.relative_to("mean"))
         if self.frame is None and self.modes.reference is not None:
             return self.used_modes
-        key = (self.modes, self.frame)
-        return self._kept("shapes", key, lambda: self.used_modes.relative_to(self.frame or "mean"))
+        return self._kept("shapes", (self.frame,), lambda: self.used_modes.relative_to(self.frame or "mean"))
 
     def formulation_for(self, wanted: Formulation | None) -> FlexibleFormulation:
         ratios = tuple(np.atleast_1d(self.damping_ratios).tolist())
-        key = (self.modes, self.frame, ratios, self.geometric_stiffening)
+        key = (self.frame, ratios, self.geometric_stiffening)
         return self._kept("formulation", key, lambda: self._floating(ratios))
 
     def _floating(self, ratios: tuple[float, ...]) -> FlexibleFormulation:
@@ -145,12 +150,19 @@ class FlexibleBody(Body):
         """Whether its vibrations are damped."""
         return bool(np.any(self.damping_ratios))
 
-    def _kept(self, name: str, key: Any, make: Any) -> Any:
-        """What is expensive is made again only when the parameters that it depends on have changed."""
-        kept = self.__dict__.setdefault("_made", {})
-        if name not in kept or kept[name][0] != key:
-            kept[name] = (key, make())
-        return kept[name][1]
+    def _kept(self, name: str, key: tuple[Any, ...], make: Any) -> Any:
+        """What is expensive is made once from the same modes, also for the bodies of other systems, as in a sweep."""
+        with _lock:
+            kept = _made.setdefault(self.modes, {})
+        whole = (type(self), name, *key)
+        if whole not in kept:
+            made = make()
+            with _lock:
+                kept[whole] = made
+                while len(kept) > KEPT:
+                    del kept[next(iter(kept))]
+            return made
+        return kept[whole]
 
     @property
     def extent(self) -> float:
@@ -185,7 +197,7 @@ class FlexibleBody(Body):
         def sizes() -> Array:
             return np.linalg.norm(self.shapes_in_frame.translations, axis=1).max(axis=0, initial=0.0)
 
-        moved = np.abs(modal_coordinates) * self._kept("sizes", (self.modes, self.frame), sizes)
+        moved = np.abs(modal_coordinates) * self._kept("sizes", (self.frame, self.geometric_stiffening), sizes)
         extent = self.modes.component.extent
         if not moved.max(initial=0.0) > TOO_FAR * extent:
             return ""
@@ -267,7 +279,12 @@ class FlexibleBody(Body):
         from ..flexible.load_stiffness import LoadStiffness
 
         together = vectors is not None
-        key = (self.modes, self.frame, motions.tobytes(), vectors.tobytes() if vectors is not None else b"")
+        key = (
+            self.frame,
+            self.geometric_stiffening,
+            motions.tobytes(),
+            vectors.tobytes() if vectors is not None else b"",
+        )
         name = "load stiffness together" if together else "load stiffness"
         return self._kept(name, key, lambda: LoadStiffness(self.shapes_in_frame, motions, vectors))
 
@@ -343,7 +360,7 @@ class FlexibleBody(Body):
     def bending_remark(self, t: Array, modal_coordinates: Array) -> str:
         """A warning if it is bent or twisted more than its theory holds for at one of some instants; else nothing."""
         limit = BENT_STIFFENED if self.geometric_stiffening else BENT
-        slopes = self._kept("slopes", (self.modes, self.frame, self.geometric_stiffening), self._slopes)
+        slopes = self._kept("slopes", (self.frame, self.geometric_stiffening), self._slopes)
         some = self._most_bent(modal_coordinates, slopes, limit)
         if not len(some):
             return ""
@@ -415,7 +432,7 @@ class FlexibleBody(Body):
     @property
     def turns(self) -> Array:
         """(m,): by how much each of its shapes bends it or twists it at most, rad."""
-        key = (self.modes, self.frame, self.geometric_stiffening)
+        key = (self.frame, self.geometric_stiffening)
         return _largest_turns(self._kept("slopes", key, self._slopes))
 
     def most_turned(self, modal_coordinates: Array, parts: int) -> NDArray[np.intp]:
@@ -485,9 +502,7 @@ class FlexibleBody(Body):
         if self.frame is None and self.modes.reference is not None:
             chosen = self.used_modes
         else:
-            chosen = self._kept(
-                "chosen", (self.modes, self.frame), lambda: self.used_modes.relative_to(self.frame or "mean")
-            )
+            chosen = self._kept("chosen", (self.frame,), lambda: self.used_modes.relative_to(self.frame or "mean"))
         return chosen.reference if isinstance(chosen.reference, int) else None
 
     def deformed_in_axes(self, modal_coordinates: Array) -> Array:

@@ -16,7 +16,12 @@ def add_commands(commands: Any) -> None:
     parser = commands.add_parser(
         "gui", help="open the desktop application", description="Open the desktop application, with models if given."
     )
-    parser.add_argument("files", metavar="FILE", nargs="*", help="models or results to open")
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="*",
+        help="models or results to open; programs (.py), which are run after a question",
+    )
     add_classes_option(parser)
     parser.add_argument("--install-desktop-entry", action="store_true", help="only put it into the desktop's menu")
     parser.set_defaults(command=gui)

@@ -18,7 +18,7 @@ from .outcome import OK, add_output_options, check_packages, tell
 from .run import RESULT_SUFFIXES, TABLE_SUFFIXES
 
 MODEL_SUFFIXES: Final = (".json", ".py")
-PICTURE_SUFFIXES: Final = (".mp4", ".gif", ".png", ".glb", ".html")
+PICTURE_SUFFIXES: Final = (".mp4", ".gif", ".png", ".glb", ".html", ".pvd")
 
 
 def add_commands(commands: Any) -> None:
@@ -26,14 +26,15 @@ def add_commands(commands: Any) -> None:
     parser = commands.add_parser(
         "export",
         help="a result as video, pictures, 3D animation or table; a model as JSON or Python",
-        description="Write a result (.h5) as .mp4, .gif, .png (frames), .glb, .html, .csv or .parquet, or a model "
-        "(.json or the name of an example) as .json or .py.",
+        description="Write a result (.h5) as .mp4, .gif, .png (frames), .glb, .html, .pvd, .csv or .parquet, or a "
+        "model (.json or the name of an example) as .json or .py.",
     )
     parser.add_argument("model", metavar="SOURCE", help="a result file (.h5), a model file (.json) or an example")
     parser.add_argument("target", metavar="FILE", help="what to write; its ending says in which form")
     parser.add_argument("--quantities", metavar="NAME", nargs="+", default=[], help="columns, such as bar.position.x")
     parser.add_argument("--fps", type=float, metavar="N", help="pictures per second")
     parser.add_argument("--size", metavar="WxH", help="size of the pictures, such as 1280x720")
+    parser.add_argument("--color", metavar="FIELD", help="what colours of flexible bodies show: stress")
     add_classes_option(parser)
     add_output_options(parser)
     parser.set_defaults(command=export)
@@ -80,7 +81,7 @@ def _export_result(options: Namespace, suffix: str) -> None:
     elif suffix in TABLE_SUFFIXES:
         result.export(options.target, *options.quantities)
     else:
-        given = {"fps": options.fps, "size": _size(options.size)}
+        given = {"fps": options.fps, "size": _size(options.size), "color": options.color}
         mbframe.render.export(
             result, options.target, **{key: value for key, value in given.items() if value is not None}
         )

@@ -35,6 +35,10 @@ class MatrixController(Controller):
         """All of them."""
         raise NotImplementedError
 
+    def slopes(self) -> np.ndarray:
+        """How outputs, and then rates or next values of states, change with y, with y', and with z."""
+        raise NotImplementedError
+
     @cached_property
     def _numbers(self) -> np.ndarray:
         return np.concatenate([matrix.ravel() for matrix in self.matrices()])
@@ -101,6 +105,9 @@ class StateFeedback(MatrixController):
     def fitted(self, measures: Sequence[str], outputs: Mapping[str, str]) -> dict[str, Any]:
         halves = [rearranged(half, self, measures, outputs) for half in np.split(self.gain, 2, axis=1)]
         return self.proposed(measures, outputs) | {"gain": np.hstack(halves)}
+
+    def slopes(self) -> np.ndarray:
+        return -self.gain
 
     def output(self, t, y, y_rate, z):
         by_value, by_rate = np.split(self.gain, 2, axis=1)
@@ -177,6 +184,10 @@ class LinearController(MatrixController):
 
     def matrices(self) -> tuple[np.ndarray, ...]:
         return self.system
+
+    def slopes(self) -> np.ndarray:
+        A, B, C, D = self.system
+        return np.block([[D, 0.0 * D, C], [B, 0.0 * B, A]])
 
     def initial_states(self) -> list[float]:
         return [0.0] * self.states if self.start is None else self.start.tolist()

@@ -46,6 +46,11 @@ class Sight:
         return None if between is None else (between.i, between.j)
 
     @property
+    def markers(self) -> tuple[Marker, ...]:
+        """Those on which it depends."""
+        return self.ends or (self.motion[:1] if self.motion is not None else ())
+
+    @property
     def counts_turns(self) -> bool:
         """Whether it is an angle that is counted over turns."""
         return bool((self.measure or self.term or MeasureTerm).counts_turns)

@@ -16,6 +16,8 @@ from .locks import PATIENCE, Lock
 
 FilePath = str | os.PathLike[str]
 
+LONGEST_NAME: Final = 255
+"""Bytes that the name of a file may have on Linux and most other systems."""
 FOLDER: Final = ".folder"
 """How the name of a folder ends that belongs to the temporary file of the rest of its name."""
 
@@ -23,8 +25,12 @@ FOLDER: Final = ".folder"
 def writable(path: FilePath) -> Path:
     """The place where a file is to be written, links followed; what speaks against it is a `ModelError`."""
     target = Path(path).expanduser()
-    place = Path(os.path.realpath(target))
-    if place.exists() and not place.is_file():
+    try:
+        place = Path(os.path.realpath(target))
+        is_other = place.exists() and not place.is_file()
+    except (OSError, ValueError) as error:  # too long, a null character, half a character
+        raise refused(target, f"cannot be the name of a file: {reason(error)}; choose another name") from error
+    if is_other:
         raise refused(target, "is not a regular file; give the name of a file")
     if not place.parent.is_dir():
         raise refused(target, f"there is no folder {str(place.parent)!r}; create it or choose another")
@@ -147,16 +153,24 @@ def _put(temporary: Path, place: Path, path: FilePath) -> None:
 def _temporary(place: Path) -> Iterator[tuple[Path, Lock]]:
     """A new empty file beside a place, locked as long as it is written."""
     while True:
-        temporary = place.with_name(f".{place.stem}-{uuid.uuid4().hex[:12]}{place.suffix}")
+        temporary = place.with_name(f".{_stem(place)}-{uuid.uuid4().hex[:12]}{place.suffix}")
         with Lock(temporary, new=True) as lock:
             if lock.held and lock.owns(temporary):  # nobody swept it away meanwhile
                 yield temporary, lock
                 return
 
 
+def _stem(place: Path) -> str:
+    """Of the name of a file, what names of temporary files have room for."""
+    stem = place.stem
+    while len(os.fsencode(f".{stem}-{12 * '0'}{place.suffix}{FOLDER}")) > LONGEST_NAME:
+        stem = stem[:-1]
+    return stem
+
+
 def sweep(place: Path) -> None:
     """Remove temporary files of a place whose owner is gone."""
-    named = re.compile(re.escape(f".{place.stem}-") + "[0-9a-f]{12}" + re.escape(place.suffix))
+    named = re.compile(re.escape(f".{_stem(place)}-") + "[0-9a-f]{12}" + re.escape(place.suffix))
     folders = []
     for found in place.parent.iterdir():
         if named.fullmatch(found.name) and found.is_file() and not found.is_symlink():

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..constraints.relations import AngleTerm, DisplacementTerm, DistanceTerm, MeasureTerm
+from ..controllers.library import MatrixController
 from ..controllers.sight import Sight
 from ..functions import Function
 from ..jets import derivatives, extrapolated_differences
-from ..kernels.layout import AXES_AT, PLACE, SPIN_AT, VELOCITY_AT
+from ..kernels.layout import AXES_AT, PLACE, PLACES, SPIN_AT, VELOCITY_AT
+from ..measures import Angle, Displacement, Distance
 from ..signals import named_by
 from .numbered import NumberedController, NumberedForce
 from .user import Differentiated, method_of, motion, moving
@@ -21,6 +26,14 @@ if TYPE_CHECKING:
     from .equations import Equations
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+NONE: Indices = np.zeros(0, np.int64)
+KNOWN: dict[type, Callable[[Any, Any], MeasureTerm]] = {
+    Angle: lambda i, j: AngleTerm(i, j, coefficient=1.0),
+    Displacement: lambda i, j: DisplacementTerm(i, j, coefficient=1.0),
+    Distance: lambda i, j: DistanceTerm(i, j, coefficient=1.0),
+}
+"""Measures whose second derivatives are known, as the terms that have them."""
 
 
 class Row:
@@ -39,55 +52,110 @@ class Row:
             part += weight * more
 
 
+@dataclass(frozen=True)
+class Block:
+    """What signals of controllers drive, and what they depend on, by numbers of velocities and then own states.
+
+    `first` is where its numbers begin in the pools of the tangent, row by row.
+    """
+
+    rows: Indices
+    columns: Indices
+    first: int
+
+    @property
+    def places(self) -> tuple[Indices, Indices]:
+        """Row and column of each of its numbers."""
+        return np.repeat(self.rows, len(self.columns)), np.tile(self.columns, len(self.rows))
+
+
 class ControlTangent:
     """Derivatives of the loads Q and of the rates of own states, as far as they come through controllers.
 
-    The markers must be those of the last tangent, whose rates of B along dq = T d it reads.
+    The markers must be those of the last tangent, whose rates of B along dq = T d it reads. The pools of the tangent
+    have `blocks` for it, from `first` on: of the states of each controller, and of each force that names an output.
     """
 
-    def __init__(self, eq: Equations, rate_tangents: Array) -> None:
-        self.eq, self.rate_tangents = eq, rate_tangents
+    def __init__(self, eq: Equations, rate_tangents: Array, first: int) -> None:
+        self.eq, self.rate_tangents, self.size = eq, rate_tangents, 0
+        self.blocks: dict[str, Block] = {}
+        tables, n = eq.tables, eq.n_v + eq.n_own
+        owner = tables.marker_bodies()
 
-    def matrices(self, t: float, only: NumberedForce | None = None) -> tuple[Array, Array]:
-        """What is added to dF/dq and dF/dv, with F = M v' - Q + J^T lambda over z' - f; by own states in the latter.
+        def velocities(markers: Iterable[int]) -> Indices:
+            bodies = [tables.bodies[k] for k in sorted({owner[m] for m in markers}) if k >= 0]
+            return np.concatenate([NONE, *(np.arange(b.v, b.v + b.formulation.n_v) for b in bodies)])
+
+        def add(name: str, rows: Indices, columns: NDArray[np.bool_]) -> None:
+            block = Block(rows, np.flatnonzero(columns), first + self.size)
+            self.blocks[name] = block
+            self.size += len(block.rows) * len(block.columns)
+
+        self.acting = [c for c in tables.controllers if not c.sampled]
+        reach = {name: np.zeros(n, bool) for c in self.acting for name in c.signals}  # what a signal can depend on
+        for _ in self.acting:  # what one sees that has states may depend on what comes later in their order
+            for c in self.acting:
+                found = reach[c.signals[0]]  # all of its outputs share it
+                found[eq.n_v + np.arange(c.states.start, c.states.stop)] = True
+                for sight in c.sights:
+                    if sight.signal:
+                        found |= reach.get(sight.signal, False)
+                    else:
+                        found[velocities(tables.place(marker) for marker in sight.markers)] = True
+                reach |= dict.fromkeys(c.signals, found)
+        for c in self.acting:
+            if c.states.stop > c.states.start:
+                add(c.name, eq.n_v + np.arange(c.states.start, c.states.stop), reach[c.signals[0]])
+        for f, described in zip(tables.forces, eq.system.forces, strict=True):
+            if names := self.named(described, reach):
+                own = eq.n_v + np.arange(f.states.start, f.states.stop)
+                rows = np.concatenate([velocities((f.i, f.j)), own])
+                add(f.force.name, rows, np.any([reach[name] for name in names], axis=0))
+
+    @staticmethod
+    def named(described: Any, known: Mapping[str, Any]) -> list[str]:
+        """The outputs of controllers that act all the time, which a force names."""
+        return [name for found in named_by(described).values() for name in found if name in known]
+
+    def fill(self, t: float, stiffness: Array, damping: Array, only: NumberedForce | None = None) -> None:
+        """Add to pools of dF/dq and dF/dv, with F = M v' - Q + J^T lambda over z' - f; by own states in the latter.
 
         `only`: what the loads of one force add.
         """
         eq = self.eq
-        n = eq.n_v + eq.n_own
-        stiffness, damping = np.zeros((n, n)), np.zeros((n, n))
 
-        def add(rows: slice | NDArray[np.intp], weights: Array, row: Row) -> None:
-            stiffness[rows, : eq.n_v] -= np.outer(weights, row.by_place)
-            damping[rows, : eq.n_v] -= np.outer(weights, row.by_velocity)
-            damping[rows, eq.n_v :] -= np.outer(weights, row.by_state)
+        def add(block: Block, weights: Array, row: Row) -> None:
+            shape = len(block.rows), len(block.columns)
+            pool = slice(block.first, block.first + shape[0] * shape[1])
+            changes = np.concatenate([row.by_velocity, row.by_state])[block.columns]
+            damping[pool].reshape(shape)[:] -= np.outer(weights, changes)
+            moved = np.concatenate([row.by_place, 0.0 * row.by_state])[block.columns]
+            stiffness[pool].reshape(shape)[:] -= np.outer(weights, moved)
 
         signals: dict[str, Row] = {}
-        for c in eq.tables.controllers:
-            if c.sampled:
-                continue
-            seen = [self.seen(sight, t, signals) for sight in c.sights]
-            given, changes = self.controller(c, t, seen)
-            signals |= dict(zip(c.signals, given, strict=True))
-            for place, change in zip(range(c.states.start, c.states.stop), changes, strict=True):
-                add(slice(eq.n_v + place, eq.n_v + place + 1), np.ones(1), change)
+        looks: dict[str, tuple[Row, Row]] = {}
+        gradients = []
+        for c in self.acting:
+            gradient = self.slopes(c, t)
+            n = len(c.signals)
+            signals |= dict(zip(c.signals, self.rows(c, gradient[:n], t, signals, looks), strict=True))
+            gradients.append(gradient[n:])
+        for c, gradient in zip(self.acting, gradients, strict=True):  # rates of states may depend on all outputs
+            for k, change in enumerate(self.rows(c, gradient, t, signals, looks) if only is None else []):
+                add(self.blocks[c.name], np.eye(len(gradient))[k], change)
         for f, described in zip(eq.tables.forces, eq.system.forces, strict=True):
-            names = [name for found in named_by(described).values() for name in found if name in signals]
-            if not names or (only is not None and f is not only):
-                continue
-            loads, rates = self.force(f, described, t, names)
-            for k, name in enumerate(names):
-                add(slice(eq.n_v), loads[:, k], signals[name])
-                add(slice(eq.n_v + f.states.start, eq.n_v + f.states.stop), rates[:, k], signals[name])
-        return stiffness, damping
+            if f.force.name in self.blocks and (only is None or f is only):
+                block, names = self.blocks[f.force.name], self.named(described, signals)
+                loads, rates = self.force(f, described, t, names)
+                rows = block.rows[: len(block.rows) - len(rates)]
+                for k, name in enumerate(names):
+                    add(block, np.concatenate([loads[rows, k], rates[:, k]]), signals[name])
 
     # --- what is seen -------------------------------------------------------------------------------------------------
 
-    def seen(self, sight: Sight, t: float, signals: dict[str, Row]) -> tuple[Row, Row]:
-        """How what is seen changes, and its rate; one that is not known has none."""
+    def seen(self, sight: Sight, t: float) -> tuple[Row, Row]:
+        """How what is seen of the motion changes, and its rate; one that is not known has none."""
         value, rate = Row(self.eq), Row(self.eq)
-        if sight.signal:
-            return signals.get(sight.signal, value), rate
         if sight.motion is not None:
             marker, vector, component = sight.motion
             m = self.eq.tables.markers[self.eq.tables.place(marker)]
@@ -105,27 +173,40 @@ class ControlTangent:
     def _between(self, sight: Sight, t: float, value: Row, rate: Row) -> None:
         """Of a measure or a coordinate: s = f(x), s' = g x', ds' = dx H x' + g dx'."""
         tables = self.eq.tables
-        element: Any = sight.measure or sight.term
-        markers = [tables.markers[tables.place(marker)] for marker in (element.i, element.j)]
-        turns = float(tables.counters.turns[tables.sight_counters.get(sight.name, 0)])
-
-        def scalar(*x: Any) -> Any:
-            i, j = (SimpleNamespace(position=x[k], axes=x[k + 1], turns=0.0) for k in (0, 2))
-            j.turns = turns
-            return [element.value(t, i, j)] if sight.measure is not None else element.residual(t, i, j)
-
-        function = Differentiated(scalar)
-        x = [part for m in markers for part in (m.position, m.axes)]
-        function.settle(x)
-        gradient, hessian = function.gradient(x)[1][0], function.hessian(x)[0]
+        ends: Any = sight.ends
+        markers = [tables.markers[tables.place(marker)] for marker in ends]
         x_rate = np.concatenate([part for m in markers for part in (m.velocity, m.axes_rate.ravel())])
-        bent = hessian @ x_rate
+        known: Any = sight.term or KNOWN.get(type(sight.measure), lambda i, j: None)(*ends)
+        if known is not None:
+            g, h = np.zeros((1, PLACES)), np.zeros((PLACES, PLACES))
+            i, j = (SimpleNamespace(position=m.position, axes=m.axes) for m in markers)
+            known.gradient(t, i, j, g)
+            known.hessian(t, i, j, (1.0,), h)
+            gradient, bent = g[0], h @ x_rate
+        else:
+            gradient, bent = self._differentiated(sight, t, markers, x_rate)
         for k, m in enumerate(markers):
             own, part = slice(m.v, m.v + m.n), slice(k * PLACE, (k + 1) * PLACE)
             basis, change = self._pools(m)
             value.by_place[own] += gradient[part] @ basis
             rate.by_place[own] += bent[part] @ basis + gradient[part] @ change
             rate.by_velocity[own] += gradient[part] @ basis
+
+    def _differentiated(self, sight: Sight, t: float, markers: list[Any], x_rate: Array) -> tuple[Array, Array]:
+        """Gradient, and its rate, of a user's measure."""
+        tables, measure = self.eq.tables, sight.measure
+        assert measure is not None
+        turns = float(tables.counters.turns[tables.sight_counters.get(sight.name, 0)])
+
+        def scalar(*x: Any) -> Any:
+            i, j = (SimpleNamespace(position=x[k], axes=x[k + 1], turns=0.0) for k in (0, 2))
+            j.turns = turns
+            return [measure.value(t, i, j)]
+
+        function = Differentiated(scalar)
+        x = [part for m in markers for part in (m.position, m.axes)]
+        function.settle(x)
+        return function.gradient(x)[1][0], function.hessian(x)[0] @ x_rate
 
     def _pools(self, m: Any) -> tuple[Array, Array]:
         """B of a marker, x' = B v, and how x' changes along dq = T d."""
@@ -148,31 +229,39 @@ class ControlTangent:
 
     # --- controllers --------------------------------------------------------------------------------------------------
 
-    def controller(self, c: NumberedController, t: float, seen: list[tuple[Row, Row]]) -> tuple[list[Row], list[Row]]:
-        """How its outputs and the rates of its states change; outputs at their limits do not."""
+    def slopes(self, c: NumberedController, t: float) -> Array:
+        """How outputs, and then rates of states, change with what is seen, its rates, and z; not those at a limit."""
         one = self.eq.tables.fed_controllers[c.name]
-        y, y_rate, z = self.eq.stages.control.seen_by(c)
-        y_rate = np.where(np.isfinite(y_rate), y_rate, 0.0)
-
-        def both(y: Any, y_rate: Any, z: Any) -> Any:
-            given = [*one.output(t, y, y_rate, z)]
-            return given + ([*one.state_rate(t, y, y_rate, z)] if one.states else [])
-
-        function = Differentiated(both)
-        function.settle([y, y_rate, z])
-        values, gradient = function.gradient([y, y_rate, z])
-        n = len(one.outputs)
+        values, gradient = slopes(one, t, *self.eq.stages.control.seen_by(c))
+        n = len(c.signals)
         gradient[:n][np.abs(values[:n]) > one.largest()] = 0.0
-        rows = []
-        for weights in gradient:
-            row = Row(self.eq)
-            for k, (value, rate) in enumerate(seen):
+        return gradient
+
+    def rows(
+        self,
+        c: NumberedController,
+        gradient: Array,
+        t: float,
+        signals: Mapping[str, Row],
+        looks: dict[str, tuple[Row, Row]],
+    ) -> list[Row]:
+        """How numbers of a controller change, whose derivatives are in `gradient`; `looks` is what was seen so far."""
+        rows, m = [Row(self.eq) for _ in gradient], len(c.sights)
+        for k, sight in enumerate(c.sights):
+            if not gradient[:, [k, m + k]].any():
+                continue
+            if sight.signal:
+                value, rate = signals.get(sight.signal, Row(self.eq)), Row(self.eq)
+            else:
+                if sight.name not in looks:
+                    looks[sight.name] = self.seen(sight, t)
+                value, rate = looks[sight.name]
+            for row, weights in zip(rows, gradient, strict=True):
                 row.add(weights[k], value)
-                row.add(weights[len(seen) + k], rate)
-            if one.states:
-                row.by_state[c.states] += weights[2 * len(seen) :]
-            rows.append(row)
-        return rows[:n], rows[n:]
+                row.add(weights[m + k], rate)
+        for row, weights in zip(rows, gradient, strict=True):
+            row.by_state[c.states] += weights[2 * m :]
+        return rows
 
     # --- forces -------------------------------------------------------------------------------------------------------
 
@@ -253,3 +342,19 @@ class Along:
 def plain(values: Any) -> Array:
     """The numbers of what may carry derivatives."""
     return np.asarray(getattr(values, "value", values), float)
+
+
+def slopes(one: Any, t: float, y: Array, y_rate: Array, z: Array) -> tuple[Array, Array]:
+    """Outputs and rates of states of a controller, and how they change with y, y' and z."""
+    if isinstance(one, MatrixController):
+        values = one.output(t, y, y_rate, z)
+        return np.asarray(values, float), one.slopes()
+    y_rate = np.where(np.isfinite(y_rate), y_rate, 0.0)
+
+    def both(y: Any, y_rate: Any, z: Any) -> Any:
+        given = [*one.output(t, y, y_rate, z)]
+        return given + ([*one.state_rate(t, y, y_rate, z)] if one.states else [])
+
+    function = Differentiated(both)
+    function.settle([y, y_rate, z])
+    return function.gradient([y, y_rate, z])

@@ -121,6 +121,7 @@ class Equations:
             *(t.n_q, t.n_v, t.n_z, t.n_followers, t.n_rows, t.n_holonomic, t.n_entries),
             *(t.markers, t.n_jacobians, t.n_scratch),
         )
+        self.work.make_groups(max(1, len(t.bodies)))
         self.factor_record = factor_record(self.structure)
         self.sharing_record = factor_record(self.structure)
         self.work["factor"], self.work["sharing"] = self.factor_record, self.sharing_record
@@ -135,6 +136,7 @@ class Equations:
         self._following: Following | None = None
         self.work["evaluate"] = dynamics.evaluate.address
         self.work["settle"] = dynamics.settle_friction.address if self.stages.reactive else 0
+        self.work["rub"] = dynamics.rub.address if self.stages.reactive else 0
         for stage in ("eliminate", "factorize", "solve"):
             self.work[stage] = getattr(factorization, stage).address
         for name, on_demand in _rare_stages().items():
@@ -301,6 +303,13 @@ class Equations:
             self.work.z_rate[z] = 0.0
         for row, n, z in self.tables.drives:
             self.work.z_rate[z] += power[row : row + n].sum()
+
+    def rub(self, t: float, multipliers: Array) -> Array:
+        """The forces of the last evaluation, with those that depend on reactions, which some multipliers exert."""
+        if self.stages.reactive:
+            self.work.multipliers[:] = multipliers
+            self.run(dynamics.rub.address, t)
+        return self.work.force.copy()
 
     @contextmanager
     def following(self, t: float, low: float = -np.inf, high: float = np.inf) -> Iterator[Following]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ModelError
 from ..kernels import bindings
 from ..kernels.compiler.compile import PythonStage
 from ..kernels.integrators.implicit import NEWTON
@@ -35,11 +34,6 @@ class NewtonMatrix:
     """
 
     def __init__(self, eq: Equations) -> None:
-        if reactive := [f.force for f in eq.tables.forces if f.force.reactive]:
-            raise ModelError(
-                f"{reactive[0]}: implicit integrators do not take friction that depends on reactions; use an explicit "
-                "one such as DormandPrince()"
-            )
         assembly = eq.tangent_assembly
         rows, columns, source = pattern(eq.tables)
         moving, n = eq.n_v + eq.n_own, eq.n_v + eq.n_own + eq.n_rows
@@ -51,8 +45,10 @@ class NewtonMatrix:
         own = np.arange(eq.n_v, moving)
         tangent_source = np.flatnonzero(coupled(eq, rows, columns))
         tangent_row, tangent_column = (places[tangent_source] for places in assembly.places)
-        all_rows = np.concatenate([unknown(rows), tangent_row, own])
-        all_columns = np.concatenate([unknown(columns), tangent_column, own])
+        pushed, reacting = assembly.reaction_places
+        reacting = unknown(reacting + eq.n_v)
+        all_rows = np.concatenate([unknown(rows), tangent_row, own, pushed])
+        all_columns = np.concatenate([unknown(columns), tangent_column, own, reacting])
         low, high = np.minimum(all_rows, all_columns), np.maximum(all_rows, all_columns)
         pairs = np.unique(low * n + high)
         pair_rows, pair_columns = pairs % n, pairs // n
@@ -96,13 +92,14 @@ class NewtonMatrix:
             "tangent_row": tangent_row,
             "tangent_column": tangent_column,
             "tangent_slot": slots(tangent_row, tangent_column),
+            "reactive_slot": slots(pushed, reacting),
         }
         for field, values in lists.items():
             record[field] = values.astype(np.uint32)
         record["n_own"], record["n_moving"] = eq.n_own, moving
         record["n_mass"], record["n_jacobian"], record["n_tangent"] = len(mass_row), len(row), len(tangent_row)
-        record["n_numbers"] = assembly.size
-        for field in ("stiffness", "damping", "v_rate", "multipliers"):
+        record["n_numbers"], record["n_reactive"] = assembly.size, len(pushed)
+        for field in ("stiffness", "damping", "v_rate", "multipliers", "reactions", "by_reactions"):
             record[field] = getattr(assembly, field)
         self.python: PythonStage | None
         record["take"], self.python = assembly.stage()

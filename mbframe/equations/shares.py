@@ -81,6 +81,8 @@ class _Shares:
         self.eq, self.t, self.state, self.v_rate = eq, t, (q, v, z), v_rate
         self.assembly: TangentAssembly = eq.tangent_assembly
         self.none = np.zeros(eq.n_rows)
+        if eq.stages.reactive:
+            self.assembly.reactions[:] = eq.accelerate(t, q, v, z)[1]
 
     def found(self) -> list[TangentShare]:
         eq, v = self.eq, self.state[1]
@@ -118,19 +120,18 @@ class _Shares:
                 shares.append(self._plain(numbered.force.name, STIFFNESS, K - turning, R))
                 force = self._generalized(loads)
                 shares.append(self._share(numbered.force.name, PRESTRESS, force, turning, loads=loads))
-                if eq.tables.acting:
+                if self.assembly.control is not None:
                     shares.append(self._controlled(numbered))
         return shares
 
     def _controlled(self, numbered: NumberedForce) -> TangentShare:
         """What a force adds by the signals of controllers that it names."""
-        import scipy.sparse as sparse
-
-        n = self.eq.n_v
-        K, R = self.assembly.control.matrices(self.t, numbered)
-        none = np.zeros(n)
-        matrices = sparse.csr_array(K[:n, :n]), sparse.csr_array(R[:n, :n])
-        return TangentShare(numbered.force.name, CONTROL, *matrices, none, R[:n, n:])
+        n, a = self.eq.n_v, self.assembly
+        pools = np.zeros(a.size), np.zeros(a.size)
+        assert a.control is not None
+        a.control.fill(self.t, *pools, only=numbered)
+        K, R = (a.whole(pool, dense=False) for pool in pools)
+        return TangentShare(numbered.force.name, CONTROL, K[:n, :n], R[:n, :n], np.zeros(n), R[:n, n:].toarray())
 
     def _turning(self, numbered: NumberedForce, loads: Array) -> Array:
         """Pool of what a central force T along the line between its points adds as the line turns: T/l across it."""
@@ -196,6 +197,11 @@ class _Shares:
             fill(self.t)
         self.eq.work["tangent"] = a.record
         self.eq.run(stage.address, self.t, stage.table + k * stage.rows.itemsize, 1)
+        if np.abs(a.by_reactions).max(initial=0.0) > 0.0:
+            raise AnalysisError(
+                f"{stage.elements[k].force}: while a joint slides its friction changes with all reactions, and has no "
+                "share of energies by itself; ask for energies of modes about a state of rest, or without friction"
+            )
         return a.stiffness.copy(), a.damping.copy(), a.loads.copy()
 
     def _share(
@@ -237,7 +243,7 @@ class _Shares:
 
     def _clear(self) -> None:
         a = self.assembly
-        for array in (a.stiffness, a.damping, a.loads, a.velocity_stiffness):
+        for array in (a.stiffness, a.damping, a.loads, a.velocity_stiffness, a.by_reactions):
             array[:] = 0.0
 
     def _run(self, stage: TableStage) -> None:

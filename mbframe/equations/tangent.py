@@ -15,12 +15,12 @@ from ..abilities import given_with, has_derivatives
 from ..bodies.formulations import Formulation
 from ..bodies.formulations.base import refuse_raising
 from ..constraints.axis import AxisConstraint
-from ..errors import AnalysisError, ModelError, Problem
+from ..errors import ModelError, Problem
 from ..kernels import bindings
 from ..kernels.compiler.compile import PythonStage
 from ..kernels.layout import MOTIONS, PLACE, PLACES
+from ..kernels.tangent import reactive, velocity_tangent
 from ..kernels.tangent import tangent as kernels
-from ..kernels.tangent import velocity_tangent
 from ..kernels.workspace import MOST_EQUATIONS
 from ..registry import is_ours
 from .control_tangent import ControlTangent
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Places = tuple[NDArray[np.int64], NDArray[np.int64]]
 NO_PLACE = (0, 0, 0)
+NONE: Places = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ class Tangent:
         M = dF/dv' and J; the tangent of the holonomic constraints along dq = T d is J itself.
     velocity_stiffness
         dD along dq = T d of the nonholonomic constraints, a row each.
+    by_reactions
+        dQ/dlambda of the forces that depend on reactions, with which dF/dlambda = J^T - dQ/dlambda.
     own
         What concerns own states of force elements.
     """
@@ -71,6 +74,7 @@ class Tangent:
     mass: scipy.sparse.csr_array
     jacobian: scipy.sparse.csr_array
     velocity_stiffness: Array
+    by_reactions: scipy.sparse.csr_array
     own: StateTangent
 
 
@@ -112,11 +116,6 @@ class TangentAssembly:
         # It belongs to the equations, and a cycle would keep the memory of both until it is looked for.
         self.eq: Equations = weakref.proxy(eq)
         tables = eq.tables
-        if reactive := [f.force for f in tables.forces if f.force.reactive]:
-            raise AnalysisError(
-                f"{reactive[0]}: the equations are not linearized with friction, whose force depends on reactions; "
-                "remove it, or put a damper in its place with the slope mu N/u_0 that it has where it sticks"
-            )
         for table in tables.body_tables:
             _check_tangent_kernels(table.elements[0].formulation)
         self.blocks: dict[tuple[int, int], int] = {}
@@ -132,18 +131,25 @@ class TangentAssembly:
                 self._block(b, a)
         self.owns: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []  # rows and columns of blocks of own states
         own_places = {f.z: self._own_blocks(f, owner) for f in tables.forces if f.force.states}
+        rate_tangents = np.zeros(tables.n_jacobians)
+        self.control = ControlTangent(self.eq, rate_tangents, self.size) if tables.acting else None
+        if self.control is not None:
+            self.owns += [block.places for block in self.control.blocks.values()]
+            self.size += self.control.size
         self.stiffness, self.damping = np.zeros(self.size), np.zeros(self.size)
         self.loads = np.zeros(PLACE * len(tables.markers))
         self.v_rate, self.multipliers = np.zeros(eq.n_v), np.zeros(eq.n_rows)
         self.record = Record(kernels.TANGENT)
         for name in ("stiffness", "damping", "loads", "v_rate", "multipliers"):
             self.record[name] = getattr(self, name)
-        self.record["rate_tangents"] = np.zeros(tables.n_jacobians)
+        self.record["rate_tangents"] = rate_tangents
         self.record["add_constraint"] = kernels.add_constraint.address if tables.constraints else 0
         self.record["add_force"] = kernels.add_force.address if tables.forces else 0
         self.record["add_own"] = kernels.add_own.address if own_places else 0
         most = max((f.force.states for f in tables.forces), default=0)
         self.record["own_gradient"] = np.zeros((6 + most) * (MOTIONS + most))
+        self.by_reactions, self.reaction_places = np.zeros(0), NONE
+        self.reactions = np.zeros(eq.n_rows)
         self.velocity_stiffness = np.zeros((eq.n_rows - tables.n_holonomic, eq.n_v))
         if eq.n_rows > tables.n_holonomic:
             self.record["add_velocity_constraint"] = velocity_tangent.add_velocity_constraint.address
@@ -173,7 +179,10 @@ class TangentAssembly:
         for table in tables.force_tables:
             for row, numbered in zip(table.rows, table.elements, strict=True):
                 row.own, row.own_i, row.own_j = own_places.get(numbered.z, NO_PLACE) if table.type.states else NO_PLACE
-            self._forces(table, owner)
+            if table.type.reactive:
+                self._reactive(table, owner)
+            else:
+                self._forces(table, owner)
 
     def _block(self, a: int, b: int) -> None:
         if (a, b) not in self.blocks:
@@ -307,20 +316,64 @@ class TangentAssembly:
         stage = bindings.force_rows_stage(rows.dtype, states)
         self.forces.append(TableStage.of(stage, rows, table.elements))
 
+    def _reactive(self, table: Table, owner: list[int]) -> None:
+        """Forces that depend on reactions of joints, whose own stages they run again."""
+        eq, bodies, rows = self.eq, self.eq.tables.bodies, table.rows
+        self._locate(rows, owner)
+        at_rows, at_columns, widest = [self.reaction_places[0]], [self.reaction_places[1]], 0
+        for row, numbered in zip(rows, table.elements, strict=True):
+            parts = [
+                (stage.address, stage.table + k * stage.rows.itemsize)
+                for stage in self.constraints
+                for k, c in enumerate(stage.elements)
+                if c.owner is numbered.force.joint
+            ]
+            row.n_parts = len(parts)
+            row.part_stages[: len(parts)], row.part_tables[: len(parts)] = zip(*parts, strict=True)
+            row.by_reactions = sum(len(part) for part in at_rows)
+            columns = row.reaction_rows[: row.n_reactions]
+            for body in (owner[numbered.i], owner[numbered.j]):
+                if body >= 0:
+                    velocities = np.arange(bodies[body].v, bodies[body].v + bodies[body].formulation.n_v)
+                    at_rows.append(np.repeat(velocities, len(columns)))
+                    at_columns.append(np.tile(columns, len(velocities)))
+                    widest = max(widest, len(velocities))
+        self.reaction_places = np.concatenate(at_rows), np.concatenate(at_columns)
+        self.by_reactions = np.zeros(len(self.reaction_places[0]))
+        self.record["by_reactions"], self.record["n_by_reactions"] = self.by_reactions, len(self.by_reactions)
+        self.record["reactions"] = self.reactions
+        self.record["reaction_stiffness"] = np.zeros(self.size)
+        self.record["reaction_loads"] = np.zeros(PLACE * len(eq.tables.markers))
+        self.record["reaction_gradient"], self.record["reaction_push"] = np.zeros(18), np.zeros(3 * widest)
+        self.record["add_reactive"] = reactive.add_reactive.address
+        stage = bindings.reactive_tangent_stage(table.type, rows.dtype)
+        self.forces.append(TableStage.of(stage, rows, table.elements))
+
     def take(self, t: float, v_rate: ArrayLike, multipliers: ArrayLike) -> None:
         """Fill the blocks at the state of the last evaluation."""
         self.v_rate[:], self.multipliers[:] = v_rate, multipliers
+        self.reactions[:] = multipliers
         self._fill(t)
 
     def _fill(self, t: float) -> None:
         eq = self.eq
-        for array in (self.stiffness, self.damping, self.loads, self.velocity_stiffness):
+        for array in (self.stiffness, self.damping, self.loads, self.velocity_stiffness, self.by_reactions):
             array[:] = 0.0
         eq.work["tangent"] = self.record
-        for fill in self.fillers:
-            fill(t)
+        self._fill_first(t)
         for stage in (*self.stages, *self.last):
             eq.run(stage.address, t, stage.table, stage.count)
+        self._fill_last(t)
+
+    def _fill_first(self, t: float) -> None:
+        """Derivatives of users' elements that are taken in Python."""
+        for fill in self.fillers:
+            fill(t)
+
+    def _fill_last(self, t: float) -> None:
+        """What controllers add: it needs Y of all bodies."""
+        if self.control is not None:
+            self.control.fill(t, self.stiffness, self.damping)
 
     def stage(self) -> tuple[int, PythonStage | None]:
         """What fills the blocks for the v' and multipliers in the record, as a stage: its address, and what to keep.
@@ -328,19 +381,15 @@ class TangentAssembly:
         Python has a part in it where users' elements are differentiated there.
         """
         self.eq.work["tangent"] = self.record
-        if self.fillers:
-            python = PythonStage(lambda t, n: self._fill(t))
-            return python.address, python
-        stages = [*self.stages, *self.last]
+        stages = [(stage.address, stage.table, stage.count) for stage in (*self.stages, *self.last)]
+        python = None
+        if self.fillers or self.control is not None:
+            python = PythonStage(lambda t, n: (self._fill_first, self._fill_last)[n](t))
+            stages = [(python.address, 0, 0), *stages, (python.address, 0, 1)]
         self.record["size"], self.record["n_stages"] = self.size, len(stages)
-        for name, numbers in (("stages", "address"), ("tables", "table"), ("counts", "count")):
-            self.record[name] = np.array([getattr(stage, numbers) for stage in stages], np.int64)
-        return kernels.take.address, None
-
-    @cached_property
-    def control(self) -> ControlTangent:
-        """What controllers add."""
-        return ControlTangent(self.eq, self.record.array("rate_tangents"))
+        for name, numbers in zip(("stages", "tables", "counts"), zip(*stages, strict=True), strict=True):
+            self.record[name] = np.array(numbers, np.int64)
+        return kernels.take.address, python
 
     def matrix(self, values: Array, dense: bool) -> Any:
         """A pool of blocks as a matrix for changes of v."""
@@ -352,11 +401,22 @@ class TangentAssembly:
         shape = (self.eq.n_v + self.eq.n_own,) * 2
         if dense:
             whole = np.zeros(shape)
-            whole[self.places] = values
+            np.add.at(whole, self.places, values)  # what controllers add may stand where other numbers do
             return whole
         import scipy.sparse as sparse
 
         return sparse.coo_array((values, self.places), shape=shape).tocsr()
+
+    def matrix_by_reactions(self, dense: bool) -> Any:
+        """dQ/dlambda."""
+        shape = (self.eq.n_v, self.eq.n_rows)
+        if dense:
+            whole = np.zeros(shape)
+            np.add.at(whole, self.reaction_places, self.by_reactions)
+            return whole
+        import scipy.sparse as sparse
+
+        return sparse.coo_array((self.by_reactions, self.reaction_places), shape=shape).tocsr()
 
     @cached_property
     def places(self) -> Places:
@@ -405,13 +465,6 @@ def tangent(
     assembly = eq.tangent_assembly
     assembly.take(t, v_rate, multipliers)
     stiffness, damping = assembly.whole(assembly.stiffness, dense), assembly.whole(assembly.damping, dense)
-    if eq.tables.acting:
-        more = assembly.control.matrices(t)
-        if not dense:
-            import scipy.sparse as sparse
-
-            more = sparse.csr_array(more[0]), sparse.csr_array(more[1])
-        stiffness, damping = stiffness + more[0], damping + more[1]
     velocities = slice(eq.n_v)
     return Tangent(
         stiffness[velocities, velocities],
@@ -419,6 +472,7 @@ def tangent(
         evaluation.mass,
         evaluation.jacobian,
         assembly.velocity_stiffness.copy(),
+        assembly.matrix_by_reactions(dense),
         _of_own_states(stiffness, damping, eq.n_v),
     )
 

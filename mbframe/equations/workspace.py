@@ -121,9 +121,21 @@ class Workspace(Record):
         ):
             self[field] = getattr(self, field)
         self["scratch"] = np.zeros(max(SCRATCH, n_scratch))
-        self.group(np.zeros(len(markers), np.int64), 1)
+        self.groups, self._potentials = np.zeros(len(markers), np.int64), np.zeros(1)
+        self["groups"] = self.groups
+        self.make_groups(1)
 
-    def group(self, groups: NDArray[np.int64], count: int) -> None:
-        """Let the potential energies of force elements be added in groups: those of their markers, -1 for none."""
-        self.groups, self.potentials = groups, np.zeros(count)
-        self["groups"], self["potentials"], self["n_groups"] = self.groups, self.potentials, count
+    def make_groups(self, most: int) -> None:
+        """Make room for the potential energies of so many groups."""
+        self._potentials = np.zeros(most)
+        self["potentials"] = self._potentials
+        self.group(0, most)
+
+    def group(self, groups: NDArray[np.int64] | int, count: int) -> None:
+        """Let the potential energies of force elements be added in groups: those of their markers, -1 for none.
+
+        In arrays that stay: the record may be put back to what it was before.
+        """
+        self.groups[:] = groups
+        self.potentials = self._potentials[:count]
+        self["n_groups"] = count

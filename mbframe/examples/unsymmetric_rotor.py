@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..bodies import FlexibleBody, RigidBody
@@ -9,6 +12,9 @@ from ..joints import FixedJoint, PointOnLineJoint, SphericalJoint
 from ..shapes import Box, Cylinder
 from ..system import System
 from .rotor_with_disks import ALONG
+
+if TYPE_CHECKING:
+    from ..flexible import Modes
 
 # In SI units; the shaft lies along x and begins in its first bearing.
 LENGTH, ELEMENTS = 1.0, 16
@@ -31,23 +37,9 @@ def unsymmetric_rotor(speed: float = SPEED) -> System:
     speed
         Of the rotor about its axis, rad/s.
     """
-    from ..flexible import beam, craig_bampton
-
-    part = beam(
-        length=LENGTH,
-        elements=ELEMENTS,
-        area=WIDTH * HEIGHT,
-        second_moments=second_moments(),
-        torsion=0.2 * WIDTH * HEIGHT**3,
-        young=YOUNG,
-        shear=SHEAR,
-        density=DENSITY,
-        rotary_inertia=True,
-    )
     spin, middle = (speed, 0.0, 0.0), (LENGTH / 2.0, 0.0, 0.0)
     system = System("unsymmetric rotor", gravity=(0.0, 0.0, 0.0))
-    modes = craig_bampton(part, interfaces=[0, ELEMENTS // 2, ELEMENTS], n_modes=0)
-    shaft = system.add(FlexibleBody("shaft", modes, frame="mean", angular_velocity=spin))
+    shaft = system.add(FlexibleBody("shaft", shaft_modes(), frame="mean", angular_velocity=spin))
     mass, polar, diametral = disk_inertia()
     disk = system.add(
         RigidBody(
@@ -67,6 +59,25 @@ def unsymmetric_rotor(speed: float = SPEED) -> System:
     system.add(PointOnLineJoint("floating bearing", system.ground, shaft, at=(LENGTH, 0.0, 0.0), axis=(1.0, 0.0, 0.0)))
     system.add(FixedJoint("seat", shaft, disk, at=middle))
     return system
+
+
+@cache
+def shaft_modes() -> Modes:
+    """How the shaft may bend; made once, since they do not depend on the speed."""
+    from ..flexible import beam, craig_bampton
+
+    part = beam(
+        length=LENGTH,
+        elements=ELEMENTS,
+        area=WIDTH * HEIGHT,
+        second_moments=second_moments(),
+        torsion=0.2 * WIDTH * HEIGHT**3,
+        young=YOUNG,
+        shear=SHEAR,
+        density=DENSITY,
+        rotary_inertia=True,
+    )
+    return craig_bampton(part, interfaces=[0, ELEMENTS // 2, ELEMENTS], n_modes=0)
 
 
 def second_moments() -> tuple[float, float]:

@@ -19,7 +19,7 @@ from ..errors import ModelError, Problem
 from ..forces.base import ForceElement
 from ..joints.base import Joint
 from ..measures import Measure
-from ..parameters import REQUIRED, Element
+from ..parameters import REQUIRED, Element, Parameter
 from ..plug_ins import import_offered
 from ..registry import MAIN, built_in, is_ours, is_public, name_of, registered
 from ..shapes import Shape
@@ -162,9 +162,11 @@ def reference_keys(cls: type[Any]) -> list[str]:
 
 
 @remembered
-def shape_fields(cls: type[Any]) -> dict[str, dataclasses.Field[Any]]:
-    """The fields of a shape's class by name."""
-    return {field.name: field for field in dataclasses.fields(cls)}
+def shape_fields(cls: type[Any]) -> tuple[dict[str, Parameter | None], frozenset[str]]:
+    """What an object that describes a shape may have: keys, with the parameters that check them; and those it needs."""
+    found = dataclasses.fields(cls)
+    needed = frozenset(one.name for one in found if one.default is one.default_factory is dataclasses.MISSING)
+    return {"type": None, **{one.name: one.metadata.get("parameter") for one in found}}, needed
 
 
 @remembered

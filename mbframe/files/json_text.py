@@ -134,7 +134,8 @@ class _Survey:
 
     def note(self, numbers: list[float], whole: list[int], texts: list[str]) -> bool:
         """Whether these values are sound."""
-        sound = all(map(math.isfinite, numbers)) and (
+        # A sum is not finite if one number is not; it may overflow without such a one.
+        sound = (math.isfinite(sum(numbers)) or all(map(math.isfinite, numbers))) and (
             not whole or -MAX_INTEGER <= min(whole) <= max(whole) <= MAX_INTEGER
         )
         return sound and self._text(texts)

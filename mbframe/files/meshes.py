@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
@@ -41,6 +42,11 @@ def located(name: str, folder: Path) -> str:
     return place if within(place, folder, *allowed().mesh_folders) else OUTSIDE + place
 
 
+def names_a_mesh(value: Any) -> bool:
+    """Whether a value of a document may be a shape with a mesh: of unknown classes nobody can tell."""
+    return isinstance(value, dict) and isinstance(value.get("type"), str) and isinstance(value.get("path"), str)
+
+
 def within(place: FilePath, *homes: FilePath) -> bool:
     """Whether a path leads to somewhere in one of some folders or below it, links followed."""
     folders = [os.path.abspath(home) for home in homes]
@@ -59,7 +65,10 @@ def _below(place: FilePath, folders: list[str]) -> bool:
 def outside(path: str, folder: Path) -> str:
     """What is to be told of a mesh with the mark `OUTSIDE`."""
     place = path.removeprefix(OUTSIDE)
-    lies = os.path.realpath(place) if _below(place, [os.path.abspath(folder)]) else place  # it may be a link
+    lies = place
+    if _below(place, [os.path.abspath(folder)]):  # it may be a link
+        with suppress(OSError, ValueError):  # a name with a null character
+            lies = os.path.realpath(place)
     remedy = REMEDY.format(os.path.dirname(lies))
     return f"{place!r} lies outside of the folder {str(folder)!r} of the file, out of which none is read; {remedy}"
 
@@ -149,5 +158,5 @@ def _described(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
     for entry in (ground, *document["elements"]):
         for value in entry.values():
             for shape in value if isinstance(value, list) else [value]:
-                if isinstance(shape, dict) and isinstance(shape.get("path"), str):
+                if names_a_mesh(shape):
                     yield repr(entry.get("name", "ground")), shape

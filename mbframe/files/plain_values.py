@@ -15,6 +15,7 @@ from ..parameters import Parameter
 from .values import FUNCTION_KEYS, FUNCTION_KINDS, MAX_POINTS
 
 _NUMBERS: Final = {float, int}
+_LAWS: Final = {str, float, int}
 
 
 def allowed_for(p: Parameter) -> str:
@@ -39,8 +40,16 @@ def is_numeric(value: Any) -> bool:
 
 
 def is_short(value: Any) -> bool:
-    """Whether this is a list of a few numbers, as most values are."""
-    return type(value) is list and len(value) < 10 and is_flat(value)
+    """Whether this is a list of a few numbers, as most values are, or a small matrix."""
+    if type(value) is not list or len(value) >= 10:
+        return False
+    return is_flat(value) or (len(value) < 4 and all(map(is_short, value)))
+
+
+def is_plain_law(value: Any) -> bool:
+    """Whether these are expressions and numbers, one or a few."""
+    kind = type(value)
+    return kind in _LAWS or (kind is list and len(value) < 4 and set(map(type, value)) <= _LAWS)
 
 
 def is_flat(value: list[Any]) -> bool:

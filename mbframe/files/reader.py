@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -35,7 +34,7 @@ from .catalogue import (
     takes_formulation,
 )
 from .json_text import child
-from .meshes import located, outside
+from .meshes import located, names_a_mesh, outside
 from .old_versions import completed
 from .order import by_dependency
 from .plain_values import (
@@ -46,6 +45,7 @@ from .plain_values import (
     function_of,
     is_array,
     is_numeric,
+    is_plain_law,
     is_short,
     modes_of,
 )
@@ -73,6 +73,7 @@ _FILE: Final = re.compile(r"[^\W\d]\w*\.py")
 _NAMELESS: Final = "?"
 _HEAD: Final = frozenset({"type", "name"})
 _TAKEN_AS_GIVEN: Final = frozenset({"number", "integer", "flag", "choice", "angle", "text"})
+_LAWS: Final = ("function", *SEVERAL_FUNCTIONS)
 _NUMERIC: Final = ("vector", "numbers", "point", "axis", "free vector", "matrix", "rotation", "inertia")
 
 
@@ -275,9 +276,11 @@ class Reader(Problems):
             kind = str(entry.data["type"])
             reason, sides, data = self._reason(kind), {}, entry.data
             origin = self._origins.get(kind, {})
+        elif not self._held:
+            return None
         else:
             naming = {key: entry.data[key] for key in _naming_keys(entry.cls) if key in entry.data}
-            joined_to = entry.references() if self._held else []
+            joined_to = entry.references()
             needed = (one for name, one in self._held.items() if name in joined_to or mentions(naming, name, True))
             holder = next(needed, None)
             if holder is None:
@@ -296,12 +299,12 @@ class Reader(Problems):
         """Paths of meshes, as elements that are known have them."""
         for key, value in data.items() if self.folder is not None else ():
             shapes = value if isinstance(value, list) else [value]
-            if any(isinstance(shape, dict) and isinstance(shape.get("path"), str) for shape in shapes):
+            if any(map(names_a_mesh, shapes)):
                 found = [self._placed(name, f"{key}", shape) for shape in shapes]
                 data[key] = found if isinstance(value, list) else found[0]
 
     def _placed(self, label: str, field: str, shape: Any) -> Any:
-        if not (isinstance(shape, dict) and isinstance(shape.get("path"), str)) or self.folder is None:
+        if not names_a_mesh(shape) or self.folder is None:
             return shape
         path = located(shape["path"], self.folder)
         if path.startswith(OUTSIDE):
@@ -355,7 +358,7 @@ class Reader(Problems):
         values: dict[str, Any] = {}
         for key, value in data.items():
             how = taken.get(key)
-            if how == "as given" or (how == "numbers" and is_short(value)):
+            if how == "as given" or (how == "numbers" and is_short(value)) or (how == "laws" and is_plain_law(value)):
                 values[key] = value
             elif how == "reference":
                 values[key] = built.get(value) if isinstance(value, str) else None
@@ -497,14 +500,15 @@ class Reader(Problems):
         cls = self._class(kind, path, "a shape", Shape)
         if cls is None:
             return _BROKEN
-        known = shape_fields(cls)
-        self.keys(data, ("type", *known), path, label)
-        for name, field in known.items():
-            if name not in data and field.default is field.default_factory is dataclasses.MISSING:
-                self.refuse(child(path, name), f"found nothing; {cls.__name__} needs it: add it", label)
-        values = {key: value for key, value in data.items() if key in known}
+        known, needed = shape_fields(cls)
+        if not data.keys() <= known.keys() or not needed <= data.keys():
+            self.keys(data, known, path, label)
+            for name in known:
+                if name in needed and name not in data:
+                    self.refuse(child(path, name), f"found nothing; {cls.__name__} needs it: add it", label)
+        values = {key: value for key, value in data.items() if key in known and key != "type"}
         for key, value in values.items():
-            p = known[key].metadata.get("parameter")
+            p = known[key]
             if p is not None and p.kind in _NUMERIC and not is_numeric(value):
                 message = f"found {brief(value)}; allowed is {allowed_for(p)}; give plain numbers in brackets: [...]"
                 self.refuse(child(path, key), message, label)
@@ -589,6 +593,7 @@ def _taken(cls: type[Any], dimension: int) -> dict[str, str]:
     if not is_public(cls):
         return {}
     ways = dict.fromkeys(_TAKEN_AS_GIVEN, "as given") | dict.fromkeys(_NUMERIC, "numbers") | {"reference": "reference"}
+    ways |= dict.fromkeys(_LAWS, "laws")
     return dict.fromkeys(_HEAD, "head") | {key: ways.get(p.kind, "more") for key, p in fields(cls, dimension).items()}
 
 

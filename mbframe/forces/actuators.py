@@ -31,13 +31,17 @@ class PIDActuator(AtPoint, ForceElement):
     `measures.Displacement`, `measures.Angle`), both zero as described: with the error e = w - x it exerts
     u = P e + I z + D e' along or about that axis on the second body, where z' = e is its own state. Turns of an
     angle are counted. With a `limit` u stays between both of its signs, and z stands still while u is beyond and the
-    error would drive it further (I e u > 0), so that it does not wind up. Results tell its `error` e.
+    error would drive it further (I e u > 0), so that it does not wind up. There z' jumps, and the instant is not looked
+    for: adaptive integrators resolve it to their tolerance, a fixed step that holds it has an error of order one in it.
+    Results tell its `error` e.
 
     With a `rate_limit` r it exerts f, which follows u: f' = (u - f)/T between both signs of r. f is a second own state
-    and begins at zero. The time constant T is the `lag`, which is what is left for a large r. Where f is behind by more
-    than r T and the error would drive u further (I e (u - f) > 0), z' falls, to zero from 2 r T on. `linearize` takes
-    it inside its limits, where it is at rest; along a motion, small changes do not act on f where |f'| = r. Steps of
-    explicit integrators have to be shorter than 2 T.
+    and begins at zero. The time constant T is the `lag`: as r goes to infinity f does not become u, but what is left is
+    a filter of first order, f' = (u - f)/T, which delays u by T and takes a phase of atan(w T) from the loop at the
+    frequency w. Choose T well below the time constants of the loop; it costs `RadauIIA` no steps. Where f is behind by
+    more than r T and the error would drive u further (I e (u - f) > 0), z' falls, to zero from 2 r T on. `linearize`
+    takes it inside its limits, where it is at rest; along a motion, small changes do not act on f where |f'| = r. Steps
+    of explicit integrators have to be shorter than 2 T.
     """
 
     states = 1

@@ -60,9 +60,9 @@ class ForceElement(TwoPointConnection):
     conservative: Any = False  # True: `energy` tells all of its work
     only_turns: Any = False  # True: it exerts a torque and nothing else, which a point mass cannot take
     at_rest: ClassVar[Mapping[str, float]] = {}  # of a twin: parameters with which an equilibrium is looked for
-    reactive: ClassVar[bool] = (
-        False  # True: `reactive_wrench(t, i, j, reaction)` depends on the reaction of `self.joint`
-    )
+    # True: `reactive_wrench(t, i, j, reaction)` depends on the reaction of `self.joint`. `reactive_gradient(t, i, j,
+    # reaction, g, h)` fills its derivatives by the motions, as `wrench_gradient`, and by the reaction (6 x 3).
+    reactive: ClassVar[bool] = False
 
     def check(self) -> Iterator[Problem]:
         yield from super().check()

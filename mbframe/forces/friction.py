@@ -12,9 +12,11 @@ from ..bodies.base import Body
 from ..errors import ModelError, Problem
 from ..joints.base import Joint
 from ..joints.library import RevoluteJoint, TranslationalJoint
+from ..kernels.layout import AXES_AT, MOTION_J, MOTIONS, PLACE, SPIN_AT, SPIN_J, VELOCITY_AT, VELOCITY_J
 from ..markers import Marker
 from ..parameters import parameter
 from ..proposals import Scale, rounded
+from ..vectors import column, cross, dot, minus, plus, scaled, triple, unit
 from .base import ForceElement
 
 Array = NDArray[np.float64]
@@ -34,7 +36,10 @@ class Friction(ForceElement):
 
     At speeds well above u_0 this is Coulomb's law; a joint that sticks creeps at a small fraction of u_0. Reaction
     moments do not add to N; a run warns where they are large. N and the friction determine each other; the acceleration
-    finds both by iteration. Where constraints depend on each other N is not unique and the simulation is refused.
+    finds both by iteration, implicit integrators by Newton's method. Where constraints depend on each other N is not
+    unique: friction takes the reactions of least norm, as `result.reaction` shows them, and a run says so. `RadauIIA`
+    takes steps whose length does not depend on u_0; explicit integrators need some 0.7 mu N/(m u_0) a second where a
+    joint sticks.
     """
 
     reactive = True
@@ -84,6 +89,41 @@ class Friction(ForceElement):
         )
         f = -self.coefficient * normal * np.tanh(speed / self.velocity_scale)
         return (f * a[0], f * a[1], f * a[2]), (0.0, 0.0, 0.0)
+
+    def reactive_gradient(self, t, i, j, reaction, g, by_reaction):
+        """Derivatives of both by the motions of the markers, in g as for `wrench_gradient`, and by the reaction."""
+        a, f = column(j.axes, 2), reaction
+        along = dot(f, a)
+        n = plus(f, -along, a)
+        normal = np.sqrt(dot(n, n))
+        by_force = scaled(1.0 / normal, n) if normal > 0.0 else (0.0, 0.0, 0.0)
+        turns = self.radius > 0.0
+        x, w = minus(j.position, i.position), triple(i.angular_velocity)
+        if turns:
+            relative, reach, first = minus(j.angular_velocity, i.angular_velocity), self.radius, 3
+        else:
+            relative, reach, first = minus(minus(j.velocity, i.velocity), cross(w, x)), 1.0, 0
+        s = np.tanh(reach * dot(relative, a) / self.velocity_scale)
+        slope = (1.0 - s * s) * reach / self.velocity_scale
+        size = -self.coefficient * reach
+        for k in range(3):
+            for r in range(3):
+                by_reaction[first + r, k] = size * s * by_force[k] * a[r]
+        for c in range(MOTIONS):
+            # One number of a marker changes by one: the axis a, the relative velocity and the pressure N follow.
+            turned = MOTION_J + AXES_AT <= c < MOTION_J + PLACE and (c - MOTION_J) % 3 == 2
+            da = unit((c - MOTION_J - AXES_AT) // 3) if turned else (0.0, 0.0, 0.0)
+            dw = unit(c - SPIN_AT)
+            if turns:
+                change = minus(unit(c - SPIN_J), dw)
+            else:
+                dx = minus(unit(c - MOTION_J), unit(c))
+                change = minus(unit(c - VELOCITY_J), unit(c - VELOCITY_AT))
+                change = minus(change, plus(cross(dw, x), 1.0, cross(w, dx)))
+            pressed = -along * dot(by_force, da)
+            rate = dot(change, a) + dot(relative, da)
+            for r in range(3):
+                g[first + r, c] = size * ((pressed * s + normal * slope * rate) * a[r] + normal * s * da[r])
 
     def judged(self, force: Array, torque: Array, size: float) -> Iterator[str]:
         """What to say of reactions (n, 3) of the joint in a model of a size, m, whose moments the law leaves out.

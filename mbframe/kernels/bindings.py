@@ -11,7 +11,7 @@ from .compiler import refusals
 from .compiler.compile import Stage, called_by_stages, jitted
 from .compiler.templates import Template, specialize
 from .stages import controllers, loops, over_time, user
-from .tangent import axes, tangent, velocity_tangent
+from .tangent import axes, reactive, tangent, velocity_tangent
 
 
 def _bound(loop: Template, kernels: Any, cached: bool, row: np.dtype, **sizes: int | None) -> Stage:
@@ -185,6 +185,11 @@ def force_tangent_stage(kernels: Any, row: np.dtype, states: int, counts: bool) 
     """Tangent of our own forces of a type that gives its derivatives."""
     stateless: dict[str, None] = {} if states else {"state_gradient": None}
     return _bound(tangent.forces, kernels, True, row, STATES=states, COUNTS=counts, **stateless)
+
+
+def reactive_tangent_stage(kernels: Any, row: np.dtype) -> Stage:
+    """Tangent of our own forces that depend on the reaction of a joint."""
+    return _bound(reactive.reactive_forces, kernels, True, row)
 
 
 def force_rows_stage(row: np.dtype, states: int) -> Stage:

@@ -115,7 +115,12 @@ REACTIVE_FIELDS = [
     ("reaction_rows", "i8", 6),
     ("reaction_entries", "i8", 6),
     ("reaction_components", "i8"),  # of the force: 2 in the plane
+    ("by_reactions", "i8"),  # where in the tangent its load by the multipliers of the joint is, a row for each velocity
+    ("n_parts", "i8"),  # stages of the tangent of the joint, each with its table
+    ("part_stages", "i8", 12),
+    ("part_tables", "i8", 12),
 ]
+REACTIVE = np.dtype(REACTIVE_FIELDS, align=True)
 
 FACTOR = np.dtype(
     [
@@ -213,6 +218,7 @@ WORK = np.dtype(
         ("project_velocity", "i8"),
         ("apply", "i8"),
         ("evaluate", "i8"),
+        ("rub", "i8"),
         ("settle", "i8"),
         ("weigh", "i8"),
         ("bodywise", "i8"),  # record of M^-1 J^T and of the weights of rows

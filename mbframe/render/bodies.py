@@ -32,7 +32,8 @@ def body_parts(body: Any, sketch: Sketch) -> list[Part]:
     color = sketch.color(name)
     role = "ground" if name is None else "body"
     shapes = readable(body.shapes) if sketch.tolerant else body.shapes
-    if shapes:
+    told = sketch.coloring is not None and name in sketch.coloring.values
+    if shapes and not told:
         pieces = [
             (
                 _link_end(shape, name, sketch) or shape_surface(shape),

@@ -19,10 +19,11 @@ from ..results import Result
 from ..state import State
 from .availability import check_drawing
 from .camera import ANGLE
+from .coloring import PALETTE, Coloring, knows_stress
 from .film import WHAT_MOVES, Camera, Film
 from .frames import Frames
 from .gltf import animated
-from .html import Signal, page
+from .html import Signal, code_of, page
 from .style import THEMES
 from .surroundings import nice_spacing
 from .video import Picture, ffmpeg, pictures, write_gif, write_mp4, write_png
@@ -31,7 +32,7 @@ GENERATOR = f"mbframe {__version__}"
 SMALLEST, LARGEST = 16, 8192  # pixels
 PREVIEWED = 120  # frames are looked at for a preview: that is enough to place the camera
 MOST_PLACES = 2000  # of a camera that goes along, in a page
-SUFFIXES = (".mp4", ".gif", ".png", ".glb", ".html")
+SUFFIXES = (".mp4", ".gif", ".png", ".glb", ".html", ".pvd")
 SHORTEST, LONGEST = 0.6, 4.0  # s that a cycle of a mode takes
 MOST_OF_A_CYCLE = 10_000  # frames
 LARGEST_GIF_RATE = 50.0  # a GIF counts hundredths of a second, and viewers slow down what is shown for one of them
@@ -65,6 +66,8 @@ def export(
     signals: Sequence[Any] = (),
     theme: str = "light",
     smooth: bool = True,
+    color: str | None = None,
+    color_range: Sequence[float] | None = None,
     progress: bool | Callable[[float], None] = False,
 ) -> list[Path]:
     """Write the motion of a result or of a mode to a file, in the format of its suffix.
@@ -78,7 +81,9 @@ def export(
         What to show: a result, or a mode of a linearization, of which one cycle is shown that can be repeated.
     path
         `.mp4` (H.264), `.gif`, `.png` (frames `name_0000.png` …), `.glb` (glTF 2.0: bodies with their motion as key
-        frames, one per frame) or `.html` (one page that plays the motion in a browser, without network access).
+        frames, one per frame), `.html` (one page that plays the motion in a browser, without network access) or `.pvd`
+        (for ParaView: a list of the grids `name_0000.vtu` … with elements, displacements by deformation, velocities
+        and stresses of all bodies).
     fps
         Frames per second of playing time.
     size
@@ -110,6 +115,11 @@ def export(
         "light" or "dark".
     smooth
         Whether edges in pictures are drawn without steps, which takes about three times as long.
+    color
+        "stress": flexible bodies have the colours of von Mises' stress, with a legend, and others are grey. By default
+        colours show how far flexible bodies are deformed.
+    color_range
+        The stresses (Pa) of the first and the last colour; by default zero and the largest that is shown, rounded up.
     progress
         True for a progress bar, or a function that is called with the fraction of the pictures that are drawn. What it
         raises ends the export.
@@ -127,16 +137,22 @@ def export(
             end = float(result.t[-2])  # its first picture follows again
     frames = Frames.of(result, fps, 1.0 if speed is None else speed, start, end)
     shown = str(result.system.name) if title is None else title
-    film = Film(frames, shown, show_time, (size[0], size[1]), camera, theme, smooth, _followed(result, follow))
     suffix = target.suffix.lower()
+    if suffix == ".pvd" and color is None and any(map(knows_stress, result.described.bodies)):
+        color = "stress"
+    told = None if color is None else Coloring.of(result, color, frames.times, color_range)
+    view = (size[0], size[1]), camera, theme, smooth, _followed(result, follow), told
+    film = Film(frames, shown, show_time, *view)
     if suffix in (".glb", ".html"):
-        model = animated(str(result.system.name), frames, film.parts, film.sketch.up, GENERATOR)
+        model = animated(str(result.system.name), frames, film.parts, film.sketch.up, GENERATOR, told is not None)
         plotted = [_signal(result, given) for given in signals]
         with replacing(target) as temporary:
             temporary.write_bytes(model if suffix == ".glb" else _page(film, model, plotted).encode())
         return [target]
-    _check_pictures(film, suffix)
     states = _reported(frames, progress)
+    if suffix == ".pvd":
+        return _write_series(film, states, target)
+    _check_pictures(film, suffix)
     if suffix == ".png":
         return _write_frames(film, states, target)
     with replacing(target) as temporary:
@@ -210,6 +226,23 @@ def _write_frames(film: Film, states: Iterable[State], target: Path) -> list[Pat
     return [target.with_name(file.name) for file in drawn]
 
 
+def _write_series(film: Film, states: Iterable[State], target: Path) -> list[Path]:
+    """Grids are written in a folder of their own and get their names when the last one is there; then their list."""
+    from .paraview import collection, write_series
+
+    place = writable(target).parent
+    try:
+        with folder_beside(place / target.name) as folder:
+            grids = write_series(film, states, folder, target.stem)
+            for file in grids:
+                os.replace(file, place / file.name)
+    except OSError as error:
+        raise unwritten(target, error) from error
+    with replacing(target) as temporary:
+        temporary.write_text(collection([file.name for file in grids], film.frames.times.tolist()), encoding="utf-8")
+    return [target, *(target.with_name(file.name) for file in grids)]
+
+
 def _page(film: Film, model: bytes, signals: Sequence[Signal]) -> str:
     frames, shot = film.frames, film.shot
     kept = np.unique(np.linspace(0, len(frames) - 1, MOST_PLACES).astype(int)) if not shot.still else np.array([0])
@@ -238,11 +271,19 @@ def _page(film: Film, model: bytes, signals: Sequence[Signal]) -> str:
             "spacing": nice_spacing(film.room or float(np.linalg.norm(np.ptp(film.bounds, axis=0)))),
             "room": film.room or 0.0,
         },
+        "legend": _legend(film.coloring),
         "signals": [signal.within(first, last) for signal in signals],
     }
     return page(
         model, name=film.system.name, title=film.title, theme=film.theme, settings=settings, generator=GENERATOR
     )
+
+
+def _legend(coloring: Coloring | None) -> dict[str, Any] | None:
+    """The legend of a page: title, numbers and colours, from the first to the last."""
+    if coloring is None:
+        return None
+    return {"title": coloring.title, "ticks": coloring.ticks, "colors": [code_of(color) for color in PALETTE]}
 
 
 def _signal(result: Any, given: Any) -> Signal:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ModelError, Problem
 from .camera import ANGLE, place, view_directions
+from .coloring import Coloring
 from .frames import Frames
 from .framing import Framing, Shot
 from .geometry import parts_of
@@ -52,6 +53,8 @@ class Film:
         "light" or "dark".
     smooth
         Whether edges are drawn without steps.
+    coloring
+        What colours of flexible bodies show; None: how far they are deformed.
     """
 
     frames: Frames
@@ -62,6 +65,7 @@ class Film:
     theme: str
     smooth: bool
     follow: str | None = WHAT_MOVES
+    coloring: Coloring | None = None
 
     @property
     def system(self) -> Any:
@@ -69,7 +73,7 @@ class Film:
 
     @cached_property
     def sketch(self) -> Sketch:
-        return Sketch(self.system, self.frames.poses)
+        return Sketch(self.system, self.frames.poses, coloring=self.coloring)
 
     @cached_property
     def parts(self) -> list[Part]:

@@ -56,6 +56,10 @@ def flexible_parts(body: FlexibleBody, sketch: Sketch, color: Color) -> list[Par
         return shift if turns is None else shift + np.cross(turns @ modal, skin.offsets)
 
     def colors(state: Any) -> Array:
+        if (told := sketch.coloring) is not None:
+            if body.name in told.values:
+                return told.colors(told.at(body.name, state.t)[skin.nodes])
+            return np.tile(told.plain, (len(rest), 1))
         size = np.linalg.norm(displacement(state), axis=1) / (FULL * part.extent)
         place = np.minimum(np.sqrt(size), 1.0) * (len(COLORS) - 1)  # small deflections show too
         return np.column_stack([np.interp(place, np.arange(len(COLORS)), channel) for channel in COLORS.T])

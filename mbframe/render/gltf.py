@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,11 +26,17 @@ Array = NDArray[np.float64]
 
 FLOAT, UNSIGNED_INT = 5126, 5125
 ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER = 34962, 34963
+SHADE = 1.0 / 512.0  # half a step of a screen, as the mean over vertices and frames
 KINDS = {1: "SCALAR", 3: "VEC3", 4: "VEC4"}
 
 
-def animated(name: str, frames: Frames, parts: Sequence[Part], up: ArrayLike, generator: str) -> bytes:
-    """The content of a GLB file with the given parts in motion; `up` is the model's direction that points up."""
+def animated(
+    name: str, frames: Frames, parts: Sequence[Part], up: ArrayLike, generator: str, colored: bool = False
+) -> bytes:
+    """The content of a GLB file with the given parts in motion; `up` is the model's direction that points up.
+
+    With `colored` parts that say so have colours at their vertices that change with time.
+    """
     glb = Glb(generator)
     root = glb.node(name, rotation=_upright(up).tolist())
     courses: dict[int, dict[str, Array]] = {}
@@ -40,7 +46,13 @@ def animated(name: str, frames: Frames, parts: Sequence[Part], up: ArrayLike, ge
         courses[carriers[body]] = {"translation": position, "rotation": quaternions(rotation)}
     for part in parts:
         targets, weights = _deformation(part, frames)
-        mesh = glb.mesh(part.name, part.surface, glb.material(part.color, part.opacity), targets)
+        painted = _painted(part, frames) if colored else None
+        if painted is None:
+            mesh = glb.mesh(part.name, part.surface, glb.material(part.color, part.opacity), targets)
+        else:
+            material = glb.material((1.0, 1.0, 1.0), part.opacity)
+            mesh = glb.mesh(part.name, part.surface, material, targets, painted)
+            weights = np.hstack([weights, painted.weights])
         if isinstance(part.placement, Fixed):
             anchor, axes = part.placement.anchor, part.placement.axes
             pose = {"translation": anchor.point.tolist(), "rotation": quaternions(axes[None])[0].tolist()}
@@ -54,7 +66,7 @@ def animated(name: str, frames: Frames, parts: Sequence[Part], up: ArrayLike, ge
                 "rotation": quaternions(course.rotation),
                 "scale": course.scale,
             }
-        if len(targets):
+        if weights.shape[1]:
             courses[node]["weights"] = weights
     glb.animation("motion", frames.playing_times, courses)
     return glb.to_bytes()
@@ -74,6 +86,36 @@ def _deformation(part: Part, frames: Frames) -> tuple[Array, Array]:
     kept = sizes > 1e-6 * float(np.max(np.abs(rest), initial=0.0))
     scale = np.max(np.abs(left[:, kept]), axis=0, initial=1e-300)
     return (fields[kept] * (sizes[kept] * scale)[:, None]).reshape(-1, *rest.shape), left[:, kept] / scale
+
+
+class Painted(NamedTuple):
+    """Linear colours (n, 3) of vertices at the first frame, and fields (k, n, 3) that are added with weights."""
+
+    first: Array
+    fields: Array
+    weights: Array
+
+
+def _painted(part: Part, frames: Frames) -> Painted | None:
+    """The colours of a part over time as sums of a few fields, off by less than one step of a screen; None without."""
+    if part.colored is None:
+        return None
+    shown = np.array([np.asarray(part.colored(state)) for state in frames])
+    # Vertices around one node have one colour: fewer columns have the same singular values.
+    alike, back = np.unique(shown.transpose(1, 0, 2).reshape(shown.shape[1], -1), axis=0, return_inverse=True)
+    courses = linear(alike.reshape(len(alike), len(frames), 3).transpose(1, 0, 2))
+    left, sizes, found = np.linalg.svd((courses - courses[0]).reshape(len(frames), -1), full_matrices=False)
+    rest = np.sqrt(np.append(np.cumsum((sizes**2)[::-1])[::-1], 0.0))  # a single number is off by no more
+    count = int(np.argmax(rest <= SHADE * np.sqrt(courses[0].size)))
+    kept = np.arange(len(sizes)) < count
+    scale = np.max(np.abs(left[:, kept]), axis=0, initial=1e-300)
+    fields = (found[kept] * (sizes[kept] * scale)[:, None]).reshape(count, len(alike), 3)
+    return Painted(courses[0][back.ravel()], fields[:, back.ravel()], left[:, kept] / scale)
+
+
+def linear(srgb: Array) -> Array:
+    """Colours as glTF wants them, in proportion to light."""
+    return np.asarray(np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4))
 
 
 def quaternions(rotations: Array) -> Array:
@@ -112,8 +154,15 @@ class Glb:
             self._document["nodes"][parent].setdefault("children", []).append(index)
         return index
 
-    def mesh(self, name: str, surface: Surface, material: int, targets: Array | Sequence[Array] = ()) -> int:
-        """A mesh of triangles; `targets` are displacements (n, 3) of its vertices."""
+    def mesh(
+        self,
+        name: str,
+        surface: Surface,
+        material: int,
+        targets: Array | Sequence[Array] = (),
+        painted: Painted | None = None,
+    ) -> int:
+        """A mesh of triangles; `targets` are displacements (n, 3) of its vertices, before those of its colours."""
         primitive: dict[str, Any] = {
             "attributes": {
                 "POSITION": self._accessor(surface.vertices, ARRAY_BUFFER, bounds=True),
@@ -123,7 +172,19 @@ class Glb:
             "material": material,
         }
         mesh: dict[str, Any] = {"name": name, "primitives": [primitive]}
-        if len(targets):
+        if painted is not None:
+            primitive["attributes"]["COLOR_0"] = self._accessor(painted.first.astype(np.float32), ARRAY_BUFFER)
+            still = np.zeros(surface.vertices.shape, np.float32)
+            nothing = self._accessor(still, ARRAY_BUFFER, bounds=True)
+            moves = [self._accessor(np.asarray(t, np.float32), ARRAY_BUFFER, bounds=True) for t in targets]
+            paints = [self._accessor(t.astype(np.float32), ARRAY_BUFFER) for t in painted.fields]
+            primitive["targets"] = [{"POSITION": move, "COLOR_0": nothing} for move in moves]
+            primitive["targets"] += [{"POSITION": nothing, "COLOR_0": paint} for paint in paints]
+            if not primitive["targets"]:
+                del primitive["targets"]
+            else:
+                mesh["weights"] = [0.0] * len(primitive["targets"])
+        elif len(targets):
             morphs = [self._accessor(np.asarray(t, np.float32), ARRAY_BUFFER, bounds=True) for t in targets]
             primitive["targets"] = [{"POSITION": morph} for morph in morphs]
             mesh["weights"] = [0.0] * len(targets)
@@ -133,11 +194,9 @@ class Glb:
         """A surface of an sRGB colour; glTF wants it linear."""
         key = (*color, opacity)
         if key not in self._materials:
-            srgb = np.array(color)
-            linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
             description: dict[str, Any] = {
                 "pbrMetallicRoughness": {
-                    "baseColorFactor": [*linear.tolist(), opacity],
+                    "baseColorFactor": [*linear(np.array(color)).tolist(), opacity],
                     "metallicFactor": 0.0,
                     "roughnessFactor": 0.6,
                 }

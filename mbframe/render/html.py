@@ -60,7 +60,7 @@ def page(model: bytes, *, name: str, title: str, theme: str, settings: dict[str,
         style=asset("viewer.css"),
         # "<" could begin a tag that ends the script
         settings=json.dumps(
-            {**settings, "palette": [_code(c) for c in BODIES]}, separators=(",", ":"), allow_nan=False
+            {**settings, "palette": [code_of(c) for c in BODIES]}, separators=(",", ":"), allow_nan=False
         ).replace("<", "\\u003c"),
         motion=base64.b64encode(model).decode("ascii"),
         licence=asset("LICENSE-three.txt"),
@@ -79,10 +79,10 @@ def _colors(theme: Theme) -> str:
         "line": theme.grid,
         "accent": BODIES[0],
     }
-    return " ".join(f"--{name}: {_code(color)};" for name, color in colors.items())
+    return " ".join(f"--{name}: {code_of(color)};" for name, color in colors.items())
 
 
-def _code(color: Sequence[float]) -> str:
+def code_of(color: Sequence[float]) -> str:
     """A colour as "#rrggbb"."""
     return "#" + "".join(f"{round(255.0 * part):02x}" for part in color)
 

@@ -14,6 +14,7 @@ from ..connections import Connection
 from ..errors import ModelError, Problem
 from ..measures import Measure
 from ..shapes import Box, Cylinder, Shape, Sphere
+from .coloring import Coloring
 from .placement import Anchor, Placement, Poses, Transform, point3, rotation3
 from .style import BODIES, GROUND, Color
 from .surfaces import Surface
@@ -99,12 +100,13 @@ class Sketch:
     """A system as a draughtsman sees it: lifted into space, with its ports, directions and sizes.
 
     `motion` are poses that it will pass through, if they are known: rails are made as long as they need to be. A
-    tolerant sketch leaves out meshes that cannot be read.
+    tolerant sketch leaves out meshes that cannot be read. With a `coloring` flexible bodies show its field.
     """
 
     system: Any
     motion: Poses | None = None
     tolerant: bool = False
+    coloring: Coloring | None = None
     described: Poses = field(init=False)
 
     def __post_init__(self) -> None:
@@ -159,6 +161,8 @@ class Sketch:
 
     def color(self, body: str | None) -> Color:
         """The colour of a body that does not choose one."""
+        if self.coloring is not None and body is not None:
+            return self.coloring.plain
         return GROUND if body is None else self._colors[body]
 
     @cached_property

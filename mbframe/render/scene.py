@@ -31,6 +31,7 @@ from .actors import (
 )
 from .availability import check_drawing
 from .backbones import Backbones
+from .coloring import Coloring
 from .framing import Framing
 from .geometry import parts_of
 from .ghosts import Ghost
@@ -92,6 +93,9 @@ class Scene:
     floor
         The floor of the picture before, which stays as long as it is just below the mechanism; otherwise one is chosen.
 
+    coloring
+        What colours of flexible bodies show, such as their stress; by default how far they are deformed.
+
     `scene.show(state)` moves the parts. `scene.fit()`, `scene.view("iso")`, `scene.follow(body)` place the camera.
     """
 
@@ -117,6 +121,7 @@ class Scene:
         parallel: bool | None = None,
         room: float | None = None,
         floor: Floor | None = None,
+        coloring: Coloring | None = None,
     ) -> None:
         if theme not in THEMES:
             allowed = ", ".join(map(repr, THEMES))
@@ -127,7 +132,7 @@ class Scene:
         self.theme = THEMES[theme]
         self.plotter = off_screen_plotter(size, smooth) if plotter is None else plotter
         self._passed = _poses_of(motion)
-        self.sketch = Sketch(system, self._passed, tolerant)
+        self.sketch = Sketch(system, self._passed, tolerant, coloring)
         with surface_detail(detail):
             whole = parts_of(self.sketch)
         drawn = [

@@ -20,6 +20,7 @@ from ..disk.atomic import folder_of
 from ..state import State
 from .availability import RenderError
 from .film import Film
+from .legend import add_legend
 from .scene import Scene
 
 Picture = NDArray[np.uint8]
@@ -35,8 +36,11 @@ def pictures(film: Film, states: Iterable[State], numbers: Iterable[int] | None 
     """Pictures (height, width, 3) of the states, drawn off-screen; `numbers` are those of their frames."""
     frames, size = film.frames, film.size
     options: dict[str, Any] = {"theme": film.theme, "size": size, "smooth": film.smooth, "room": film.room}
+    options["coloring"] = film.coloring
     with Scene(film.system, motion=frames, **options) as scene:
         caption = Caption(scene, film)
+        if film.coloring is not None:
+            add_legend(scene.plotter, film.coloring, scene.theme, size[1])
         for number, state in zip(count() if numbers is None else numbers, states, strict=False):
             film.place(scene.plotter.camera, number)
             scene.show(state)

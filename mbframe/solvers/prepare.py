@@ -30,10 +30,10 @@ from .run import Run
 from .schedule import Schedule, scheduled
 from .stabilization import CoordinatePartitioning, DirectCorrection, Stabilization
 from .starting import (
+    ambiguous_friction,
     assembled,
     clamped_points,
     counted_angles,
-    refuse_ambiguous_friction,
     refuse_conflicting_drivers,
     refuse_misaligned_joints,
     rigid_lines,
@@ -148,7 +148,7 @@ def first_state(eq: Equations, t: float, given: State | None) -> tuple[Array, li
     """y of a given state, or of the described one, that fulfils the constraints, and what had to be moved for that."""
     y, notes = assembled(eq, given or eq.described(), given is not None)
     notes += vanishing_equations(eq, t, y)
-    refuse_ambiguous_friction(eq, t, y)
+    notes += ambiguous_friction(eq, t, y)
     return y, notes
 
 

@@ -214,23 +214,23 @@ def _reach(b: NumberedBody) -> float:
     return math.sqrt(centre @ centre + 0.5 * sum(inertia.diagonal().tolist()) / mass) if mass > 0.0 else 0.0
 
 
-def refuse_ambiguous_friction(eq: Equations, t: float, y: Array) -> None:
-    """Friction needs the reaction of its joint: refuse it where dependent constraints leave that reaction open."""
+def ambiguous_friction(eq: Equations, t: float, y: Array) -> list[str]:
+    """Frictions whose joints have reactions that dependent constraints leave open, in words."""
     frictions: list[Any] = [f.force for f in eq.tables.forces if f.force.reactive]
     if not frictions:
-        return
+        return []
     eq.accelerate(t, *eq.split(y))
     if not eq.factor_record["left_out"]:
-        return
+        return []
     left, sizes, _ = np.linalg.svd(eq.evaluate(t, *eq.split(y)).jacobian.toarray())
     open_rows = left[:, np.count_nonzero(sizes > 1e-9 * sizes[0]) :]
-    problems = [
-        force.problem("joint", f"{force.joint} has a reaction that is not unique; remove the dependent constraints")
+    return [
+        f"{force}: {force.joint} has a reaction that is not unique, because constraints depend on each other; friction "
+        "takes the reactions of least norm, as if all joints were equally stiff: where others are meant remove the "
+        "dependent constraints, or put a bushing in the place of a joint"
         for force in frictions
         if any(np.any(np.abs(open_rows[c.rows]) > 1e-6) for c in eq.tables.constraints if c.owner is force.joint)
     ]
-    if problems:
-        raise ModelError(problems)
 
 
 def refuse_misaligned_joints(eq: Equations, t: float, y: Array) -> None:

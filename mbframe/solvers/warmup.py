@@ -42,8 +42,7 @@ def _prepare(eq: Equations) -> None:
     """Evaluate and, where there is one, take the tangent."""
     q, v, z = eq.split(eq.coordinates(eq.described()))
     eq.accelerate(0.0, q, v, z)
-    if not eq.stages.reactive:
-        eq.tangent(0.0, q, v, np.zeros(eq.n_v), np.zeros(eq.n_rows))
+    eq.tangent(0.0, q, v, np.zeros(eq.n_v), np.zeros(eq.n_rows))
 
 
 def _planar_pair() -> System:

@@ -16,7 +16,6 @@ from mbframe.equations.pattern import pattern
 from .specimens import Array, assert_close, connected, crossed, numbers, rigid_formulations, walk
 
 ELEMENTS = [*walk(mb.Joint), *walk(mb.BasicConstraint), *walk(mb.ForceElement)]
-CLASSES = [cls for cls in ELEMENTS if not getattr(cls, "reactive", False)]
 TIME, STEP = 0.2, 3e-4  # four steps to both sides do not leave a contact
 WEIGHTS = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
 
@@ -27,8 +26,14 @@ def difference(function: Callable[[float], Array]) -> Array:
     return sum(w * (function(s) - function(-s)) for w, s in zip(WEIGHTS, steps, strict=True)) / STEP
 
 
+def pushed(eq: mb.Equations, state: tuple[Array, ...], multipliers: Array) -> Array:
+    """Q with the forces that depend on reactions."""
+    eq.evaluate(TIME, *state)
+    return eq.rub(TIME, multipliers)
+
+
 @pytest.mark.boundscheck
-@crossed(CLASSES, rigid_formulations())
+@crossed(ELEMENTS, rigid_formulations())
 def test_tangent_is_the_derivative_of_the_equations(cls: Any, formulation: Formulation) -> None:
     """Of M v' - Q + J^T lambda, of z' and of D, along random displacements, velocities and changes of own states.
 
@@ -46,7 +51,7 @@ def test_tangent_is_the_derivative_of_the_equations(cls: Any, formulation: Formu
 
     def equations(q: Array, v: Array, z: Array = z) -> Array:
         e = eq.evaluate(TIME, q, v, z)
-        load = e.mass @ v_rate - e.force + e.jacobian.T @ multipliers
+        load = e.mass @ v_rate - eq.rub(TIME, multipliers) + e.jacobian.T @ multipliers
         return np.concatenate([load, e.constraint_rate[holonomic:], e.residual, eq.work.z_rate[: eq.n_own]])
 
     parts = np.cumsum([eq.n_v, eq.n_rows - holonomic, holonomic])
@@ -72,6 +77,9 @@ def test_tangent_is_the_derivative_of_the_equations(cls: Any, formulation: Formu
         assert_close(found.damping @ d, load, 1e-8)
         assert_close((found.jacobian @ d)[holonomic:], rate, 1e-8)
         assert_close(found.own.damping @ d, own, 1e-8)
+    for r in range(eq.n_rows):
+        by_one = difference(lambda s, r=r: pushed(eq, (q, v, z), multipliers + s * np.eye(eq.n_rows)[r]))
+        assert_close(found.by_reactions.toarray()[:, r], by_one, 1e-8)
     for d in np.eye(len(z))[: eq.n_own]:
         load, _, _, own = np.split(difference(lambda s, d=d: equations(q, v, z + s * d)), parts)
         assert_close(found.own.force @ d[: eq.n_own], load, 1e-8)

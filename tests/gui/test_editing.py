@@ -18,6 +18,7 @@ from gui.app.editing import GIVEN, MADE, RUN, Editing
 from gui.document.document import Document
 from gui.solving.tasks import Model
 from gui.window.window import MainWindow
+from mbframe import plug_ins, registry
 
 CHECKOUT = Path(__file__).parents[2]
 PROGRAM = """
@@ -94,6 +95,46 @@ def test_what_cannot_be_edited_is_told(monkeypatch):
     monkeypatch.setattr(sys.modules["__main__"], "__spec__", None, raising=False)
     with pytest.raises(mb.ModelError, match=r"Here: was defined in an interactive session.*write it into a file"):
         editing._source_of(Here)
+
+
+def test_methods_of_the_program_come_along(tmp_path, monkeypatch, document):
+    """A system has none; those of the program can be chosen in the application, and those of a run are its settings."""
+    (tmp_path / "own_steps.py").write_text(
+        """
+import mbframe as mb
+
+
+class Euler(mb.Integrator):
+    order = 1
+
+    def step(self, eq, t, q, v, h):
+        return q + h * eq.coordinate_rates(q, v), v + h * eq.accelerate(t, q, v)[0]
+"""
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(plug_ins, "_loaded", {})
+    monkeypatch.setattr(editing, "hindrance", lambda: "")
+    from own_steps import Euler
+
+    result = mb.simulate(mb.examples.four_bar(), 0.02, dt=0.01, integrator=Euler())
+    opened = []
+
+    def open_here(arguments):
+        edited = Editing(arguments[1])
+        opened.append([source.name for source in edited.open(document)])
+        opened.append(type(document.runs.settings.integrator).__name__)
+        edited.give_back(document)
+        return ""
+
+    monkeypatch.setattr(editing, "_run", open_here)
+    editing.edit(result)
+    assert opened[0] == ["own_steps"]
+    editing.edit(result.described)
+    assert opened[2] == ["own_steps"]
+    assert "own_steps.Euler" in registry.registered(mb.Integrator)
+    assert opened[1] == "Euler"
+    del sys.modules["own_steps"]
 
 
 def program(folder: Path, text: str) -> subprocess.Popen[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -861,3 +862,19 @@ def test_the_picture_of_a_model_that_is_opened_at_once_comes_before_the_panels(
     if window.view.canvas is None:
         pytest.skip(window.view.message)
     assert order == ["picture", "panels"]
+
+
+def test_panels_wait_for_a_picture_that_takes_long_to_come(qtbot, document, solver, settings, monkeypatch):
+    """On a busy machine they were made first, a second after the start: then the picture came still later."""
+    monkeypatch.setattr("gui.window.window.LATEST_PANELS", 1)
+    go_on, prepare = threading.Event(), mb.render.prepare
+    monkeypatch.setattr(mb.render, "prepare", lambda: go_on.wait(60) and prepare())
+    window = MainWindow(document, solver, settings)
+    qtbot.addWidget(window, before_close_func=lambda w: w.document.abandon())
+    window.first_painted.connect(lambda: window.open_example("four_bar"))
+    window.show()
+    qtbot.waitUntil(lambda: window.model_shown)
+    qtbot.wait(100)
+    assert len(window.panels) == 0
+    with qtbot.waitSignal(window.panels_ready):
+        go_on.set()

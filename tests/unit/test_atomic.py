@@ -62,6 +62,22 @@ def test_places_that_cannot_be_written_are_refused(tmp_path):
         write_text(os.devnull, "")
 
 
+@pytest.mark.parametrize("name", ["a\0b.txt", "\ud800.txt", 300 * "a"])
+def test_what_cannot_be_a_name_is_refused(tmp_path, name):
+    with pytest.raises(mb.ModelError, match=r"cannot be the name of a file: .*; choose another name"):
+        write_text(tmp_path / name, "{}")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", [250 * "a" + ".txt", 124 * "é" + ".txt"])
+def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path, name):
+    """Names of temporary files are longer."""
+    for content in ("old", "new"):
+        write_text(tmp_path / name, content)
+        assert (tmp_path / name).read_text() == content
+    assert os.listdir(tmp_path) == [name]
+
+
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_without_permission_is_refused(tmp_path):
     tmp_path.chmod(0o500)

@@ -155,7 +155,7 @@ def test_a_missing_folder_is_refused(result, tmp_path, name):
         ("motion.mp5", r"found the suffix '\.mp5'; allowed are \.mp4, .*did you mean 'motion\.mp4'"),
         ("motion.gltf", r"did you mean 'motion\.gl"),
         ("motion.htm", r"did you mean 'motion\.html'"),
-        ("motion.xyz", r"allowed are \.mp4, \.gif, \.png, \.glb, \.html; choose one"),
+        ("motion.xyz", r"allowed are \.mp4, \.gif, \.png, \.glb, \.html, \.pvd; choose one"),
         ("motion", "which has no suffix"),
     ],
 )

@@ -8,6 +8,7 @@ import json
 import math
 import pickle
 from math import acos, asin, atan, atan2, cos, cosh, e, exp, log, pi, sin, sinh, sqrt, tan, tanh
+from typing import Any
 
 import numba
 import numpy as np
@@ -18,7 +19,7 @@ from scipy.interpolate import PchipInterpolator
 
 from mbframe.errors import ModelError
 from mbframe.expression_trees import AT_ONCE, SAMPLES, Node, tree
-from mbframe.expressions import MAX_NESTING
+from mbframe.expressions import MAX_NESTING, Compiler, compiled_with_signals
 from mbframe.features import features
 from mbframe.functions import NO_ROW, Function
 from mbframe.kernels.programs import expressions as ops
@@ -397,6 +398,41 @@ def test_precedence_is_that_of_python(text: str, t: float):
 def test_any_text_is_a_function_or_a_model_error(text: str, t: float):
     with contextlib.suppress(ModelError):
         assert math.isfinite(Function(text)(t))
+
+
+def test_expressions_that_differ_in_their_numbers_only_share_what_was_parsed():
+    """They are most of what models with many loads have; each tells its own positions."""
+    second = Function.with_signals("123.456*log(0.25*t) + 1e-3*u")
+    assert second.bound({"u": 1e3})(4.0) == 1.0
+    third = Function.with_signals("7*log(2*t) + 1E+5*u")
+    assert third.program.code is second.program.code
+    with pytest.raises(ModelError, match="position 9: log needs"):
+        second.bound({"u": 0.0})(-1.0)
+    with pytest.raises(ModelError, match="position 3: log needs"):
+        third.bound({"u": 0.0})(-1.0)
+
+
+PIECES = ("t", "pi", "2", "2.5", "1e-3", ".5", "3.", "1E+5", "u.force", "push", "+", "*", "**", "-", " ", "(", ")")
+PIECES += ("sin(", "max(", ",", "e", ".", "e93", "if(", "<", "x1", "é")
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_a_shared_pattern_is_what_the_whole_text_is(text: str):
+    """Numbers are taken out of the text before it is parsed: with them it has the same program, or the same fault."""
+
+    def outcome(compiled: Any) -> Any:
+        try:
+            program, signals = compiled()
+        except ModelError as error:
+            return str(error)
+        return program.code.tolist(), program.constants.tolist(), program.positions, program.varies, tuple(signals)
+
+    def at_once() -> Any:
+        compiler = Compiler(text, ("t",), [])
+        return compiler.compile(), compiler.signals
+
+    assert outcome(lambda: compiled_with_signals(text, ("t",))) == outcome(at_once)
 
 
 def test_nesting_and_length_that_are_allowed():

@@ -1,9 +1,12 @@
 """`import mbframe` is quick because it loads numpy and little else."""
 
+import pickle
 import subprocess
 import sys
 
 import pytest
+
+import mbframe as mb
 
 LAZY = (
     "numba",
@@ -41,3 +44,15 @@ def test_import_loads_mbframe(loaded: set[str]) -> None:
 @pytest.mark.parametrize("package", LAZY)
 def test_import_does_not_load(package: str, loaded: set[str]) -> None:
     assert package not in loaded
+
+
+def test_what_counts_freedoms_is_not_needed_to_know_their_number() -> None:
+    """The window unpickles the answer of another process; SciPy came along."""
+    freedom = mb.Freedom(1, 0, 5, 5, [], [], [])
+    program = (
+        "import pickle, sys\n"
+        f"assert pickle.loads({pickle.dumps(freedom)!r}).count == 1\n"
+        "print([name for name in ('scipy', 'numba', 'mbframe.solvers', 'mbframe.flexible') if name in sys.modules])"
+    )
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert process.stdout.split() == ["[]"]

@@ -103,13 +103,6 @@ def test_wrong_arguments_are_named() -> None:
         _ = mb.linearize(system, n_modes=1).A
 
 
-def test_friction_with_reactions_is_refused() -> None:
-    system = pendulum()
-    system.add(mb.Friction("rub", system["hinge"], coefficient=0.2, radius=0.05))
-    with pytest.raises(mb.AnalysisError, match="friction"):
-        mb.linearize(system)
-
-
 # --- frames -----------------------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from mbframe.errors import ModelError, Problem
 from mbframe.functions import Function
+from mbframe.parameter_kinds import INERTIA_MARGIN, moments_between
 from mbframe.parameters import REQUIRED, Element, Parameter, derived, parameter
 from mbframe.shapes import Sphere
 
@@ -225,6 +226,27 @@ def test_inertia_in_every_form():
         np.testing.assert_array_equal(converted("inertia", value), tensor)
     np.testing.assert_array_equal(converted("inertia", (2, 3, 4)), np.diag([2.0, 3.0, 4.0]))
     assert not converted("inertia", (2, 3, 4)).flags.writeable
+
+
+def test_an_inertia_far_from_its_limits_is_judged_as_by_its_principal_moments():
+    """Bounds of the moments answer without computing them; near the limits they leave it to the moments."""
+    random = np.random.default_rng(5)
+    quickly = 0
+    for _ in range(400):
+        tensor = np.diag(random.uniform(0.1, 1.0, 3)) + random.choice([0.01, 0.1, 1.0]) * random.normal(size=(3, 3))
+        tensor = 0.5 * (tensor + tensor.T)
+        smallest, middle, largest = np.linalg.eigvalsh(tensor)
+        sound = smallest > 0.0 and largest - middle - smallest <= INERTIA_MARGIN * largest
+        low, high = moments_between(*np.diag(tensor), *np.abs(tensor[np.triu_indices(3, 1)]))
+        assert low <= smallest
+        assert high >= largest
+        quickly += low > 0.0 and high * (2.0 - INERTIA_MARGIN) < np.trace(tensor)
+        six = (*np.diag(tensor), *tensor[np.triu_indices(3, 1)])
+        if sound:
+            np.testing.assert_array_equal(converted("inertia", six), tensor)
+        else:
+            assert "principal moments" in refusal("inertia", six)
+    assert 20 < quickly < 200
 
 
 def test_inertia_triangle_inequality():

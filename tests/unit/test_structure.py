@@ -141,7 +141,7 @@ def factored(p: Problem, a: np.ndarray, *, symmetric: bool) -> tuple[np.ndarray,
     x = right[s.order]
     scale, threshold = np.zeros(s.n), np.full(s.n, PIVOT_LOST)
     if symmetric:
-        pivot, lost = factor_symmetric(s.n, values, s.start, s.rows, s.targets, scale, threshold)
+        pivot, lost, _ = factor_symmetric(s.n, values, s.start, s.rows, s.targets, scale, threshold)
         substitute_symmetric(s.n, values, s.start, s.rows, x)
     else:
         pivot, lost = factor_general(s.n, values, upper, s.start, s.rows, s.targets, scale, threshold)

@@ -121,14 +121,19 @@ def test_interruption_cancels_what_waits() -> None:
 
 
 @pytest.mark.filterwarnings("default")
-def test_dask_cluster() -> None:
+def test_dask_cluster_whose_workers_may_die(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         build = partial(mb.examples.mass_spring_damper_chain, 1, 1.0, damping=0.0)
-        found = mb.sweep(build, [*STIFFNESSES, -1.0], lambda s: mb.linearize(s).eigenvalues, client.get_executor())
+        executor = client.get_executor()
+        found = mb.sweep(build, [*STIFFNESSES, -1.0], lambda s: mb.linearize(s).eigenvalues, executor)
+        runs = mb.sweep(build, STIFFNESSES, partial(mb.simulate, t_end=0.5, dt=1e-2), executor)
+        assert mb.sweep(int, [13, 14], partial(die_at_first, tmp_path), executor) == [26, 28]
         assert isinstance(found.pop().error, mb.ModelError)
         assert_frequencies(found)
+    for run, stiffness in zip(runs, STIFFNESSES, strict=True):
+        np.testing.assert_array_equal(run.energy.total, mb.simulate(oscillator(stiffness), 0.5, dt=1e-2).energy.total)
 
 
 # --- what is refused --------------------------------------------------------------------------------------------------
@@ -266,3 +271,38 @@ def test_ctrl_c_ends_processes_without_a_word_of_theirs(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(STOPPED)
     done = subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, timeout=170)
     assert (done.stdout, done.stderr) == ("stopped\n", "")
+
+
+# --- processes that die -----------------------------------------------------------------------------------------------
+
+
+def die_at_first(folder: Path, value: int) -> int:
+    """A number; of every tenth value the first process that is asked dies."""
+    mark = folder / str(value)
+    if value % 10 == 3 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), 9)
+    return 2 * value
+
+
+def die(value: int) -> int:
+    if value % 7 == 5:
+        os._exit(1)
+    return -value
+
+
+def test_a_process_that_dies_costs_nothing_if_it_was_bad_luck(tmp_path: Path) -> None:
+    assert mb.sweep(int, range(25), partial(die_at_first, tmp_path), "processes") == [2 * k for k in range(25)]
+
+
+def test_values_that_kill_their_process_are_failures_and_the_others_are_not() -> None:
+    told: list[int] = []
+    found = mb.sweep(int, range(14), die, "processes", progress=lambda done, total: told.append(done))
+    assert told == list(range(1, 15))
+    for value, one in enumerate(found):
+        if value % 7 == 5:
+            assert isinstance(one, mb.Failure)
+            assert one.value == value
+            assert "nothing else to do" in str(one.error)
+        else:
+            assert one == -value

@@ -15,6 +15,7 @@ import mbframe as mb
 from mbframe import registry
 from mbframe.cli import main
 from mbframe.files.json_text import dumps
+from mbframe.files.meshes import MeshNotice
 from mbframe.files.model import read, settings_from
 from mbframe.files.renewing import renew
 from mbframe.unknown import UnknownFormulation
@@ -302,3 +303,24 @@ def test_meshes_of_unknown_bodies_stay_beside_the_file(tmp_path: Path) -> None:
     mb.save(system, tmp_path / "again.json")
     paths = [shape["path"] for shape in json.loads((tmp_path / "again.json").read_text())["elements"][2]["shapes"]]
     assert paths == ["parts/wheel.stl", str(tmp_path.parent / "x.stl")]
+
+
+def test_only_shapes_have_paths_of_meshes(tmp_path: Path) -> None:
+    """Any other object with a key `path` was rewritten when the model was saved: "../x" became "/home/me/x"."""
+    data = content()
+    data["elements"].append(
+        {"type": "hooks.Log", "name": "log", "to": {"path": "../x//y"}, "from": [{"path": "a/../b"}]}
+    )
+    (tmp_path / "m.json").write_text(dumps(data))
+    mb.save(mb.load(tmp_path / "m.json"), tmp_path / "again.json")
+    assert json.loads((tmp_path / "again.json").read_text())["elements"][-1] == data["elements"][-1]
+
+
+def test_a_path_that_cannot_be_one_is_told_as_any_other(tmp_path: Path) -> None:
+    """A null character in it ended in a plain ValueError."""
+    data, shape = content(), {"type": "Mesh", "path": "a\0b.stl"}
+    data["elements"][0]["shapes"] = [shape]
+    data["elements"].append({"type": "hooks.Wheel", "name": "other", "shapes": [shape]})
+    (tmp_path / "m.json").write_text(dumps(data))
+    with pytest.warns(MeshNotice, match="outside of the folder"):
+        assert "other" in mb.load(tmp_path / "m.json")

@@ -61,6 +61,14 @@ def duffing_fold(phase: float, amplitude: float, omega: float, sign: float) -> f
     return frequency(found.x)
 
 
+def _first_harmonic(x: np.ndarray) -> complex:
+    return complex(2.0 * np.mean(x * np.exp(-1j * TURN * np.arange(len(x)) / len(x))))
+
+
+def _lag(bend: mb.Bifurcation) -> float:
+    return float(-np.angle(_first_harmonic(bend.point.motion.position("mass")[:-1, 0])))
+
+
 def test_the_resonance_of_a_duffing_oscillator_folds():
     start = mb.periodic(duffing(1.1), mb.assemble(duffing(1.1)), TURN / 1.1)
     branch = mb.continuation(duffing, start, (1.1, 1.5), at=1.1, period=lambda omega: TURN / omega, step=0.5)
@@ -69,10 +77,17 @@ def test_the_resonance_of_a_duffing_oscillator_folds():
     assert branch.ends == ("the range ends at 1.1", "the range ends at 1.5")
     for bend, sign in zip(folds, (-1.0, 1.0), strict=True):
         motion = bend.point.motion
-        x = motion.position("mass")[:-1, 0]
-        first = 2.0 * np.mean(x * np.exp(-1j * TURN * np.arange(len(x)) / len(x)))
+        first = _first_harmonic(motion.position("mass")[:-1, 0])
         expected = duffing_fold(-np.angle(first), abs(first), bend.value, sign)
         assert abs(bend.value - expected) < 1e-6
+    # How far the motion lags behind the load grows all along; its width is largest where the lag is a quarter of a
+    # period, just before the upper fold, and not at the fold: there only the frequency has its extremum.
+    widths = np.array([np.ptp(point.motion.position("mass")[:, 0]) for point in branch.points])
+    lags = np.unwrap([-np.angle(_first_harmonic(point.motion.position("mass")[:-1, 0])) for point in branch.points])
+    assert np.all(np.diff(lags) > 0.0)
+    widest = int(np.argmax(widths))
+    assert lags[widest - 1] < 0.25 * TURN < lags[widest + 1]
+    assert _lag(folds[0]) > 0.25 * TURN
     between = (branch.values > folds[1].value) & (branch.values < folds[0].value)
     assert not np.all(branch.stable[between])
     assert np.all(branch.stable[~between])

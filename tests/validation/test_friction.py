@@ -108,26 +108,6 @@ def test_pendulum_whose_friction_changes_its_reaction(formulation: mb.Formulatio
     assert np.all(np.diff(result.energy.total) < 0.0)
 
 
-def four_bar(rubbing: str) -> mb.System:
-    """A parallelogram of three bars and the ground with four hinges along y: six equations depend on the others."""
-    system = mb.System("four-bar")
-    corners = [np.array(p) for p in ((0.0, 0.0, 0.0), (0.3, 0.0, 1.0), (2.3, 0.0, 1.0), (2.0, 0.0, 0.0))]
-    bars = []
-    for name, a, b in zip(("left", "top", "right"), corners, corners[1:], strict=False):
-        bars.append(system.add(mb.RigidBody(name, mass=1.0, inertia=(0.1, 0.1, 0.1), position=(a + b) / 2.0)))
-    members = [system.ground, *bars, system.ground]
-    for k, (one, other, at) in enumerate(zip(members, members[1:], corners, strict=False), 1):
-        system.add(mb.RevoluteJoint(f"hinge {k}", one, other, at=at, axis=Y))
-    system.add(mb.Friction("pin friction", system[rubbing], coefficient=0.2, radius=0.03))
-    return system
-
-
-@pytest.mark.parametrize("hinge", ["hinge 1", "hinge 3"])
-def test_friction_is_refused_where_the_reaction_is_not_unique(hinge: str, formulation: mb.Formulation) -> None:
-    with pytest.raises(mb.ModelError, match=f"Friction 'pin friction', joint: RevoluteJoint '{hinge}' .* not unique"):
-        mb.simulate(four_bar(hinge), 0.1, formulation=formulation)
-
-
 @pytest.mark.parametrize("kind", [mb.SphericalJoint, mb.CylindricalJoint])
 def test_friction_asks_for_a_joint_that_it_knows(kind: type[mb.Joint]) -> None:
     system = mb.System("refused")
@@ -143,13 +123,6 @@ def test_friction_in_a_hinge_asks_for_the_radius_of_its_pin() -> None:
     hinge = system.add(mb.RevoluteJoint("hinge", system.ground, body, at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)))
     with pytest.raises(mb.ModelError, match="Friction 'friction', radius"):
         system.add(mb.Friction("friction", hinge))
-
-
-def test_the_tangent_of_friction_is_refused() -> None:
-    eq = mb.Equations(mb.examples.sliding_block())
-    q, v, _ = eq.split(eq.coordinates(eq.described()))
-    with pytest.raises(mb.AnalysisError, match="friction"):
-        eq.tangent(0.0, q, v, np.zeros(eq.n_v), np.zeros(eq.n_rows))
 
 
 @pytest.mark.parametrize(("beside", "told"), [(0.0, False), (0.5, True)])

@@ -273,5 +273,3 @@ def test_strategies_that_would_not_be_used_are_refused(integrator: mb.Integrator
         mb.simulate(system, 0.1, dt=0.01, integrator=integrator, acceleration=mb.UdwadiaKalaba())
     with pytest.raises(mb.ModelError, match="acts on accelerations"):
         mb.simulate(system, 0.1, dt=0.01, integrator=integrator, stabilization=mb.Baumgarte())
-    with pytest.raises(mb.ModelError, match="friction that depends on reactions"):
-        mb.simulate(mb.examples.sliding_block(), 0.1, dt=0.01, integrator=integrator)

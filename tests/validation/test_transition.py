@@ -231,6 +231,32 @@ def test_a_load_that_jumps_at_a_place_is_told():
         mb.transition(system, mb.simulate(system, 0.9))
 
 
+def bouncing(**law) -> mb.System:
+    """A ball with a spin of its own that falls on a rough floor."""
+    system = mb.System("bouncing")
+    ball = system.add(mb.RigidBody("ball", mass=1.0, inertia=(0.004,) * 3, position=(0, 0, 0.15), velocity=(0.3, 0, 0)))
+    rough = {"friction": 0.3, "slip_speed": 0.05}
+    system.add(
+        mb.SpherePlaneContact("floor", system.ground, ball, at=(0, 0, 0.15), radius=0.1, stiffness=1e4, **rough, **law)
+    )
+    return system
+
+
+def test_impacts_are_gone_through_and_what_is_left_out_of_sensed_ones_is_told():
+    """Forces of contacts do not jump, so their variations are exact; a sensed speed of impacts does."""
+    system = bouncing(restitution=0.8, impact_speed=1.0)
+    with pytest.warns(UserWarning, match=r"'floor' begins or ceases to act") as told:
+        flow = mb.transition(system, accurate(system, 0.2))
+    assert "senses" not in str(told[0].message)
+    y = np.random.default_rng(1).normal(size=flow.size)
+    expected = grown(flow, y, 1e-5)
+    assert np.abs(expected).max() > 5.0  # it was thrown back
+    np.testing.assert_allclose(predicted(flow, y), expected, atol=1e-7 * np.abs(expected).max())
+    system = bouncing(restitution=0.8)
+    with pytest.warns(UserWarning, match=r"SpherePlaneContact 'floor' senses the speed .* impact_speed="):
+        mb.transition(system, accurate(system, 0.2))
+
+
 def test_a_damped_stop_is_passed():
     """Damping sets in where the stop is touched: force and coefficients jump, and the windows go on behind it."""
     system = mb.System("stop", gravity=(0, 0, 0))

@@ -141,4 +141,4 @@ def words_of(one: Multiplier) -> str:
     """A multiplier in a line."""
     mu = one.value
     imaginary = f" {'+' if mu.imag > 0 else '−'} {abs(mu.imag):.4g} i" if abs(mu.imag) > 1e-12 else ""
-    return f"μ = {mu.real:.5g}{imaginary}, |μ| = {abs(mu):.5g}: {one.said}"
+    return f"|μ| = {abs(mu):.4g}, {one.said} (μ = {mu.real:.5g}{imaginary})"

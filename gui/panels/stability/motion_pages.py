@@ -195,7 +195,7 @@ class PeriodicPage(MotionPage):
         self.button.setObjectName("periodic_find")
         self.button.setProperty("primary", True)
         self.button.clicked.connect(self.look_for_motion)
-        self.sentence = ElidedLabel(lines=2)
+        self.sentence = ElidedLabel()
         self.sentence.setObjectName("periodic_sentence")
         self.play = QPushButton("Play it")
         self.play.setObjectName("periodic_play")
@@ -211,9 +211,12 @@ class PeriodicPage(MotionPage):
         row.setSpacing(6)
         for widget in (self.button, self.near, _muted("Period, s"), self.period):
             row.addWidget(widget)
-        row.addWidget(self.waiting, 1)
-        row.addWidget(self.sentence, 1)
+        row.addStretch(1)
         row.addWidget(self.play)
+        below = QHBoxLayout()
+        below.setContentsMargins(8, 0, 8, 4)
+        below.addWidget(self.sentence, 1)
+        below.addWidget(self.waiting, 1)
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.addWidget(self.plane)
         splitter.addWidget(self.list)
@@ -222,7 +225,8 @@ class PeriodicPage(MotionPage):
         splitter.setChildrenCollapsible(False)
         self.plane.setMinimumSize(120, 60)
         self.list.setMinimumSize(120, 60)
-        stack(self, row, self.banner, splitter, growing=splitter)
+        splitter.setSizes([300, 420])
+        stack(self, row, self.banner, splitter, below, growing=splitter)
         self.show_busy()
 
     def forget(self) -> None:
@@ -350,6 +354,7 @@ class FollowPage(MotionPage):
         self.branches, self.orbit, self._task, self._hopf = [], None, None, (-1, -1)
         if (place := self.start.findData(PERIODIC)) >= 0:
             self.start.removeItem(place)
+        self.start.setCurrentIndex(0)
         self._list_shown()
         self._draw()
 

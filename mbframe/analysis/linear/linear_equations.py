@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...equations.equations import Equations
 from ...equations.numbered import Table
+from ...equations.tangent import Tangent
+from ...errors import AnalysisError
 from ...markers import AXIS, converted
 from ...rotations import matrix_from_vector, skew
 from ...solvers.starting import extent
@@ -239,23 +241,89 @@ def linear_equations(
     else:
         own_force, feedback = np.zeros((eq.n_v, 0)), np.zeros((0, 0))
         stiffness = own_damping = own_force.T
+    by_rate, by_place, drift = M @ (P_rate + Z) + R @ P, M @ Z_rate + R @ Z + K @ P, G @ Z + D @ P
+    if slides(tangent):
+        rubbing = Rubbing.of(point, tangent)
+        by_rate = by_rate + rubbing.by_load(by_rate) + rubbing.by_slip(drift)
+        by_place = by_place + rubbing.by_load(by_place)
+        own_force = own_force + rubbing.by_load(own_force)
     return LinearEquations(
         places=places,
         mass=P.T @ M @ P,
-        damping=P.T @ (M @ (P_rate + Z) + R @ P),
-        stiffness=P.T @ (M @ Z_rate + R @ Z + K @ P),
+        damping=P.T @ by_rate,
+        stiffness=P.T @ by_place,
         holonomic=_with_held(J[:first][own] @ P, point, places),
         nonholonomic=G @ P,
-        drift=G @ Z + D @ P,
+        drift=drift,
         own_force=P.T @ own_force,
         own_position=stiffness @ P + own_damping @ Z,
         own_velocity=own_damping @ P,
         own_feedback=feedback,
-        imbalance=P.T @ (M @ point.v_rate - eq.work.force + J.T @ point.multipliers),
+        imbalance=P.T @ (M @ point.v_rate - eq.rub(point.state.t, point.multipliers) + J.T @ point.multipliers),
         gaps=eq.work.residual[own].copy(),
         acting=acting,
         pace=pace(point, frame),
     )
+
+
+def slides(tangent: Tangent) -> bool:
+    """Whether a force changes with reactions to first order: friction of a joint that slides, not of one at rest."""
+    return bool(abs(tangent.by_reactions).sum() > 0.0)
+
+
+@dataclass(frozen=True)
+class Rubbing:
+    """How friction Q(lambda) follows small changes of the reactions, which are unknowns no longer.
+
+    In M dv' + X + (J^T - Q_lambda) dlambda = 0 the product with 1 + Q_lambda L, where L (J^T - Q_lambda) = 1 and
+    L M = -S J, leaves J^T dlambda and adds Q_lambda L X to the loads X. On dv' = P xi'' it leaves no more than the
+    accelerations that rolling needs: J P xi'' = -(0, (G Z + D P) xi') in a steady motion.
+    """
+
+    forces: Matrix  # Q_lambda, of the multipliers by which it is not zero
+    loads: Array  # L
+    slips: Array  # S, of nonholonomic equations
+
+    @classmethod
+    def of(cls, point: OperatingPoint, tangent: Tangent) -> Rubbing:
+        eq = point.eq
+        if eq.factor_record["left_out"]:
+            rubbing = next(f.force for f in eq.tables.forces if f.force.reactive)
+            raise AnalysisError(
+                f"{rubbing}: while a joint slides the equations are not linearized with friction where constraints "
+                "depend on each other, because how they share their load changes with the motion; remove the "
+                "dependent constraints"
+            )
+        forces = tangent.by_reactions
+        dense = isinstance(forces, np.ndarray)
+        felt = np.flatnonzero(abs(forces).sum(axis=0))
+        right = np.zeros((eq.n_v + eq.n_rows, len(felt)))
+        right[eq.n_v + felt, np.arange(len(felt))] = 1.0
+        parts: list[list[Any]] = [[tangent.mass.T, tangent.jacobian.T], [tangent.jacobian - forces.T, None]]
+        if dense:
+            parts[1][1] = np.zeros((eq.n_rows, eq.n_rows))
+            found: Any = np.linalg.solve(np.block(parts), right)
+        else:
+            import scipy.sparse as sparse
+            from scipy.sparse.linalg import splu
+
+            found = splu(sparse.block_array(parts, format="csc")).solve(right)
+        return cls(forces[:, felt], found[: eq.n_v].T, found[eq.n_v + eq.tables.n_holonomic :].T)
+
+    def by_load(self, loads: Matrix) -> Matrix:
+        """What is added to loads X."""
+        return self.forces @ self._like(self.loads @ loads)
+
+    def by_slip(self, drift: Matrix) -> Matrix:
+        """What is added to the loads by xi' for G P xi'' = -drift xi'."""
+        return self.forces @ self._like(self.slips @ drift)
+
+    def _like(self, product: Array) -> Matrix:
+        if isinstance(self.forces, np.ndarray):
+            return product
+        import scipy.sparse as sparse
+
+        return sparse.csr_array(product)
 
 
 def pace(point: OperatingPoint, frame: TurningFrame) -> float:

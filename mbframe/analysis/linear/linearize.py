@@ -227,6 +227,13 @@ def linearize(
         return _linearized(system, eq, chosen, seen_from, inputs, outputs, n_modes, frozen)
 
 
+def as_described(system: System, frame: TurningFrame, warned: bool) -> Linearization:
+    """`linearize` about the described state; if the user has been `warned`, warnings need not be worked out again."""
+    with borrowed(system) as eq:
+        refuse_sampled(eq)
+        return _linearized(system, eq, eq.described(), frame, (), (), None, False, warned)
+
+
 def _linearized(
     system: System,
     eq: Equations,
@@ -236,6 +243,7 @@ def _linearized(
     outputs: Sequence[Any],
     n_modes: int | None,
     frozen: bool,
+    warned: bool = False,
 ) -> Linearization:
     """The linearization of a system with these equations about a state."""
     y = eq.coordinates(chosen)
@@ -246,10 +254,11 @@ def _linearized(
         warnings.warn(FROZEN.format(system.name, chosen.t), stacklevel=3)
     else:
         check_steady(point, frame)
-    warn_of_flexible(eq, chosen, 3)
-    warn_of_bent(eq, chosen, 3)
-    warn_of_shapes(eq, chosen, 3)
-    warn_of_kinks(eq, 3)
+    if not warned:
+        warn_of_flexible(eq, chosen, 3)
+        warn_of_bent(eq, chosen, 3)
+        warn_of_shapes(eq, chosen, 3)
+        warn_of_kinks(eq, 3)
     if n_modes is not None:
         if n_modes < 1 or len(inputs) or len(outputs):
             message = (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ from ...solvers.starting import joint_norms
 from ...state import State
 from ...system import System
 from ..states.assemble import Assembler
+from .counted_freedom import Freedom, number
 from .null_space import readable
 
 Array = NDArray[np.float64]
@@ -28,57 +27,6 @@ SIGNIFICANT = 1e-6  # least part of an equation in a dependency
 ROUNDING = 1e-12  # part of an equation that is none
 NEARBY = 0.02  # rad, or lengths of the model: where to look for a position that is not singular
 TRIES = 3
-
-
-@dataclass(frozen=True)
-class Freedom:
-    """What the constraints leave free.
-
-    Parameters
-    ----------
-    count
-        Number of independent velocities.
-    redundant
-        Number of equations that follow from others.
-    rank
-        Number of independent equations.
-    equations
-        Number of equations of the joints; normalizations of coordinates do not count.
-    joints_involved
-        Joints whose equations take part in a dependency.
-    dependencies
-        One for each redundant equation: how strongly joints take part in it, 1 for the one that does most.
-    unique_reactions
-        Joints whose reactions are determined by the motion and the loads. Those of the others are not: rigid bodies
-        share loads along a dependency in a way that only their elasticity could decide.
-    singular
-        Empty, or what is special about this position: nearby more equations are independent.
-    """
-
-    count: int
-    redundant: int
-    rank: int
-    equations: int
-    joints_involved: list[str]
-    dependencies: list[dict[str, float]]
-    unique_reactions: list[str]
-    singular: str = ""
-
-    def __str__(self) -> str:
-        equations = _number(self.equations, "equation")
-        lines = [f"{_number(self.count, 'degree')} of freedom: {equations}, {self.rank} independent"]
-        if self.redundant:
-            lines.append(f"{_number(self.redundant, 'dependency', 'dependencies')} between equations of the joints:")
-            alike = Counter(", ".join(f"{n} ({w:.2g})" for n, w in parts.items()) for parts in self.dependencies)
-            lines += [f"  {times} x  {parts}" for parts, times in alike.items()]
-            lines.append(f"unique reactions: {', '.join(self.unique_reactions) or 'none'}")
-        if self.singular:
-            lines.append(f"singular position: {self.singular}")
-        return "\n".join(lines)
-
-
-def _number(n: int, one: str, many: str = "") -> str:
-    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def degrees_of_freedom(
@@ -255,5 +203,5 @@ def singularity(eq: Equations, at: State, here: Rank) -> str:
         there = Rank(eq, at.t, found, v, z)
         if there.rank <= here.rank:
             return ""
-        return f"nearby {there.rank} equations are independent and {_number(there.count, 'degree')} of freedom left"
+        return f"nearby {there.rank} equations are independent and {number(there.count, 'degree')} of freedom left"
     return "no other position nearby could be reached; the freedoms may be infinitesimal only"

@@ -27,6 +27,8 @@ Array = NDArray[np.float64]
 
 EXACT: Final = 1e-6
 """Part of a shift that may be something else, by the error of variations."""
+LOOKED_AT: Final = 12
+"""Instants of a motion, spread over it, at which shifts are compared with its variations."""
 NAMED: Final = 1e-4
 """Part of a combination that is named."""
 TIME: Final = "time: the same motion, later or earlier"
@@ -207,9 +209,14 @@ def unnoticed(eq: Equations, candidates: list[Shift], windows: list[Window], tim
     n = len(candidates) + 1
     rows, start, since = [], np.zeros((0, n)), np.eye(windows[0].bases[0].size)
     effects = np.zeros((0, n))
+    every = -(-len(windows) // LOOKED_AT)
     instants = [(windows[0].bases[0], None)] + [(w.bases[-1], w) for w in windows]
     scale = np.ones(n)
-    for bases, w in instants:
+    for k, (bases, w) in enumerate(instants):
+        if w is not None:
+            since = w.flow[-1] @ since
+            if k % every and k != len(windows):
+                continue
         point = OperatingPoint.at(eq, bases.state)
         e = bases.equations
         motion, rate = small_motions(candidates, point, e.places)
@@ -226,7 +233,6 @@ def unnoticed(eq: Equations, candidates: list[Shift], windows: list[Window], tim
             scale = np.where(scale > 0.0, scale, 1.0)
             start, effects = y, np.vstack([reach * motion, reach * rate]) / scale
         else:
-            since = w.flow[-1] @ since
             rows.append((y - since @ start) / max(1.0, float(np.abs(since).max(initial=0.0))))
         rows += [reach * (bases.motion @ y - motion), reach * (bases.velocity @ y - rate)]
     test = np.vstack(rows) / scale

@@ -119,7 +119,7 @@ class Shooting:
         self.period, self.shift = cut.period, cut.shift
         first, each = cut.states[0].t, cut.period / len(cut.states)
         retimed = [replace(state, t=first + k * each) for k, state in enumerate(cut.states)]
-        self.states = [consistent(self.system, state) for state in retimed]
+        self.states = [consistent(self.system, state, least=False) for state in retimed]
 
     @property
     def _free(self) -> Array:

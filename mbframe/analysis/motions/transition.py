@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...bodies.formulations import Formulation
 from ...equations.equations import Equations
 from ...errors import AnalysisError, ModelError, Problem, check_kinds
+from ...forces.contact import Contact
 from ...results import Result
 from ...solvers.integrators import DormandPrince, Integrator
 from ...solvers.schedule import scheduled
@@ -25,6 +26,7 @@ from ...system import System
 from ..linear.displacement import displaced
 from ..states.assemble import consistent
 from ..states.controllers import refuse_sampled
+from ..states.evaluate import evaluate
 from . import collocation
 from .variation import Bases, Window, on_side, window
 
@@ -45,6 +47,8 @@ MOST: Final = 20_000
 """Windows of a motion."""
 ACCURATE: Final = DormandPrince(order=8, rtol=1e-12, atol=1e-13)
 """By what the motion is repeated: variations cannot be better than it."""
+LISTED: Final = 5
+"""Jumps that are told one by one."""
 DEPARTED: Final = 1e-4
 """Part of the model's size by which the run may differ from its accurate repetition."""
 
@@ -192,7 +196,7 @@ class Course:
     def windows(self, before: Bases | None = None) -> Iterator[Window]:
         """Windows one after the other, each so short that the motion is resolved in it."""
         shortest = SHORTEST * (self.end - self.start.t)
-        state, duration, jumps, count = self.start, self._first_duration(), list[float](), 0
+        state, duration, jumps, count = self.start, self._first_duration(), list[tuple[State, State]](), 0
         while state.t < self.end:
             for span, states in self._ahead(state, duration):
                 length = span[1] - span[0]
@@ -202,7 +206,7 @@ class Course:
                 if found.error > 1.0:
                     if length > 1.5 * shortest:  # its ends are rounded
                         break
-                    jumps.append(states[-1].t)
+                    jumps.append((states[0], states[-1]))
                 state, before = on_side(states[-1], span[1]), found.bases[-1]
                 yield found
                 count += 1
@@ -264,17 +268,38 @@ def _warn_of_departure(course: Course, result: Result, motion: Result) -> None:
         )
 
 
-def _of_jumps(system: System, jumps: list[float]) -> str:
-    listed = ", ".join(f"{t:.6g}" for t in jumps[:5]) + (", ..." if len(jumps) > 5 else "")
-    return (
-        f"{system.name!r}: the coefficients of the variations jump or have a kink at t = {listed} s, where a force "
-        "begins or ceases to act (a contact, a limit, a friction that reverses): derivatives are taken on either side "
-        "of it, and a jump of a load or a velocity that depends on the state adds a change that they do not see"
+def _of_jumps(system: System, jumps: list[tuple[State, State]]) -> str:
+    listed = ", ".join(f"{after.t:.6g}" for _, after in jumps[:LISTED]) + (", ..." if len(jumps) > LISTED else "")
+    names = dict.fromkeys(name for before, after in jumps[:LISTED] for name in _switched(system, before, after))
+    who = f" {', '.join(map(repr, names))}" if names else " a force"
+    said = (
+        f"{system.name!r}: the coefficients of the variations jump or have a kink at t = {listed} s, where{who} begins "
+        "or ceases to act or reverses (a contact, a limit, a friction): derivatives are taken on either side of it. "
+        "That is exact where the load itself does not jump; a jump of a load that depends on the state shifts its own "
+        "time, which adds a change that they do not see"
     )
+    sensing = [f for f in system.forces if isinstance(f, Contact) and f.restitution < 1.0 and f.impact_speed is None]
+    if sensing:
+        said += (
+            f". {', '.join(map(str, sensing[:LISTED]))} senses the speed of its impacts, and ceases to when it "
+            "touches: that is such a jump; with impact_speed= it has none"
+        )
+    return said
+
+
+def _switched(system: System, before: State, after: State) -> list[str]:
+    """Names of the force elements that act on one side of a jump only, or the other way round."""
+    sides = [evaluate(system, state) for state in (before, after)]
+    found = []
+    for force in system.forces:
+        a, b = (np.concatenate([part[0] for part in side.wrench(force)]) for side in sides)
+        if bool(np.any(a)) != bool(np.any(b)) or a @ b < 0.0:
+            found.append(force.name)
+    return found
 
 
 def perturbed_state(system: System, bases: Bases, y: Any) -> State:
     """A state displaced by a minimal perturbation, with all joints closed."""
     own = y[len(y) - len(bases.equations.own_feedback) :]
     moved = displaced(bases.state, bases.equations, bases.motion @ y, bases.velocity @ y, own, system)
-    return consistent(system, moved)
+    return consistent(system, moved, least=False)

@@ -48,6 +48,8 @@ EVEN: Final = 1e-3
 """Part of the accelerations of a window by which they may differ from a smooth course: where they jump it is one."""
 SLOW: Final = 1e-6
 """Part of the velocities below which changes of them in a window are rounding."""
+BALANCED: Final = 1e-12
+"""Part of loads that balance each other; a thousandth of it may be rounding."""
 ALIGNED: Final = 0.1
 """Smallest cosine between bases of a window: beyond it they are no longer the same motions."""
 
@@ -108,6 +110,11 @@ class Window:
 
 def window(eq: Equations, states: list[State], start: float, duration: float, before: Bases | None) -> Window:
     """The variations between states at the places of a window; the bases go on from those where the last one ended."""
+    if rubbing := [f.force for f in eq.tables.forces if f.force.reactive]:
+        raise AnalysisError(
+            f"{rubbing[0]}: variations along a motion are not taken with friction that depends on reactions; put a "
+            "force in its place whose normal load is a number"
+        )
     frame = TurningFrame()
     points = [OperatingPoint.at(eq, state) for state in states]
     found = [linear_equations(point, frame, own_states=all_states) for point in points]
@@ -137,7 +144,7 @@ def window(eq: Equations, states: list[State], start: float, duration: float, be
     A = np.array([b.A for b in bases])
     flow = collocation.flow(A, duration)
     error = max(_unresolved(V, N, A, duration) / RESOLVED, collocation.error(A, duration, flow[-1]) / EXACT)
-    error = max(error, _jumping(points, found[0], duration) / EVEN)
+    error = max(error, _jumping(points, bases[0], duration) / EVEN)
     return Window(start, duration, bases, flow, error)
 
 
@@ -204,16 +211,22 @@ def _unresolved(V: Array, N: Array, A: Array, duration: float) -> float:
     return max(found)
 
 
-def _jumping(points: list[OperatingPoint], e: LinearEquations, duration: float) -> float:
+def _jumping(points: list[OperatingPoint], bases: Bases, duration: float) -> float:
     """How much accelerations at the start of a window differ from what those in it lead to expect, relative to them.
 
     A load that jumps where something is (dry friction, a switch) leaves A as it is on both sides, but not the motion.
+    At rest accelerations are what rounding of positions leaves of loads, the larger the stiffer the system is.
     """
+    e, (n_x, n_u) = bases.equations, bases.N.shape
     sizes = np.sqrt(np.abs(np.diag(e.mass)))[:, None]
     moving = {name: (m.velocity, m.angular_velocity) for name, m in points[0].state.motions.items()}
     accelerations = np.array([sizes * collected(e.places, point.accelerations)[:, None] for point in points])
     speed = float(np.abs(sizes[:, 0] * collected(e.places, moving)).max(initial=0.0))
-    size = duration * float(np.abs(accelerations).max(initial=0.0)) + SLOW * speed
+    stiffest = float(np.linalg.norm(bases.A[n_x : n_x + n_u, :n_x]))
+    loads = float(sizes.max(initial=0.0)) * (
+        stiffest * points[0].size + float(np.linalg.norm(points[0].eq.system.gravity))
+    )
+    size = duration * (float(np.abs(accelerations).max(initial=0.0)) + BALANCED * loads) + SLOW * speed
     off = duration * float(np.abs(collocation.before(accelerations) - accelerations[0]).max(initial=0.0))
     return off / size if size else 0.0
 

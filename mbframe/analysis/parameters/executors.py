@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import ModelError, Problem
 
-FORGETTING = 1.0  # s, within which a pool forgets what it has not begun: a safety net
+if TYPE_CHECKING:
+    from .processes import Processes
+
 MOST_PROCESSES = 61  # what Windows can wait for
 
 
@@ -32,31 +32,16 @@ class Executor(Protocol):
 @contextmanager
 def chosen(
     executor: Executor | str | None, task: str, n: int, sendable: Callable[[], Any]
-) -> Iterator[Executor | None]:
-    """The executor that was asked for, None for here; one made for `n` values ends with the block.
+) -> Iterator[Executor | Processes | None]:
+    """The executor that was asked for, None for here; or processes for `n` values.
 
     `sendable` raises now, and once, if the function cannot go to other processes; `task` names who asks.
     """
     if executor == "processes":
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
+        from .processes import Processes
 
         sendable()
-        workers = max(1, min(n, os.cpu_count() or 1, MOST_PROCESSES))
-        # A terminal tells them of Ctrl-C as well; who ends them is this process.
-        context, ignored = get_context("spawn"), (signal.SIGINT, signal.SIG_IGN)
-        with ProcessPoolExecutor(workers, context, initializer=signal.signal, initargs=ignored) as pool:
-            try:
-                yield pool
-            except KeyboardInterrupt:  # nobody waits for what is being computed
-                processes: list[Any] = list((pool._processes or {}).values())
-                pool.shutdown(wait=False, cancel_futures=True)
-                end = time.monotonic() + FORGETTING
-                while pool._cancel_pending_futures and time.monotonic() < end:
-                    time.sleep(0.001)  # if processes ended before, it would complain about what is cancelled
-                for process in processes:
-                    process.terminate()
-                raise
+        yield Processes(max(1, min(n, os.cpu_count() or 1, MOST_PROCESSES)))
     elif executor is None or hasattr(executor, "submit"):
         yield executor
     else:
@@ -65,7 +50,7 @@ def chosen(
 
 
 def results(
-    pool: Executor | None,
+    pool: Executor | Processes | None,
     function: Callable[[Any], Any],
     values: Sequence[Any],
     failed: Callable[[Any, Exception], Any],
@@ -76,6 +61,11 @@ def results(
     """
     if pool is None:
         yield from map(function, values)
+        return
+    from .processes import Processes
+
+    if isinstance(pool, Processes):
+        yield from pool.results(function, values, failed)
         return
     pending: list[Pending] = [pool.submit(function, value) for value in values]
     try:

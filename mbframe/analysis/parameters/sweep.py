@@ -112,7 +112,7 @@ def _lost(value: Any, error: Exception) -> Failure:
     if not isinstance(error, BrokenExecutor):
         return Failure(value, error)
     message = (
-        f"a process ended before it could answer ({error}); a script that starts processes needs "
-        'if __name__ == "__main__": around what it does, and each process needs memory of its own'
+        f"a process ended before it could answer, also when it had nothing else to do ({error}); a script that starts "
+        'processes needs if __name__ == "__main__": around what it does, and each process needs memory of its own'
     )
     return Failure(value, AnalysisError(message))

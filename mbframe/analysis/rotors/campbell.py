@@ -37,6 +37,8 @@ NARROW: Final = 1e-6
 """Relative distance of two frequencies at which modes that meet count as crossing."""
 BESIDE: Final = (1e-8, 1e-6, 1e-4)
 """Parts of half an unstable range: how far inside its end modes are looked for that are hidden at the end."""
+BESIDE_END: Final = 0.01
+"""Part of the way to where a growth would vanish, by which that place is missed to close in on it from both sides."""
 INSIDE: Final = (0.02, 0.98)
 LISTED: Final = 5
 
@@ -162,7 +164,7 @@ class Campbell:
         if any(abs(speed - c.speed) < reach for c in self._crossings(1.0)):
             return None
         for way in (0.0, *BESIDE):
-            near = self.follower.rotor.at(speed + way * inwards)
+            near = self.follower.rotor.at(speed + way * inwards, warned=True)
             off = np.abs(near.frequencies - abs(near.speed))
             if off.min(initial=np.inf) < FASTEST * abs(speed):
                 break
@@ -304,7 +306,7 @@ class Follower:
         if part is None or depth == HALVINGS or self.budget <= 0:
             return found, sure
         self.budget -= 1
-        middle = turned_towards(self.rotor.at(a.speed + part * (b.speed - a.speed)), a)
+        middle = turned_towards(self.rotor.at(a.speed + part * (b.speed - a.speed), warned=True), a)
         first, sure_first = self.pairs(a, middle, depth + 1)
         second, sure_second = self.pairs(middle, b, depth + 1)
         return {i: second[j] for i, j in first.items() if j in second}, sure_first and sure_second
@@ -319,7 +321,7 @@ class Follower:
             if speed not in known:
                 near = min(known, key=lambda other: abs(other - speed))
                 before, n = known[near]
-                point = turned_towards(self.rotor.at(speed), before)
+                point = turned_towards(self.rotor.at(speed, warned=True), before)
                 # Not by assignment: where a root is zero in the turning frame there may be one mode more.
                 unlike = 1.0 - alike(before, point)[n] + np.abs(point.roots - before.roots[n]) / abs(before.roots[n])
                 known[speed] = point, int(np.argmin(unlike))
@@ -331,15 +333,47 @@ class Follower:
         return known[root]
 
     def edge(self, a: Whirls, b: Whirls) -> float:
-        """The speed between a and b from which on a mode grows, or ceases to."""
-        low, high = a.speed, b.speed
-        while high - low > TIGHT * max(abs(low), abs(high)):
-            middle = 0.5 * (low + high)
-            if self.rotor.at(middle).stable == a.stable:
-                low = middle
+        """The speed between a and b from which on a mode grows, or ceases to.
+
+        Where two roots meet in zero the square of the growth is smooth, elsewhere the growth: the place where it would
+        vanish is predicted from that at the last speeds, and closed in on from both sides. Where this gains little, the
+        bracket is halved.
+        """
+        inside, outside = (b, a) if a.stable else (a, b)
+        near, far = inside.speed, outside.speed
+        outwards = np.sign(far - near)
+        known, widths = [(near, inside.growth)], [np.inf]
+        while (width := abs(far - near)) > (least := TIGHT * max(abs(near), abs(far))):
+            place = 0.5 * (near + far)
+            slow = width > 0.5 * widths[-min(2, len(widths))]
+            if not slow and (expected := _vanishing(known)) is not None:
+                aside = max(0.4 * least, BESIDE_END * abs(expected - near))
+                beyond = aside if (far - expected) * outwards > 2.0 * aside else -aside
+                if 0.0 < (expected + beyond * outwards - near) * outwards < width:
+                    place = expected + beyond * outwards
+            widths.append(width)
+            there = self.rotor.at(place, warned=True)
+            if there.stable:
+                far = place
             else:
-                high = middle
-        return 0.5 * (low + high)
+                near = place
+                known.append((place, there.growth))
+        return float(0.5 * (near + far))
+
+
+def _vanishing(known: list[tuple[float, float]]) -> float | None:
+    """Where a growth that is known at some speeds would vanish, as a root of the speed or linearly, as fits better."""
+    if len(known) < 2:
+        return None
+    (x, g), (y, h) = known[-2:]
+    found = []
+    for power in (2, 1):
+        slope = (h**power - g**power) / (y - x)
+        if not slope:
+            return None
+        fits = abs(known[-3][1] ** power - h**power - slope * (known[-3][0] - y)) / h**power if len(known) > 2 else 0.0
+        found.append((fits, y - h**power / slope))
+    return float(min(found, key=lambda one: one[0])[1])
 
 
 def _matched(a: Whirls, b: Whirls) -> tuple[dict[int, int], bool]:

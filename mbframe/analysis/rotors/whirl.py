@@ -20,7 +20,7 @@ from ...errors import AnalysisError, ModelError, Problem
 from ...state import Motion
 from ...system import System
 from ..linear.linear_equations import TurningFrame
-from ..linear.linearize import Linearization, linearize
+from ..linear.linearize import Linearization, as_described
 from .circles import circles, observed
 from .turning import exponents
 
@@ -52,6 +52,8 @@ class Whirls:
         "forward", "backward" or "".
     stable
         Whether no mode grows.
+    growth
+        The largest real part of all roots, those that do not vibrate included, 1/s.
     route
         How they were found: "fixed" frame, "turning" frame or "Floquet".
     """
@@ -61,6 +63,7 @@ class Whirls:
     shapes: Complex
     whirl: list[str]
     stable: bool
+    growth: float
     route: str
 
     @property
@@ -97,10 +100,12 @@ class Rotor:
 
     def __init__(self, build: Callable[[float], Any]) -> None:
         self.build, self.spin = build, Spin()
-        self.routes: list[Callable[[System, TurningFrame], Whirls]] = [_fixed, _turning, _periodic]
+        self.routes: list[Callable[[System, TurningFrame, bool], Whirls]] = [_fixed, _turning, _periodic]
 
-    def at(self, speed: float) -> Whirls:
-        """The whirls at a speed."""
+    def at(self, speed: float, warned: bool = False) -> Whirls:
+        """The whirls at a speed; `warned`: warnings of flexible bodies and kinks are left out, as at a speed between
+        two others that have told them.
+        """
         made = self.build(float(speed))
         if isinstance(made, Linearization):
             return _of(made, self.spin.frame(speed, made.state.motions))
@@ -111,7 +116,7 @@ class Rotor:
         reasons: list[AnalysisError] = []
         for route in self.routes:
             try:
-                found = route(made, frame)
+                found = route(made, frame, warned)
             except AnalysisError as error:
                 reasons.append(error)
                 continue
@@ -121,21 +126,21 @@ class Rotor:
         raise reasons[-1]
 
 
-def _fixed(system: System, frame: TurningFrame) -> Whirls:
+def _fixed(system: System, frame: TurningFrame, warned: bool) -> Whirls:
     """From roots in the fixed frame: all that spins is round, and rigid."""
-    return _of(linearize(system), frame)
+    return _of(as_described(system, TurningFrame(), warned), frame)
 
 
-def _turning(system: System, frame: TurningFrame) -> Whirls:
+def _turning(system: System, frame: TurningFrame, warned: bool) -> Whirls:
     """From roots in the frame that turns with the rotor: what stands still is alike in all directions."""
-    return _of(linearize(system, frame=frame), frame)
+    return _of(as_described(system, frame, warned), frame)
 
 
 def _of(lin: Linearization, frame: TurningFrame) -> Whirls:
     """From the roots of a linearization in the fixed frame, or in one that turns."""
-    seen = observed(lin.state, lin.places, lin.system) @ np.array([r.motion for r in lin.roots]).reshape(
-        len(lin.roots), -1
-    ).T.astype(complex)
+    rows, motions = observed(lin.state, lin.places, lin.system), [r.motion for r in lin.roots]
+    columns = np.array(motions, complex).reshape(len(motions), -1).T
+    seen = rows @ columns.real + 1j * (rows @ columns.imag)
     parts = circles(frame.axis, seen)
     turn = float(lin.frame.angular_velocity @ frame.axis)
     found = []
@@ -149,13 +154,14 @@ def _of(lin: Linearization, frame: TurningFrame) -> Whirls:
         else:
             harmonics = {0.0: (forward, backward, along)}
         found.append(_named(root.value, harmonics))
-    return _gathered(frame, found, bool(lin.stable), "turning" if turn else "fixed")
+    growth = max((root.value.real for root in lin.roots if not root.explanation), default=0.0)
+    return _gathered(frame, found, bool(lin.stable), growth, "turning" if turn else "fixed")
 
 
-def _periodic(system: System, frame: TurningFrame) -> Whirls:
+def _periodic(system: System, frame: TurningFrame, warned: bool) -> Whirls:
     """From Floquet exponents over a turn: the rotor is not round, nor is what stands still."""
     if not frame.rate:
-        return _fixed(system, frame)
+        return _fixed(system, frame, warned)
     modes, stable = exponents(system, frame)
     found = []
     for mode in modes:
@@ -163,7 +169,8 @@ def _periodic(system: System, frame: TurningFrame) -> Whirls:
         for k, motion in mode.harmonics.items():
             harmonics[k * abs(frame.rate)] = tuple(circles(frame.axis, motion[:, None])[:, :, 0])
         found.append(_named(mode.exponent, harmonics))
-    return _gathered(frame, found, stable, "Floquet")
+    growth = max((mode.exponent.real for mode in modes), default=0.0)
+    return _gathered(frame, found, stable, growth, "Floquet")
 
 
 Parts = tuple[Complex, Complex, Complex]
@@ -182,7 +189,9 @@ def _named(root: complex, harmonics: Mapping[float, Any]) -> tuple[complex, Comp
     return complex(root.real, abs(frequency)), np.concatenate([forward, backward, along])
 
 
-def _gathered(frame: TurningFrame, found: list[tuple[complex, Complex]], stable: bool, route: str) -> Whirls:
+def _gathered(
+    frame: TurningFrame, found: list[tuple[complex, Complex]], stable: bool, growth: float, route: str
+) -> Whirls:
     """All modes that vibrate, in the order of their frequencies."""
     size = max((abs(root) for root, _ in found), default=0.0)
     kept = [(root, shape) for root, shape in found if np.linalg.norm(shape) and root.imag > ROUNDING * size]
@@ -194,7 +203,7 @@ def _gathered(frame: TurningFrame, found: list[tuple[complex, Complex]], stable:
         forward = np.split(basis, 3)[0]
         shapes[:, near] = basis @ np.linalg.eigh(forward.conj().T @ forward)[1]  # circles, if there are such
     words = [_word(shape, frame.rate) for shape in shapes.T]
-    return Whirls(frame.rate, roots, shapes, words, stable, route)
+    return Whirls(frame.rate, roots, shapes, words, stable, growth, route)
 
 
 def _clusters(roots: Complex) -> Iterator[list[int]]:

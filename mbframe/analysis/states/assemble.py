@@ -16,6 +16,7 @@ from ...bodies.formulations import Formulation, NewtonEuler, PlanarAngle
 from ...equations.equations import Equations, Evaluation
 from ...equations.numbered import NumberedBody
 from ...equations.redundancy import may_stay
+from ...equations.reuse import borrowed
 from ...errors import AnalysisError, ModelError, Problem, check_kinds
 from ...joints.driven import Driver
 from ...kernels.stages.dynamics import LARGEST_GAP
@@ -202,20 +203,29 @@ def _coordinates(system: System, given: Mapping[str, Any], field: str) -> dict[t
     return found
 
 
-def consistent(system: System, initial: State | None) -> Assembly:
-    """What `assemble` finds, without its warnings: for analyses that start from it and warn themselves."""
-    return _assembly(Equations(system, _usual(system)), initial, (), TOLERANCE)
+def consistent(system: System, initial: State | None, least: bool = True) -> Assembly:
+    """What `assemble` finds, without its warnings: for analyses that start from it and warn themselves.
+
+    Without `least` the change of positions is the least one to first order only, which is found sooner: for states that
+    are nearly closed.
+    """
+    with borrowed(system, _usual(system)) as eq:
+        return _assembly(eq, initial, (), TOLERANCE, least)
 
 
 def _usual(system: System) -> Formulation:
     return NewtonEuler() if system.dimension == 3 else PlanarAngle()
 
 
-def _assembly(eq: Equations, initial: State | None, fixed: Iterable[Body | str], tolerance: float) -> Assembly:
+def _assembly(
+    eq: Equations, initial: State | None, fixed: Iterable[Body | str], tolerance: float, least: bool = True
+) -> Assembly:
     system = eq.system
     start = initial.checked(system.bodies) if initial is not None else eq.described()
     assembler = Assembler(eq, start, _names(system, fixed), tolerance)
-    q = assembler.nearest(assembler.closed())
+    q = assembler.closed()
+    if least:
+        q = assembler.nearest(q)
     return assembler.report(q, assembler.projected(q))
 
 

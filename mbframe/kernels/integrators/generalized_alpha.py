@@ -10,6 +10,7 @@ from ..compiler.memory import clear, part, record, vector
 from ..stages.dynamics import drive
 from ..workspace import DYNAMICS, NO_STEP, OK, OWN_STATE, state_changed, workspace
 from .implicit import (
+    add_reactive,
     add_residual,
     begin,
     factor,
@@ -118,6 +119,8 @@ def solve_step(w, g, m, t, t1, work):
         status = flow(w, m, t1, work, y0[:n_q], d, scratch)
         if status == OK:
             status = call(w.evaluate, at, work, 0, DYNAMICS)
+        if status == OK:
+            status = add_reactive(w, at, work, multipliers)
         if status != OK:
             return status
         if turn == 0 or part_taken < 1.0 or not (fresh or (settled and gain < SLOW)):

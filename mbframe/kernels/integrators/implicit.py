@@ -10,6 +10,9 @@ factorization of the equations of motion leaves out, because they depend on othe
 
 Own states z of elements stand with the velocities: z' - f(q, v, z) = 0 is an equation of motion with the mass 1. So the
 unknowns are the changes of v and z, which are those that move, and of the multipliers.
+
+Forces Q(lambda) that depend on reactions take part with the multipliers of the iteration: where J^T stands above, the
+matrix has J^T - dQ/dlambda then.
 """
 
 from __future__ import annotations
@@ -55,6 +58,10 @@ NEWTON = np.dtype(
         ("tangent_row", "i8"),
         ("tangent_column", "i8"),
         ("tangent_slot", "i8"),
+        ("n_reactive", "i8"),  # entries of dQ/dlambda
+        ("reactive_slot", "i8"),
+        ("by_reactions", "i8"),
+        ("reactions", "i8"),  # multipliers that it is taken for
         ("take", "i8"),  # stage that fills K and R for the v' and multipliers of the tangent's record
         ("v_rate", "i8"),
         ("multipliers", "i8"),
@@ -98,7 +105,22 @@ def take_tangent(w, m, t, work, v_rate, multipliers):
         a[k] = v_rate[k]
     for k in range(w.n_rows):
         b[k] = multipliers[k]
+    if w.n_reactive > 0:
+        now, reactions = vector(w.multipliers, w.n_rows), vector(m.reactions, w.n_rows)
+        for k in range(w.n_rows):
+            reactions[k] = now[k]
     return call(m.take, t, work, 0, 0)
+
+
+@inner
+def add_reactive(w, t, work, multipliers):
+    """Add forces that depend on reactions to those of the last evaluation, for some multipliers."""
+    if w.n_reactive == 0:
+        return OK
+    now = vector(w.multipliers, w.n_rows)
+    for k in range(w.n_rows):
+        now[k] = multipliers[k]
+    return call(w.rub, t, work, 0, 0)
 
 
 @inner
@@ -121,6 +143,9 @@ def factor(w, m, numbers, c1, c2, c3):
     source, slot = indices(m.tangent_source, m.n_tangent), indices(m.tangent_slot, m.n_tangent)
     for k in range(m.n_tangent):
         numbers[slot[k]] += c2 * damping[source[k]] + c3 * stiffness[source[k]]
+    by_reactions, slot = vector(m.by_reactions, m.n_reactive), indices(m.reactive_slot, m.n_reactive)
+    for k in range(m.n_reactive):
+        numbers[slot[k]] -= by_reactions[k]
     scale = vector(m.scale, m.n)
     clear(scale)
     size = m.n + m.n_lower

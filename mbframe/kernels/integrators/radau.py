@@ -38,6 +38,7 @@ from ..workspace import (
 )
 from .implicit import (
     add_mass,
+    add_reactive,
     add_residual,
     add_stiffness,
     begin,
@@ -177,6 +178,7 @@ def evaluate_stage(w, r, m, t, h, i, work):
     c, inverse = vector(r.c, STAGES), matrix(r.inverse, STAGES, STAGES)
     q, v, z = matrix(r.q, STAGES, w.n_q), matrix(r.v, STAGES, w.n_v), matrix(r.z, STAGES, w.n_z)
     y, y0, v_rate = vector(w.y, w.n_y), vector(r.y0, w.n_y), vector(r.v_rate, m.n_moving)
+    at = within(w, t + c[i] * h)
     for k in range(w.n_q):
         y[k] = q[i, k]
     for k in range(w.n_v):
@@ -187,7 +189,8 @@ def evaluate_stage(w, r, m, t, h, i, work):
     for k in range(m.n_own):
         v_rate[w.n_v + k] = (inverse[i, 0] * z[0, k] + inverse[i, 1] * z[1, k] + inverse[i, 2] * z[2, k]) / h
     state_changed(w)
-    return call(w.evaluate, within(w, t + c[i] * h), work, 0, DYNAMICS)
+    status = call(w.evaluate, at, work, 0, DYNAMICS)
+    return add_reactive(w, at, work, matrix(r.multipliers, STAGES, w.n_rows)[i]) if status == OK else status
 
 
 @inner

@@ -46,6 +46,9 @@ def add_stage(w, m, blocks, i, h, a, inverse):
         blocks[slot[k], i, i] += h * damping[source[k]]
         for j in range(STAGES):
             blocks[slot[k], i, j] += h * h * a[i, j] * stiffness[source[k]]
+    by_reactions, slot = vector(m.by_reactions, m.n_reactive), indices(m.reactive_slot, m.n_reactive)
+    for k in range(m.n_reactive):
+        blocks[slot[k], i, i] -= by_reactions[k]
 
 
 @inner

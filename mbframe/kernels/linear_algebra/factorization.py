@@ -68,14 +68,16 @@ def subtract(values, scale, row, contribution):
 
 @inner
 def factor_symmetric(n, values, start, rows, targets, scale, threshold):
-    """L D L^T in place. Returns the smallest relative pivot and the number of lost ones.
+    """L D L^T in place. Returns the smallest relative pivot, the number of lost ones, and 1 if a sum hides a weak one.
 
     `values` holds D (on return its inverse), then L by columns; `targets` lists for each pivot the entries updated by
     the pairs of its column. A lost pivot has a column of zeros, which leaves its equation and its unknown out. Two
-    columns with the same rows are eliminated together: one pass over what both update costs less than two.
+    columns with the same rows are eliminated together: one pass over what both update costs less than two. What they
+    contribute to a pivot may cancel, as for a body of hardly any inertia: the pivot then has lost digits as a weak one
+    has, although it is as large as the sum.
     """
     weakest = (1.0, 1.0)
-    lost = 0
+    lost, hidden = 0, 0
     p = np.uint64(0)
     one, two = np.uint64(1), np.uint64(2)
     shift = np.uint64(n)
@@ -100,7 +102,11 @@ def factor_symmetric(n, values, start, rows, targets, scale, threshold):
             lost += second == 0.0
             for a in range(first, last):
                 factor, other = values[a] * inverse, values[a + beside] * second
-                subtract(values, scale, rows[a - shift], factor * values[a] + other * values[a + beside])
+                contribution = factor * values[a]
+                both = contribution + other * values[a + beside]
+                if abs(both) < PIVOT_WEAK * abs(contribution):
+                    hidden = 1
+                subtract(values, scale, rows[a - shift], both)
                 p += one
                 for b in range(a + one, last):
                     values[targets[p]] -= factor * values[b] + other * values[b + beside]
@@ -117,13 +123,13 @@ def factor_symmetric(n, values, start, rows, targets, scale, threshold):
                     p += one
                 values[a] = factor
             k += one
-    return weakest[0] / weakest[1], lost
+    return weakest[0] / weakest[1], lost, hidden
 
 
 @inner
 def factor_general(n, values, upper, start, rows, targets, scale, threshold):
     """L U in place on the symmetric pattern; `values` holds D (on return its inverse) and L, `upper` holds U
-    at the places of L's transpose. Returns as `factor_symmetric` does.
+    at the places of L's transpose. Returns the smallest relative pivot and the number of lost ones.
     """
     weakest = (1.0, 1.0)
     lost = 0
@@ -285,7 +291,7 @@ def eliminate(t, work, data, entries_address):
     """The factors of the matrix with these entries, for the thresholds at hand."""
     f = factorization(data)
     scatter(f, vector(entries_address, f.n_entries))
-    f.weakest_pivot, f.lost = factor_symmetric(
+    f.weakest_pivot, f.lost, f.refine = factor_symmetric(
         f.n,
         vector(f.values, f.n + f.n_lower),
         indices(f.start, f.n + 1),
@@ -316,7 +322,8 @@ def factorize(t, work, data, entries_address):
         status = leave_out(w, f, vector(entries_address, w.n_entries))
         if status != OK:
             return status
-    f.refine = 1 if f.weakest_pivot < PIVOT_WEAK else 0
+    if f.weakest_pivot < PIVOT_WEAK:
+        f.refine = 1
     f.valid = 1
     return OK
 

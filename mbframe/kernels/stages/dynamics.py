@@ -97,22 +97,64 @@ def evaluate(t, work, data, level):
     return OK
 
 
+@Stage
+def rub(t, work, data, n):
+    """Add the forces that depend on reactions for the multipliers at hand, which are shared where they are not unique.
+
+    The forces must be those of an evaluation.
+    """
+    w = workspace(work)
+    multipliers = vector(w.multipliers, w.n_rows)
+    w.evaluated = 0  # they are going to be part of the forces
+    if factorization(w.factor).left_out > 0:
+        x = vector(w.solution, w.n_v + w.n_rows)
+        for k in range(w.n_rows):
+            x[w.n_v + k] = multipliers[k]
+        status = call(w.share, t, work, w.factor, w.entries)
+        if status != OK:
+            return status
+        for k in range(w.n_rows):
+            multipliers[k] = x[w.n_v + k]
+    return apply_reactive(w, t, work)
+
+
+@inner
+def apply_reactive(w, t, work):
+    """Add the forces that depend on reactions for the multipliers at hand."""
+    stages, tables = integers(w.reactive, w.n_reactive), integers(w.reactive_tables, w.n_reactive)
+    counts = integers(w.reactive_counts, w.n_reactive)
+    for s in range(w.n_reactive):
+        status = call(stages[s], t, work, tables[s], counts[s])
+        if status != OK:
+            return status
+    return OK
+
+
 FRICTION_LIMIT = 200
 FRICTION_CHANGE = 1e-13
+SHARED_CHANGE = 1e-10  # of multipliers that are shared by iteration
 
 
 @Stage
 def settle_friction(t, work, data, n):
-    """Fixed point of reactions and the forces that depend on them: solve, apply, solve again until nothing changes."""
+    """Fixed point of reactions and the forces that depend on them: solve, apply, solve again until nothing changes.
+
+    Where equations are left out, which share their load, forces follow the shared reactions.
+    """
     w = workspace(work)
     n_v, n_rows = w.n_v, w.n_rows
     right, x = vector(w.right, n_v + n_rows), vector(w.solution, n_v + n_rows)
     force, base, multipliers = vector(w.force, n_v), vector(w.base_force, n_v), vector(w.multipliers, n_rows)
-    stages, tables = integers(w.reactive, w.n_reactive), integers(w.reactive_tables, w.n_reactive)
-    counts = integers(w.reactive_counts, w.n_reactive)
+    gamma = vector(w.gamma, n_rows)
+    tables, shared = integers(w.reactive_tables, w.n_reactive), factorization(w.factor).left_out > 0
+    enough = SHARED_CHANGE if shared else FRICTION_CHANGE
     w.evaluated = 0  # friction is going to be part of the forces
     for k in range(n_v):
         base[k] = force[k]
+    if shared:
+        status = call(w.share, t, work, w.factor, w.entries)
+        if status != OK:
+            return status
     for _ in range(FRICTION_LIMIT):
         largest = 0.0
         for k in range(n_rows):
@@ -120,17 +162,21 @@ def settle_friction(t, work, data, n):
             largest = max(largest, abs(multipliers[k]))
         for k in range(n_v):
             force[k] = base[k]
-        for s in range(w.n_reactive):
-            call(stages[s], t, work, tables[s], counts[s])
+        status = apply_reactive(w, t, work)
         for k in range(n_v):
             right[k] = force[k]
-        status = call(w.solve, t, work, w.factor, w.entries)
+        for k in range(n_rows):
+            right[n_v + k] = gamma[k]
+        if status == OK:
+            status = call(w.solve, t, work, w.factor, w.entries)
+        if status == OK and shared:
+            status = call(w.share, t, work, w.factor, w.entries)
         if status != OK:
             return status
         change = 0.0
         for k in range(n_rows):
             change = max(change, abs(x[n_v + k] - multipliers[k]))
-        if change <= FRICTION_CHANGE * largest:
+        if change <= enough * largest:
             return OK
     w.culprit = record(tables[0], LINK).row
     return NO_FRICTION
@@ -164,7 +210,7 @@ def accelerate_augmented(t, work, data, n):
     status = call(w.solve, t, work, w.factor, w.entries)
     if status == OK and w.n_reactive > 0:
         status = call(w.settle, t, work, 0, 0)
-    if status == OK and n == REACTIONS and factorization(w.factor).left_out > 0:
+    if status == OK and n == REACTIONS and w.n_reactive == 0 and factorization(w.factor).left_out > 0:
         status = call(w.share, t, work, w.factor, w.entries)
     if status != OK:
         return status

@@ -347,20 +347,31 @@ def reactive_forces(t, work, table, n):
     w = workspace(work)
     rows = records(table, n, ROW)
     markers = records(w.markers, w.n_markers, MARKER)
-    entries, multipliers = vector(w.entries, w.n_entries), vector(w.multipliers, w.n_rows)
+    multipliers = vector(w.multipliers, w.n_rows)
     for k in range(n):
         e = rows[k]
-        f0 = f1 = f2 = 0.0
-        for r in range(e.n_reactions):
-            s = e.reaction_sign * multipliers[e.reaction_rows[r]]
-            f0 -= s * entries[e.reaction_entries[r]]
-            f1 -= s * entries[e.reaction_entries[r] + 1]
-            if e.reaction_components == 3:
-                f2 -= s * entries[e.reaction_entries[r] + 2]
-        force, torque = reactive_wrench(e, t, markers[e.i], markers[e.j], (f0, f1, f2))
+        force, torque = reactive_wrench(e, t, markers[e.i], markers[e.j], reaction_of(w, e, multipliers))
         hand_over(w, force, torque)
         call(w.apply, t, work, table + k * rows.itemsize, 0)
     return OK
+
+
+@inner
+def reaction_of(w, e, multipliers):
+    """The reaction force of the joint of a reactive force on its second body."""
+    f0 = f1 = f2 = 0.0
+    for r in range(e.n_reactions):
+        g0, g1, g2 = reaction_by(w, e, r)
+        s = multipliers[e.reaction_rows[r]]
+        f0, f1, f2 = f0 + s * g0, f1 + s * g1, f2 + s * g2
+    return f0, f1, f2
+
+
+@inner
+def reaction_by(w, e, r):
+    """Its derivative by the r-th multiplier of the joint."""
+    entries, first, s = vector(w.entries, w.n_entries), e.reaction_entries[r], -e.reaction_sign
+    return s * entries[first], s * entries[first + 1], s * entries[first + 2] if e.reaction_components == 3 else 0.0
 
 
 @inner

@@ -58,6 +58,14 @@ TANGENT = np.dtype(
         ("velocity_given", "i8"),  # room for one nonholonomic constraint: its derivatives as given (complex), by 48
         ("velocity_gradient", "i8"),  # numbers, and its weighted second derivatives
         ("velocity_hessian", "i8"),
+        ("reactions", "i8"),  # multipliers by which forces that depend on reactions are taken
+        ("by_reactions", "i8"),  # pool of their derivatives by the multipliers of their joints
+        ("n_by_reactions", "i8"),
+        ("reaction_stiffness", "i8"),  # rooms, as large as the pool of K and the loads, for one joint by itself, ...
+        ("reaction_loads", "i8"),
+        ("reaction_gradient", "i8"),  # ... for derivatives of a wrench by the reaction, 6 x 3, ...
+        ("reaction_push", "i8"),  # ... and for those of the load, 3 for each velocity of the body that has most
+        ("add_reactive", "i8"),
         ("size", "i8"),  # numbers in each pool of blocks
         ("n_stages", "i8"),  # what fills them, in order
         ("stages", "i8"),
@@ -92,6 +100,7 @@ def take(t, work, data, n):
     clear(vector(a.stiffness, a.size))
     clear(vector(a.damping, a.size))
     clear(vector(a.loads, PLACE * w.n_markers))
+    clear(vector(a.by_reactions, a.n_by_reactions))
     clear(vector(a.velocity_stiffness, (w.n_rows - w.n_holonomic) * w.n_v))
     stages, tables = integers(a.stages, a.n_stages), integers(a.tables, a.n_stages)
     counts = integers(a.counts, a.n_stages)

@@ -61,11 +61,6 @@ class BDF(Integrator):
     _solution: _Solution | None = None
 
     def stage(self, eq: Equations) -> Strategy:
-        if reactive := [f.force for f in eq.tables.forces if f.force.reactive]:
-            raise ModelError(
-                f"{reactive[0]}: implicit integrators do not take friction that depends on reactions; use an explicit "
-                "one such as DormandPrince()"
-            )
         solver = _solver()
         self._solution = solution = _Solution(eq, solver, self.rtol, self.atol, self._dt, self.max_step, self._schedule)
         python = PythonStage(solution.step)
@@ -174,10 +169,13 @@ class _Solution:
         multipliers, closing = np.split(y[n_y:], [len(self.rows)])
         self.asked = min(max(t, self.low), self.high)
         e = eq.evaluate(self.asked, q, v, z, dense=True)
+        whole = np.zeros(eq.n_rows)
+        whole[self.rows] = multipliers
+        force = eq.rub(self.asked, whole)
         eq.drive(self.rows, multipliers)
         drift = v - e.jacobian[self.closing].T @ closing
         out[:n_q] = rates[:n_q] - eq.coordinate_rates(q, drift)
-        out[n_q : n_q + n_v] = e.mass @ rates[n_q : n_q + n_v] - e.force + e.jacobian[self.rows].T @ multipliers
+        out[n_q : n_q + n_v] = e.mass @ rates[n_q : n_q + n_v] - force + e.jacobian[self.rows].T @ multipliers
         out[n_q + n_v : n_y] = rates[n_q + n_v : n_y] - eq.work.z_rate[: eq.n_own]
         out[n_y:] = np.concatenate([e.constraint_rate[self.rows], e.residual[self.closing]])
 

@@ -31,7 +31,8 @@ class GeneralizedAlpha(Integrator):
 
     By itself the method leaves J v + C_t = 0 open to O(h^2), which the stabilization then corrects as with every
     integrator; `NoStabilization()` leaves the method alone. With `velocity_level` it holds in the step: a displacement
-    W J^T eta is added that closes C = 0, while lambda closes the velocities [ArnoldCardonaBruels2016]. Without it
+    W J^T eta is added that closes C = 0, while lambda closes the velocities [ArnoldCardonaBruels2016]; so it does
+    always where forces depend on reactions, since corrections leave lambda with an error of O(h). Without it
     `CoordinatePartitioning` makes the method one of order one: corrections of dependent velocities alone act like
     impulses of O(h^2), where those along M^-1 J^T do no work on the motion.
     """
@@ -50,7 +51,7 @@ class GeneralizedAlpha(Integrator):
         gamma = 0.5 + alpha_f - alpha_m
         data["newton"], data["alpha_m"], data["alpha_f"] = matrix.record, alpha_m, alpha_f
         data["gamma"], data["beta"] = gamma, 0.25 * (gamma + 0.5) ** 2
-        data["velocity_level"] = self.velocity_level
+        data["velocity_level"] = self.velocity_level or bool(eq.stages.reactive)
         data["t_start"], data["dt"], data["h_max"] = self._start, self._dt, np.inf
         data["schedule"] = self._scheduled()
         sizes = {
