@@ -65,7 +65,7 @@ class Live(QObject):
         self._waits = False  # the process has shown something that is not answered
         self._orders: dict[str, Any] = {}
         self._turns = Turns(self, 0.02)
-        document.replaced.connect(self._forget)
+        document.replaced.connect(self.forget)
         document.structure_changed.connect(self._structure_changed)
         document.element_changed.connect(self._element_changed)
         document.animation_owner_changed.connect(self._owner_changed)
@@ -332,8 +332,8 @@ class Live(QObject):
         if self.on and owner is not None and owner is not self:
             self.pause()
 
-    def _forget(self) -> None:
-        """There is another model."""
+    def forget(self) -> None:
+        """There is another model, or the window closes: nothing of it is wanted."""
         job = self._job
         self._turns.stop()
         if job is not None:

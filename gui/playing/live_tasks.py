@@ -198,8 +198,7 @@ class _Session:
             self._try(partial(self._hands.take, sim, orders.spring))
         if orders.again:
             self._hands.let_go(sim)
-            sim.reset()
-            self._again = True
+            self._again = self._try(sim.reset)
             self._rebase()
         if orders.factor is not None:
             self._factor = orders.factor
@@ -213,12 +212,14 @@ class _Session:
             self._rebase()
         self.ending |= orders.end
 
-    def _try(self, change: Callable[[], object]) -> None:
+    def _try(self, change: Callable[[], object]) -> bool:
         """Change something; what is refused is told and leaves all as it was."""
         try:
             change()
         except mb.ModelError as error:
             self._refused.append("; ".join(problem.message for problem in error.problems) or str(error))
+            return False
+        return True
 
     # --- what is seen -------------------------------------------------------------------------------------------------
 

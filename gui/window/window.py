@@ -670,5 +670,6 @@ class MainWindow(QMainWindow):
         self._remember_layout()
         self.player.pause()
         self.runner.cancel()
+        self.live.forget()
         self.view.close_canvas()
         event.accept()
