@@ -43,7 +43,7 @@ _PLACES = {
     "bodies": [
         *("Body", "FlexibleBody", "Ground", "PlanarBody", "PlanarFlexibleBody", "PointMass", "RigidBody"),
         *("PlanarAngle", "PlanarEulerParameters", "PlanarNatural"),
-        *("EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler"),
+        *("EulerAngles", "EulerParameters", "Formulation", "NaturalAbsolute", "NewtonEuler", "Relative"),
     ],
     "constraints": [
         "AlongAxis",

@@ -74,6 +74,7 @@ from .bodies import PlanarEulerParameters as PlanarEulerParameters
 from .bodies import PlanarFlexibleBody as _PlanarFlexibleBody
 from .bodies import PlanarNatural as PlanarNatural
 from .bodies import PointMass as _PointMass
+from .bodies import Relative as Relative
 from .bodies import RigidBody as _RigidBody
 from .constraints import AlongAxis as _AlongAxis
 from .constraints import AngleTerm as _AngleTerm
@@ -1499,6 +1500,7 @@ __all__ = [
     "Puller",
     "RackAndPinionJoint",
     "RadauIIA",
+    "Relative",
     "Result",
     "RevoluteJoint",
     "RigidBody",

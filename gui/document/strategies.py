@@ -24,7 +24,7 @@ def strategies(role: str, dimension: int = 3) -> list[type]:
     own = [cls for cls in defined(base).values() if _is_choice(cls)]
     found = [*built_in(base).values(), *own]
     if role == "formulation":
-        found = [cls for cls in found if getattr(cls, "dimension", 3) == dimension]
+        found = [cls for cls in found if getattr(cls, "dimension", 3) in (0, dimension)]
     return sorted(found, key=class_label)
 
 

@@ -43,6 +43,10 @@ class Preset:
         return self.name in SIZES or self.name == "mesh"
 
     @property
+    def icon(self) -> str:
+        return (self.cls.glyph if self.cls is not None else "") or "body"
+
+    @property
     def body_name(self) -> str:
         """What a new one is called, before a number."""
         return "body" if self.name == "mesh" else self.label.lower() if self.cls is not None else self.name

@@ -531,7 +531,7 @@ class Placing(ViewTool):
         self._measure()
         self.guide.set_buttons([]) if self.preset is None else None
         if self.preset is not None:
-            self.guide.tell("body", list(self.preset.steps), self._step)
+            self.guide.tell(self.preset.icon, list(self.preset.steps), self._step)
             return
         assert self.kind is not None
         steps = list(self.kind.picks)
@@ -545,8 +545,7 @@ class Placing(ViewTool):
             else SHORT[step]
             for k, step in enumerate(steps)
         ]
-        icon = {"Joints": "joint", "Drivers": "driver", "Measures": "measure"}.get(self.kind.group, "force")
-        self.guide.tell(icon, shown, self._step)
+        self.guide.tell(self.kind.icon, shown, self._step)
 
     def _taken(self, step: str) -> str:
         """What was picked in a step, by its name."""

@@ -160,7 +160,8 @@ class Modelling(QObject):
         for kind in self.kinds.values():
             actions[f"add_{kind.name}"].setEnabled(shown and several and kind.fits(system.dimension))
         for preset in (*PRESETS, *own_presets()):
-            actions[f"add_{preset.name}"].setEnabled(shown and preset.fits(system.dimension))
+            if (name := f"add_{preset.name}") in actions:  # classes are known before they are in the menu
+                actions[name].setEnabled(shown and preset.fits(system.dimension))
         for name in ("pull", "assemble"):
             actions[name].setEnabled(shown and several)
         chosen = self.document.selection

@@ -74,8 +74,8 @@ def model_menu(window: MainWindow) -> Iterator[Entry]:
 def _bodies(window: MainWindow, presets: Iterable[Preset]) -> Iterator[Entry]:
     for preset in presets:
         name, keys, call = f"add_{preset.name}", KEYS.get(preset.name, ()), partial(window.modelling.add_body, preset)
-        icon, tip = (preset.cls.glyph if preset.cls else "") or "body", f"Add a body: {_lower(preset.tip)}"
-        yield model(name, "&Model/&Add/&Body", preset.label, call, keys, icon, tip)
+        tip = f"Add a body: {_lower(preset.tip)}"
+        yield model(name, "&Model/&Add/&Body", preset.label, call, keys, preset.icon, tip)
 
 
 def _connections(window: MainWindow) -> Iterator[Entry]:

@@ -13,6 +13,7 @@ from .formulations import (
     PlanarEulerParameters,
     PlanarFloatingFrame,
     PlanarNatural,
+    Relative,
 )
 from .planar import PlanarBody, PlanarGround
 from .planar_flexible import PlanarFlexibleBody
@@ -37,5 +38,6 @@ __all__ = [
     "PlanarGround",
     "PlanarNatural",
     "PointMass",
+    "Relative",
     "RigidBody",
 ]

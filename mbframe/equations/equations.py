@@ -134,6 +134,7 @@ class Equations:
         self.notices = self.stages.notices
         self._strategies: dict[str, Strategy] = {}
         self._following: Following | None = None
+        self.when_changed: Callable[[], None] | None = None  # for who keeps mass properties of its own
         self.work["evaluate"] = dynamics.evaluate.address
         self.work["settle"] = dynamics.settle_friction.address if self.stages.reactive else 0
         self.work["rub"] = dynamics.rub.address if self.stages.reactive else 0
@@ -505,6 +506,8 @@ class Equations:
         self.work["evaluated"] = 0
         self.factor_record["valid"] = min(int(self.factor_record["valid"]), 0)
         self.work["restart"] = 1
+        if self.when_changed is not None:
+            self.when_changed()
 
     def strategy(self, role: str) -> Strategy:
         """The strategy in use."""

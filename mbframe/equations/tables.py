@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..abilities import functions_of, has_derivatives, is_conservative, may_drive
-from ..bodies.formulations import Formulation, NewtonEuler
+from ..bodies.formulations import Formulation, NewtonEuler, Relative
 from ..connections import Connection
 from ..constraints.axis import AxisConstraint
 from ..constraints.base import BasicConstraint
@@ -78,6 +78,9 @@ class Tables:
         self.system = system
         self.planar = system.dimension == 2
         self.gravity = lifted(system.gravity)
+        self.relative = isinstance(formulation, Relative)
+        if formulation is not None:
+            formulation = formulation.of_bodies(system.dimension)
         if formulation is not None and formulation.dimension != system.dimension:
             kind = "planar, such as PlanarAngle()" if self.planar else "spatial, such as NewtonEuler()"
             message = f"found {formulation!r}; allowed in system {system.name!r} is one that is {kind}"
@@ -86,6 +89,8 @@ class Tables:
         n_q = n_v = 0
         for body in system.bodies:
             chosen = body.formulation_for(formulation) or NewtonEuler()
+            if isinstance(chosen, Relative):
+                self.relative, chosen = True, chosen.of_bodies(system.dimension)
             if isinstance(chosen, UnknownFormulation):
                 raise ModelError([body.problem("formulation", f"cannot be computed: {chosen.reason}")])
             self.bodies.append(NumberedBody(body, chosen, n_q, n_v))

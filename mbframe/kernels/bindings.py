@@ -12,6 +12,7 @@ from .compiler.compile import Stage, called_by_stages, jitted
 from .compiler.templates import Template, specialize
 from .stages import controllers, loops, over_time, user
 from .tangent import axes, reactive, tangent, velocity_tangent
+from .tree import stages as tree_stages
 
 
 def _bound(loop: Template, kernels: Any, cached: bool, row: np.dtype, **sizes: int | None) -> Stage:
@@ -47,6 +48,11 @@ def body_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage
 def loss_stage(kernels: Any, cached: bool, row: np.dtype) -> Stage:
     """Power of what damps the deformation of the bodies of a formulation."""
     return _over_bodies(loops.losses, kernels, cached, row)
+
+
+def needed_markers_stage(kernels: Any, row: np.dtype) -> Stage:
+    """Markers that forces and cut constraints look at, of the bodies of a formulation of our own."""
+    return _over_bodies(tree_stages.needed_markers, kernels, True, row)
 
 
 def coordinate_rate_stages(kernels: Any, cached: bool, row: np.dtype) -> tuple[Stage, Stage]:

@@ -141,6 +141,7 @@ FACTOR = np.dtype(
         ("source_row", "i8"),  # row and column of that entry in the system matrix
         ("source_column", "i8"),
         ("scale", "i8"),  # largest contribution to each diagonal: what a pivot is compared with
+        ("sizes", "i8"),  # and at least; 0: nothing
         ("threshold", "i8"),  # what the relative pivot of each unknown must exceed
         ("weight", "i8"),  # what is subtracted from the diagonal
         ("work", "i8"),
@@ -175,7 +176,7 @@ WORK = np.dtype(
         ("sampler", "i8"),
         ("low", "f8"),  # times between which the stages of a step may look: it belongs to one side of every break
         ("high", "f8"),
-        ("evaluated", "i8"),  # 1: the tables belong to the current state and contain everything
+        ("evaluated", "i8"),  # 1: the tables belong to the current state and contain everything; other values: not all
         ("y", "i8"),  # (q, v, z)
         ("rates", "i8"),  # (q', v', z')
         ("multipliers", "i8"),
@@ -233,6 +234,7 @@ WORK = np.dtype(
         ("right", "i8"),
         ("solution", "i8"),
         ("tangent", "i8"),  # record of the tangent, when one is taken
+        ("tree", "i8"),  # of a workspace of joint coordinates: the record of the recursion
         ("accelerate", "i8"),
         ("accelerate_data", "i8"),
         ("own_accelerate", "i8"),  # the strategy in use, where `accelerate` adds the power of drives to it

@@ -28,6 +28,7 @@ from .crossings import Crossings
 from .events import Event
 from .integrators import Integrator
 from .interrupts import passed_on
+from .joint_march import JointMarch, joint_march
 from .output import Mark, Output
 from .progress import Progress
 from .schedule import Schedule
@@ -89,6 +90,7 @@ class Run:
     ) -> None:
         self.eq, self._look = eq, look
         self.integrator, self.acceleration, self.stabilization = integrator, acceleration, stabilization
+        self.joints: JointMarch | None = None
         self._flexible = [(b, b.body) for b in eq.tables.bodies if isinstance(b.body, FlexibleBody)]
 
     def strategies(self) -> dict[str, Any]:
@@ -126,7 +128,12 @@ class Run:
         self.bind(eq)
         if self.schedule is not None:
             self.schedule.begin(eq, t, y)
-        eq.bind("step", self.integrator.bound(eq))
+        self.joints, notes = joint_march(eq, y, self.integrator, self.acceleration, self.stabilization)
+        if self.joints is not None:
+            self.joints.bind()
+        else:
+            eq.bind("step", self.integrator.bound(eq))
+        info.warnings += notes
         self._place(t, y)
         eq.begin_samples(t)
         if instants is not None and instants[0] > t:
@@ -141,8 +148,7 @@ class Run:
         self.output = Output(eq, t, math.ceil((end - t) / dt) if known else None, instants, stream, sizes)
         self._stream = stream
         if instants is not None or events:
-            dense = self.integrator.interpolation(eq) or Strategy(interpolate_hermite.address, self.output.record)
-            eq.bind("interpolate", dense)
+            eq.bind("interpolate", self._interpolation())
         for counter in (*COUNTERS, "gap", "restart"):
             work[counter] = 0
         work["t_end"] = end
@@ -156,6 +162,13 @@ class Run:
         self._crossings = Crossings(eq, self.integrator, self.output, events) if events else None
         self._plain = not (events or self._flexible or stream is not None)
         self._numbers: list[NDArray[np.uint8]] = []
+
+    def _interpolation(self) -> Strategy:
+        """How states inside a step are found."""
+        dense = self.joints.interpolation if self.joints is not None else self.integrator.interpolation(self.eq)
+        if dense is None:
+            return Strategy(interpolate_hermite.address, self.output.record)
+        return dense if self.joints is None else self.joints.joints.strategy("interpolate")
 
     def _place(self, t: float, y: Array) -> None:
         """Make (t, y) the current state; angles over turns are counted there."""
@@ -398,6 +411,7 @@ class Run:
     def doubts(self, eq: Equations, same: bool = True) -> list[str]:
         """What events and some states tell of the motion until now; of energies only if the model was the `same`."""
         notes = [] if self._crossings is None else self._crossings.remarks()
+        notes += [] if self.joints is None else self.joints.remarks()
         strategies = (self.integrator, self.acceleration, self.stabilization)
         return notes + verdict.of_samples(eq, self.output.samples(), self.settings["dt"], *strategies, same)
 

@@ -11,7 +11,7 @@ from ..bodies import Formulation, PlanarBody, RigidBody
 from ..constraints import BasicConstraint
 from ..equations import Equations
 from ..forces import ForceElement
-from ..joints import Joint, RevoluteJoint
+from ..joints import Joint, RevoluteJoint, SphericalJoint
 from ..kernels.linear_algebra import bodywise, factorization
 from ..registry import ours
 from ..system import System
@@ -23,8 +23,11 @@ def warm_up() -> Iterator[str]:
     """Compile all stages of the library, part by part; yields what was done. (Joints have no kernels of their own.)"""
     elements = [*ours(BasicConstraint), *ours(ForceElement)]
     for formulation in ours(Formulation):
-        system = _pair(elements[0]) if formulation.dimension == 3 else _planar_pair()
+        system = _planar_pair() if formulation.dimension == 2 else _pair(elements[0])
         _prepare(Equations(system, formulation()))
+        if formulation.dimension == 0:  # steps of its own, with something to close and to feel
+            system.add(SphericalJoint("cut", system.ground, system.bodies[0], at=(0.3, 0.1, -0.2)))
+            _ = simulate(system, t_end=1e-3, dt=1e-3, formulation=formulation(), t_eval=[0.0, 5e-4, 1e-3])
         yield f"formulation {formulation.__name__}"
     for cls in elements:
         _prepare(Equations(_pair(cls)))

@@ -338,6 +338,9 @@ def test_users_bodies_are_placed_like_others(window: MainWindow, tmp_path: Path,
     window.hint.hide()
     with qtbot.waitSignal(window.own_classes.changed):
         window.own_classes.use(Source.of(str(tmp_path / "parts.py")))
+    window.own_classes.changed.disconnect()  # a class that is known and not in the menu yet
+    registry.register(type("Late", (mb.PointMass,), {"__module__": "late"}))
+    window.document.select(None)
     builder = Builder(window)
     wheel = builder.body("parts.Flywheel", (0.1, 0.2, 0.0))
     assert (type(wheel).__name__, wheel.name, wheel.radius, wheel.share) == ("Flywheel", "flywheel", 0.1, 0.5)

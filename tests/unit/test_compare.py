@@ -214,7 +214,7 @@ def test_the_selection_varies_one_thing_at_a_time() -> None:
         integrators = {type(method.integrator) for method in methods}
         assert integrators >= {mb.RungeKutta4, mb.AdamsBashforth, mb.DormandPrince}
         formulations = {method.names()["formulation"] for method in methods}
-        assert len(formulations) == 3  # as described, and the two that it is not described in
+        assert len(formulations) == 4  # as described, the two that it is not described in, and joint coordinates
 
 
 def test_an_implicit_integrator_finds_its_own_accelerations() -> None:

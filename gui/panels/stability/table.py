@@ -37,15 +37,19 @@ COLUMNS = (
     ("Frequency", frequency_text, "Im λ / 2π"),
     ("Damping", damping_text, "Damping ratio −Re λ/|λ|: 1 without vibration, 0 undamped, negative if it grows"),
     ("Time", time_text, "Time constant, in which the motion decays to 37 %, or (↑) grows to 2.7 times its size"),
-    ("Energy", lambda row: "", "The elements with the largest shares of the kinetic and potential energy of the mode"),
+    (
+        "Energy",
+        lambda row: "",
+        "The element with most of the kinetic and potential energy of the mode; the tooltip has all",
+    ),
 )
-ENERGY = 5
-"""The column of shares, which the linearization itself does not have."""
+TIME, ENERGY = 4, 5
+"""The columns of times, and of shares, which the linearization itself does not have."""
 MOVING = 1
 """The column of words: it comes second, so that it is seen where there is no room for all, and has what is left."""
 LETTERS = 14
 """Of the words that are seen at least."""
-SPARED = (3, 2, 4, 5)
+SPARED = (3, 2, 5)
 """Columns that go where there is no room for all, one after the other: their numbers follow from the root."""
 LEAST = 0.005
 """Smallest share of an energy that is told."""
@@ -111,14 +115,12 @@ class ModeModel(QAbstractTableModel):
         row = self.row(index.row())
         if role == Qt.ItemDataRole.DisplayRole and index.column() == ENERGY:
             return energy_words(self.shares.get(row.index, {}))
-        if role == Qt.ItemDataRole.ToolTipRole and index.column() == ENERGY:
-            return energy_tooltip(self.shares.get(row.index, {}))
         if role == Qt.ItemDataRole.DisplayRole:
             return COLUMNS[index.column()][1](row)
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
             return self._mark(row.behaviour)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tooltip(row)
+            return "\n".join(filter(None, (tooltip(row), energy_tooltip(self.shares.get(row.index, {})))))
         if role == Qt.ItemDataRole.AccessibleDescriptionRole:
             return WORDS[row.behaviour]
         if row.behaviour == IGNORABLE:
@@ -138,13 +140,15 @@ class ModeModel(QAbstractTableModel):
 
 
 def energy_words(shares: Shares) -> str:
-    """The elements that have most of the energy of a mode, the mean of kinetic and potential."""
+    """The element that has most of the energy of a mode, the mean of kinetic and potential."""
     total: dict[str, float] = {}
     for kind in ("kinetic", "potential"):
         for name, share in shares.get(kind, {}).items():
             total[name] = total.get(name, 0.0) + 0.5 * abs(share)
-    first = sorted(total.items(), key=lambda item: -item[1])[:2]
-    return ", ".join(f"{one_line(name)} {100.0 * share:.0f} %" for name, share in first if share > LEAST)
+    if not total:
+        return ""
+    name, share = max(total.items(), key=lambda item: item[1])
+    return f"{one_line(name)} {100.0 * share:.0f} %"
 
 
 def energy_tooltip(shares: Shares) -> str:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QButtonGroup,
+    QHBoxLayout,
+    QLayout,
+    QPushButton,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 TIPS: Final = {
     "Roots": "Roots and modes of an equilibrium or a steady motion",
@@ -38,12 +50,26 @@ class Views(QWidget):
             group.addButton(button)
             column.addWidget(button)
         column.addStretch(1)
-        row = QHBoxLayout(self)
+        self._column = column
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
+        row.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # the buttons go above before anything scrolls
         row.addLayout(column)
         row.addWidget(self.stack, 1)
         self.show_view(next(iter(views)))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.stack.minimumSizeHint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        beside = self.width() >= self.stack.minimumSizeHint().width() + self._column.minimumSize().width()
+        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        wanted = across if beside else down
+        if self._row.direction() != wanted:
+            self._row.setDirection(wanted)
+            self._column.setDirection(down if beside else across)
 
     def hasHeightForWidth(self) -> bool:
         """A banner that wraps must not make the tab higher than it is: plots and tables give way, controls stay."""

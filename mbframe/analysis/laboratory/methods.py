@@ -15,6 +15,7 @@ from ...bodies import (
     PlanarAngle,
     PlanarEulerParameters,
     PlanarNatural,
+    Relative,
 )
 from ...parameters import Element
 from ...solvers.acceleration import (
@@ -119,6 +120,7 @@ def selection(system: System, steps: Sequence[float]) -> list[Method]:
         replace(usual, acceleration=UdwadiaKalaba()),
         replace(usual, acceleration=ProjectionMatrix()),
         *(replace(usual, formulation=other) for other in others),
+        replace(usual, formulation=Relative()),
         replace(usual, integrator=AdamsBashforth(order=4)),
         replace(usual, integrator=GeneralizedAlpha()),
         *(replace(usual, integrator=DormandPrince(rtol=rtol)) for rtol in (1e-5, 1e-7, 1e-9)),

@@ -10,6 +10,7 @@ from .planar_angle import PlanarAngle
 from .planar_euler_parameters import PlanarEulerParameters
 from .planar_floating_frame import PlanarFloatingFrame
 from .planar_natural import PlanarNatural
+from .relative import Relative
 from .translation import Translation
 
 FlexibleFormulation = FloatingFrame | PlanarFloatingFrame
@@ -27,6 +28,7 @@ __all__ = [
     "PlanarEulerParameters",
     "PlanarFloatingFrame",
     "PlanarNatural",
+    "Relative",
     "Translation",
     "Variation",
 ]

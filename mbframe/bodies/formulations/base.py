@@ -86,7 +86,7 @@ class Formulation:
     n_q: ClassVar[int]
     n_v: ClassVar[int]
     n_intrinsic: ClassVar[int] = 0
-    dimension: ClassVar[int] = 3  # of the systems whose bodies it describes
+    dimension: ClassVar[int] = 3  # of the systems whose bodies it describes; 0: of any, through `of_bodies`
     n_frame: ClassVar[int] = 3
     # True: bodies differ in size; their rows have n_q, n_v and n_frame, and the columns of T are orthogonal
     sized_by_body: ClassVar[bool] = False
@@ -105,6 +105,10 @@ class Formulation:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
+
+    def of_bodies(self, dimension: int) -> Formulation:
+        """The coordinates that bodies of a system have with this choice: itself, unless it is one for all of them."""
+        return self
 
     # --- described once, at assembly ---------------------------------------------------------------------------------
 

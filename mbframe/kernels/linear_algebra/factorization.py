@@ -222,6 +222,10 @@ def scatter(f, entries):
     for k in range(np.uint64(f.n_sources)):
         values[slot[k]] += entries[source[k]]
     clear(vector(f.scale, f.n))
+    if f.sizes != 0:
+        sizes, scale, order = vector(f.sizes, f.n), vector(f.scale, f.n), indices(f.order, f.n)
+        for k in range(f.n):
+            scale[k] = sizes[order[k]]
     if f.regularized != 0:
         weight = vector(f.weight, f.n)
         for k in range(f.n):
@@ -363,6 +367,20 @@ def _substitute(f, right, x):
         x[order[k]] = permuted[k]
 
 
+@inner
+def solve_with(f, entries, right, x):
+    """x := the solution for the right-hand side, refined once where pivots are weak."""
+    _substitute(f, right, x)
+    if f.refine != 0:
+        residual, correction = vector(f.work + 8 * f.n, f.n), vector(f.work + 16 * f.n, f.n)
+        multiply_system(f, entries, x, residual)
+        for k in range(f.n):
+            residual[k] = right[k] - residual[k]
+        _substitute(f, residual, correction)
+        for k in range(f.n):
+            x[k] += correction[k]
+
+
 @Stage
 def solve(t, work, data, entries_address):
     """Solve [M J^T; J 0] solution = right with the factors at hand, equations that are left out excepted.
@@ -371,16 +389,7 @@ def solve(t, work, data, entries_address):
     """
     w = workspace(work)
     f = factorization(data)
-    right, x = vector(w.right, f.n), vector(w.solution, f.n)
-    _substitute(f, right, x)
-    if f.refine != 0:
-        residual, correction = vector(f.work + 8 * f.n, f.n), vector(f.work + 16 * f.n, f.n)
-        multiply_system(f, vector(entries_address, w.n_entries), x, residual)
-        for k in range(f.n):
-            residual[k] = right[k] - residual[k]
-        _substitute(f, residual, correction)
-        for k in range(f.n):
-            x[k] += correction[k]
+    solve_with(f, vector(entries_address, f.n_entries), vector(w.right, f.n), vector(w.solution, f.n))
     return OK
 
 
