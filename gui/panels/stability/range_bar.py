@@ -28,7 +28,7 @@ class RangeBar(QWidget):
         self.parameter.setEditable(True)
         self.parameter.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.parameter.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.parameter.setMinimumContentsLength(10)
+        self.parameter.setMinimumContentsLength(7)
         completer = self.parameter.completer()
         assert completer is not None  # because it is editable
         completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
