@@ -25,6 +25,7 @@ from .markers import POINT, Marker, converted
 from .measures import Measure
 from .over_time import MarkerMotion, unwrapped
 from .plane import lifted, lowered, lowered_axial
+from .registry import is_ours
 from .state import COUNTED, State, nearest_turn, no_such_body
 from .stored_states import States, StatesInMemory, is_work
 
@@ -677,13 +678,9 @@ def works_of(eq: Equations, y: Array, stored: Array) -> dict[str, Array]:
 
 
 def energies_of_bodies(
-    eq: Equations,
-    masses: Sequence[tuple[Any, Array, Array]],
-    gravity: Array,
-    y: Array,
-    twists: tuple[Array, Array] | None = None,
+    eq: Equations, masses: Sequence[tuple[Any, Array, Array]], gravity: Array, y: Array
 ) -> tuple[list[Array], list[Array]]:
-    """Kinetic energy of each body, and that of gravity and deformation; `twists` as `twists_of_bodies` finds them.
+    """Kinetic energy of each body, and that of gravity and deformation.
 
     Mass, centre and inertia of a rigid body may be given for each of the states.
     """
@@ -699,8 +696,7 @@ def energies_of_bodies(
             properties = tuple(np.concatenate(v) if by_state else np.repeat(np.array(v), len(y), axis=0) for v in each)
         rows = np.concatenate([q[:, b.q_slice] for b in bodies])
         rates = np.concatenate([v[:, b.v_slice] for b in bodies])
-        known = None if twists is None else (twists[0][alike].reshape(-1, 3), twists[1][alike].reshape(-1, 3))
-        moving, resting = bodies[0].formulation.energies(rows, rates, properties, gravity, known)
+        moving, resting = bodies[0].formulation.energies(rows, rates, properties, gravity)
         for k, *courses in zip(alike, moving.reshape(len(alike), -1), resting.reshape(len(alike), -1), strict=True):
             kinetic[k], potential[k] = courses
     return kinetic, potential
@@ -722,7 +718,8 @@ def alike_bodies(bodies: Sequence[NumberedBody]) -> Iterable[list[int]]:
     """Numbers of bodies, those together whose energies one call gives: rigid ones of one formulation."""
     groups: dict[Any, list[int]] = {}
     for k, b in enumerate(bodies):
-        shared = type(b.formulation).energies is Formulation.energies
+        kind = type(b.formulation)
+        shared = kind.energies is Formulation.energies or (is_ours(kind) and not b.formulation.n_modes)
         groups.setdefault(b.formulation if shared else k, []).append(k)
     return groups.values()
 

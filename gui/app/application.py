@@ -63,7 +63,9 @@ def _without_packages(reason: str) -> int:
 
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="mbframe gui", description="Open the desktop application.")
-    parser.add_argument("files", metavar="FILE", nargs="*", help="models (.json), results (.h5), programs (.py)")
+    parser.add_argument(
+        "files", metavar="FILE", nargs="*", help="models (.json), results (.h5), programs (.py), names of examples"
+    )
     parser.add_argument(
         "--classes",
         metavar="FILE_OR_MODULE",
@@ -247,8 +249,14 @@ class Application:
             self.window.own_classes.look(self.document.path.parent if self.document.path is not None else None)
 
     def open_file(self, name: str) -> None:
-        """Open a file; one that cannot be opened is a message, and everything stays as it was."""
-        if self.window is not None:
+        """Open a file, or an example by its name; what cannot be opened is a message, and all stays as it was."""
+        from ..base.showcase import exhibit  # late: it loads the examples
+
+        if self.window is None:
+            return
+        if not os.path.exists(name) and exhibit(name) is not None:
+            self.window.open_example(name)
+        else:
             self.window.files.open(name)
 
     def _open_elsewhere(self, name: str) -> None:

@@ -103,7 +103,7 @@ class _Parser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     """All commands with their options."""
     from .. import __version__
-    from . import analyses, application, compare, run, transfer
+    from . import analyses, application, compare, papers, run, transfer
 
     found = _Parser(
         prog="mbframe",
@@ -114,6 +114,6 @@ def parser() -> argparse.ArgumentParser:
     )
     found.add_argument("--version", action="version", version=f"mbframe {__version__}")
     commands = found.add_subparsers(metavar="command", required=True)
-    for module in (run, analyses, compare, transfer, application):
+    for module in (run, analyses, compare, transfer, papers, application):
         module.add_commands(commands)
     return found

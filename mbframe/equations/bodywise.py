@@ -58,7 +58,6 @@ def bodywise_record(tables: Tables) -> Record:
     data = Record(BODYWISE)
     data["bodies"], data["n_bodies"], data["touches"], data["n_touches"] = bodies, len(bodies), touches, len(touches)
     rooms = {"solved": solved[-1], "inverse": squares.sum(), "free": tables.n_v, "weight": tables.n_rows}
-    for field, size in rooms.items():
-        data[field] = np.zeros(max(int(size), 1))
-    data["inverted"] = np.full(int(squares.sum()), np.nan)
+    made = data.make_room({field: max(int(size), 1) for field, size in (rooms | {"inverted": squares.sum()}).items()})
+    made["inverted"][:] = np.nan
     return data

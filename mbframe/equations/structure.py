@@ -18,7 +18,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -127,6 +127,17 @@ class Structure:
     def multiplications(self) -> int:
         """Multiply-adds of one symmetric factorization."""
         return len(self.targets)
+
+    @cached_property
+    def n_entries(self) -> int:
+        """Numbers that entries are read from."""
+        return int(self.source.max(initial=0)) + 1
+
+    @cached_property
+    def addresses(self) -> dict[str, tuple[NDArray[np.uint32], int]]:
+        """What factorizations read, and where it is: all that share this structure read the same."""
+        named = ("start", "rows", "targets", "order", "source", "slot", "source_row", "source_column")
+        return {name: (array := np.ascontiguousarray(getattr(self, name)), array.ctypes.data) for name in named}
 
 
 def analyze(

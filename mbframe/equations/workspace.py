@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..kernels.workspace import FACTOR, MARKER, SCRATCH, WORK
 from .structure import Structure
 
 Array = NDArray[np.float64]
+LINE = 8  # numbers in a line of the processor's cache: arrays begin with one
 
 
 class Record:
@@ -20,6 +21,8 @@ class Record:
 
     def __init__(self, dtype: np.dtype) -> None:
         self._array = np.zeros(1, dtype)
+        self._integers, self._reals = self._array.view(np.int64), self._array.view(np.float64)
+        self._fields: Any = dtype.fields
         self._kept: dict[str, Any] = {}
         self.address = self._array.ctypes.data
 
@@ -35,7 +38,33 @@ class Record:
                 raise ValueError(f"{field}: stages need contiguous arrays")
             self._kept[field] = value
             value = value.ctypes.data
-        self._array[field] = value
+        self._put(field, value)
+
+    def _put(self, field: str, value: Any) -> None:
+        """Write a number, at its place: a field of a record is found ten times slower."""
+        kind, at = self._fields[field][:2]
+        if kind.char == "d":
+            self._reals[at >> 3] = value
+        elif kind.char == "l":
+            self._integers[at >> 3] = value
+        else:
+            self._array[field] = value
+
+    def refer(self, field: str, array: NDArray[Any], address: int) -> None:
+        """Put in an array whose address is known."""
+        self._kept[field] = array
+        self._put(field, address)
+
+    def make_room(self, sizes: Mapping[str, int]) -> dict[str, Array]:
+        """Put in arrays of zeros of some sizes: all in one piece, since to ask for an address takes a microsecond."""
+        whole = np.zeros(sum(sizes.values()) + LINE * (len(sizes) + 1))
+        address, found = whole.ctypes.data, {}
+        first = -(address >> 3) % LINE
+        for field, size in sizes.items():
+            found[field] = whole[first : first + size]
+            self.refer(field, found[field], address + 8 * first)
+            first += -(-size // LINE) * LINE
+        return found
 
     def view(self, field: str) -> NDArray[Any]:
         """One number as an array of one, to read it quickly again and again."""
@@ -60,20 +89,32 @@ def factor_record(structure: Structure) -> Record:
     record = Record(FACTOR)
     record["n"], record["n_plain"] = structure.n, structure.n_plain
     record["n_lower"], record["n_targets"] = len(structure.rows), len(structure.targets)
-    record["n_sources"], record["n_entries"] = len(structure.source), int(structure.source.max(initial=0)) + 1
-    record["values"] = np.zeros(structure.n + len(structure.rows))
-    for field in ("start", "rows", "targets", "order", "source", "slot", "source_row", "source_column"):
-        record[field] = getattr(structure, field)
-    record["scale"] = np.zeros(structure.n)
-    record["threshold"] = np.full(structure.n, PIVOT_LOST)
-    record["weight"] = np.zeros(structure.n)
-    record["work"] = np.zeros(6 * structure.n)
+    record["n_sources"], record["n_entries"] = len(structure.source), structure.n_entries
+    for field, (array, address) in structure.addresses.items():
+        record.refer(field, array, address)
+    n = structure.n
+    rooms = {"values": n + len(structure.rows), "scale": n, "threshold": n, "weight": n, "work": 6 * n}
+    record.make_room(rooms)["threshold"][:] = PIVOT_LOST
     record["valid"] = -1
     return record
 
 
 class Workspace(Record):
     """State, rates, marker table, matrix entries: everything one evaluation reads and writes."""
+
+    y: Array
+    rates: Array
+    multipliers: Array
+    force: Array
+    jacobians: Array
+    entries: Array
+    residual: Array
+    constraint_rate: Array
+    gamma: Array
+    drift: Array
+    row_sizes: Array
+    right: Array
+    solution: Array
 
     def __init__(
         self,
@@ -106,21 +147,15 @@ class Workspace(Record):
             raise TypeError("the marker table has another layout")
         self.markers = markers
         self["markers"] = markers
-        self.y, self.rates = np.zeros(n_q + n_v + n_z), np.zeros(n_q + n_v + n_z)
-        self.q, self.v, self.z = np.split(self.y, [n_q, n_q + n_v])
+        n_y, rows = n_q + n_v + n_z, ("multipliers", "constraint_rate", "gamma", "drift")
+        rooms = {"y": n_y, "rates": n_y, **dict.fromkeys(rows, n_rows), "force": n_v}
+        rooms |= {"jacobians": n_jacobians, "entries": n_entries, "residual": n_holonomic, "row_sizes": n_holonomic}
+        rooms |= {"right": n_v + n_rows, "solution": n_v + n_rows, "scratch": max(SCRATCH, n_scratch)}
+        vars(self).update(self.make_room(rooms))
+        self.q, self.v, self.z = self.y[:n_q], self.y[n_q : n_q + n_v], self.y[n_q + n_v :]
         self.followers = self.z[n_z - n_followers :]
-        self.q_rate, self.v_rate, self.z_rate = np.split(self.rates, [n_q, n_q + n_v])
-        self.multipliers, self.force = np.zeros(n_rows), np.zeros(n_v)
-        self.jacobians, self.entries = np.zeros(n_jacobians), np.zeros(n_entries)
-        self.residual, self.constraint_rate, self.gamma = np.zeros(n_holonomic), np.zeros(n_rows), np.zeros(n_rows)
-        self.drift, self.row_sizes = np.zeros(n_rows), np.ones(n_holonomic)
-        self.right, self.solution = np.zeros(n_v + n_rows), np.zeros(n_v + n_rows)
-        for field in (
-            *("y", "rates", "multipliers", "force", "jacobians", "entries", "residual"),
-            *("constraint_rate", "gamma", "drift", "right", "solution", "row_sizes"),
-        ):
-            self[field] = getattr(self, field)
-        self["scratch"] = np.zeros(max(SCRATCH, n_scratch))
+        self.q_rate, self.v_rate, self.z_rate = (self.rates[:n_q], self.rates[n_q : n_q + n_v], self.rates[n_q + n_v :])
+        self.row_sizes[:] = 1.0
         self.groups, self._potentials = np.zeros(len(markers), np.int64), np.zeros(1)
         self["groups"] = self.groups
         self.make_groups(1)

@@ -1,4 +1,4 @@
-"""The tables of the papers beside ours: ``python -m mbframe.examples.paper_tables [--short]``.
+"""The tables of the papers beside ours: ``mbframe papers [--short]``.
 
 Each function makes one table: what was published, what we get for the same methods on the same mechanism, and, where
 the two differ, why. Figures of the papers are not at hand, so that initial configurations of some mechanisms are our
@@ -7,7 +7,7 @@ choice; violations and ratios of times do not depend on them, but for their last
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,13 @@ class PaperTable:
         text = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         text.insert(1, "  ".join("─" * width for width in widths))
         return "\n".join([self.title, *text, *(f"  * {remark}" for remark in self.remarks)])
+
+    def markdown(self) -> str:
+        """The table as a section of a page."""
+        rows = [self.columns, tuple("---" for _ in self.columns), *self.lines]
+        lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+        remarks = [f"- {remark}" for remark in self.remarks]
+        return "\n".join([f"## {self.title}", "", *lines, "", *remarks, ""])
 
     def add(self, name: str, outcome: Outcome, *cells: str) -> None:
         """A line, and the outcome that its numbers are taken from."""
@@ -260,18 +267,8 @@ def marques_mechanisms(t_end: float | None = None, repeats: int = 3) -> list[Pap
     return tables
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Print all tables."""
-    parser = argparse.ArgumentParser(prog="python -m mbframe.examples.paper_tables", description=main.__doc__)
-    parser.add_argument("--short", action="store_true", help="simulate one second of each mechanism only")
-    short = parser.parse_args(arguments).short
-    tables = [
-        planar_mechanisms(1.0 if short else 5.0),
-        *triple_pendulum(1.0 if short else 20.0),
-        *marques_mechanisms(1.0 if short else None),
-    ]
-    print(*tables, sep="\n\n")
-
-
-if __name__ == "__main__":
-    main()
+def all_tables(short: bool = False) -> Iterator[PaperTable]:
+    """All tables, one after the other; `short` simulates one second of each mechanism only."""
+    yield planar_mechanisms(1.0 if short else 5.0)
+    yield from triple_pendulum(1.0 if short else 20.0)
+    yield from marques_mechanisms(1.0 if short else None)

@@ -68,6 +68,55 @@ class Course:
 
 
 @dataclass(frozen=True)
+class Energies:
+    """Energies of groups of connected bodies at some instants, (groups, n) each.
+
+    Of several runs of the same length with the same equations: the groups of all of them, run after run.
+    """
+
+    eq: Equations
+    y: Array
+    masses: Sequence[Any]
+    """Mass, centre and inertia of each body, or of its rows in several runs."""
+    kinetic: Array
+    potential: Array
+    balance: Array
+    moving: Array
+    """Kinetic energies of bodies, (runs times bodies, n)."""
+    works: Array
+    """Of elements, (runs times elements, n)."""
+    of_bodies: NDArray[np.int64]
+    of_works: NDArray[np.int64]
+    """Groups of bodies and elements."""
+
+    @classmethod
+    def of(cls, eq: Equations, courses: Sequence[Course]) -> Energies:
+        """The energies of some runs."""
+        tables, first, many = eq.tables, courses[0], len(courses)
+        n, gravity = len(first.t), lifted(eq.system.gravity)
+        of_bodies, of_works = (_numbered(groups, tables.groups, many) for groups in (tables.groups, tables.work_groups))
+        y = first.y
+        of_rows: Sequence[Any] = first.masses
+        if many > 1:
+            y, masses = np.concatenate([course.y for course in courses]), [m for c in courses for m in c.masses]
+            of_rows = [_by_row(masses[b :: len(tables.bodies)], n) for b in range(len(tables.bodies))]
+        moving, resting = (_by_run(np.array(part), n) for part in energies_of_bodies(eq, of_rows, gravity, y))
+        works = _stacked([np.reshape(list(course.works.values()), (-1, n)) for course in courses])
+        stored = _stacked([course.potential.T for course in courses])
+        kinetic, potential = _added(moving, of_bodies), stored + _added(resting, of_bodies)
+        balance = kinetic + potential - _added(works, of_works, len(kinetic))
+        balance -= balance[:, :1]
+        return cls(eq, y, of_rows, kinetic, potential, balance, moving, works, of_bodies, of_works)
+
+    def surely_balance(self, share: float, noise: float) -> bool:
+        """Whether they balance even compared with a part of S and of what is not told: most runs need no more."""
+        at_play = np.ptp(self.potential, axis=1)
+        np.maximum.at(at_play, self.of_bodies, np.ptp(self.moving, axis=1))
+        told = np.maximum(share * at_play, noise * (self.kinetic.max(axis=1) + np.abs(self.potential).max(axis=1)))
+        return bool(np.isfinite(told).all() and (np.abs(self.balance).max(axis=1) <= told).all())
+
+
+@dataclass(frozen=True)
 class Account:
     """Energies of groups of connected bodies at some instants of a run, (groups, n) each.
 
@@ -87,47 +136,25 @@ class Account:
     """By element, (n,)."""
 
     @classmethod
-    def of(
-        cls,
-        eq: Equations,
-        courses: Sequence[Course],
-        twists: tuple[Array, Array],
-        rtol: float,
-        slow: float,
-        damps: bool,
-    ) -> Account:
-        """The account of runs of the same length with a tolerance, or that `damp`; speeds below `slow` are none.
-
-        `twists` are velocities and angular velocities of the bodies, (bodies, rows of all runs, 3).
+    def of(cls, courses: Sequence[Course], energies: Energies, share: float, noise: float, slow: float) -> Account:
+        """The account of runs with some energies: a share of those at play and a part of all, `noise`, are not told,
+        and speeds below `slow` are none.
         """
-        tables, first, many = eq.tables, courses[0], len(courses)
-        n, gravity = len(first.t), lifted(eq.system.gravity)
-        of_bodies, of_works = (_numbered(groups, tables.groups, many) for groups in (tables.groups, tables.work_groups))
-        y, masses = first.y, [mass for course in courses for mass in course.masses]
-        of_rows: Sequence[Any] = masses
-        if many > 1:
-            y = np.concatenate([course.y for course in courses])
-            of_rows = [_by_row(masses[b :: len(tables.bodies)], n) for b in range(len(tables.bodies))]
-        moving, resting = (_by_run(np.array(p), n) for p in energies_of_bodies(eq, of_rows, gravity, y, twists))
-        works = _stacked([np.reshape(list(course.works.values()), (-1, n)) for course in courses])
-        stored = _stacked([course.potential.T for course in courses])
+        eq, e, n = energies.eq, energies, len(courses[0].t)
+        masses = [mass for course in courses for mass in course.masses]
         weights = np.array([mass for mass, _, _ in masses])
         inertias = np.array([inertia for _, _, inertia in masses]).trace(axis1=1, axis2=2)
-        of_centers = _velocities_of_centers(eq, y, twists, of_rows)
-        velocities, spins = _by_run(of_centers, n), _by_run(twists[1], n)
-        changed, spin = _motions(velocities, spins, weights[:, None], inertias[:, None] / 3.0)
-        kinetic, potential = _added(moving, of_bodies), stored + _added(resting, of_bodies)
-        balance = kinetic + potential - _added(works, of_works, len(kinetic))
-        balance -= balance[:, :1]
-        at_play = _ranges(potential)
-        for groups, shares in ((of_bodies, moving), (of_bodies, changed), (of_works, works)):
+        twists = twists_of_bodies(eq, e.y)
+        velocities = _by_run(_velocities_of_centers(eq, e.y, twists, e.masses), n)
+        changed, spin = _motions(velocities, _by_run(twists[1], n), weights[:, None], inertias[:, None] / 3.0)
+        at_play = _ranges(e.potential)
+        for groups, shares in ((e.of_bodies, e.moving), (e.of_bodies, changed), (e.of_works, e.works)):
             _gather(np.maximum, at_play, groups, _ranges(shares))
-        weight = float(np.linalg.norm(gravity)) * _added(weights[:, None], of_bodies)
-        size = _peaks(kinetic) + _peaks(np.abs(potential)) + weight
-        still = 0.5 * slow**2 * _added((weights + inertias)[:, None], of_bodies)
-        floor = np.maximum(STEADY * _peaks(_added(spin, of_bodies)), max(NOISE, rtol**2) * size)
-        share = GROSS if damps else min(max(FINE, ADDED * rtol), GROSS)
-        return cls(eq, first.t, balance, at_play, np.maximum(floor, still), share, first.works)
+        weight = float(np.linalg.norm(lifted(eq.system.gravity))) * _added(weights[:, None], e.of_bodies)
+        size = _peaks(e.kinetic) + _peaks(np.abs(e.potential)) + weight
+        still = 0.5 * slow**2 * _added((weights + inertias)[:, None], e.of_bodies)
+        floor = np.maximum(STEADY * _peaks(_added(spin, e.of_bodies)), noise * size)
+        return cls(eq, courses[0].t, e.balance, at_play, np.maximum(floor, still), share, courses[0].works)
 
     @property
     def off(self) -> Array:
@@ -232,21 +259,23 @@ def _square(vectors: Array) -> Array:
     return (vectors**2).sum(axis=2)
 
 
-def remarks(
-    eq: Equations, t: Array, y: Array, twists: tuple[Array, Array], integrator: Integrator, held: bool = True
-) -> list[str]:
+def remarks(eq: Equations, t: Array, y: Array, integrator: Integrator, held: bool = True) -> list[str]:
     """The warning that the energy of a run does not balance at some of its states; none if it does.
 
-    `twists` are velocities and angular velocities of the bodies there (`results.twists_of_bodies`). `held` says whether
-    constraints are corrected at every step, so that they do no work by drifting.
+    `held` says whether constraints are corrected at every step, so that they do no work by drifting.
     """
-    moving = np.isfinite(y[:, : eq.n_q + eq.n_v]).all(axis=1) if len(t) else np.zeros(0, bool)
-    t, y, twists = t[moving], y[moving], (twists[0][:, moving], twists[1][:, moving])
+    if len(t) and not (moving := np.isfinite(y[:, : eq.n_q + eq.n_v]).all(axis=1)).all():
+        t, y = t[moving], y[moving]
     if len(t) < 2 or not eq.tables.bodies:
         return []
+    share, noise, slow = _measured_by(integrator)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # of a motion that goes to infinity
-            account = Account.of(eq, [Course.of(eq, t, y)], twists, *_measured_by(integrator))
+            courses = [Course.of(eq, t, y)]
+            energies = Energies.of(eq, courses)
+            if energies.surely_balance(share, noise):
+                return []
+            account = Account.of(courses, energies, share, noise, slow)
     except MbframeError:  # of a user's energy: that of the motion stays unknown, as whoever asks for it is told
         return []
     finite = (np.isfinite(account.balance) & np.isfinite(account.at_play)).all(axis=0)
@@ -291,16 +320,16 @@ def doubtful(eq: Equations, courses: Sequence[Course], integrator: Integrator) -
         for course, some in zip(courses, rows, strict=True)
     ]
     with np.errstate(all="ignore"):  # of motions that go to infinity, and of those at rest
-        twists = twists_of_bodies(eq, np.concatenate([course.y for course in alike]))
-        off = Account.of(eq, alike, twists, *_measured_by(integrator)).off
+        off = Account.of(alike, Energies.of(eq, alike), *_measured_by(integrator)).off
     return np.flatnonzero(~(off.reshape(len(courses), -1) <= 1.0).all(axis=1)).tolist()
 
 
-def _measured_by(integrator: Integrator) -> tuple[float, float, bool]:
-    """Tolerance of an integrator, the speed that it takes for none, and whether it damps."""
+def _measured_by(integrator: Integrator) -> tuple[float, float, float]:
+    """By an integrator: the share of energies at play, the part of all, and the speed below which nothing is told."""
     rtol = float(getattr(integrator, "rtol", 0.0)) if integrator.adaptive else 0.0
-    slow = max(STILL, float(getattr(integrator, "atol", None) or ABSOLUTE * rtol) if integrator.adaptive else 0.0)
-    return rtol, slow, integrator.damps
+    slow = float(getattr(integrator, "atol", None) or ABSOLUTE * rtol) if integrator.adaptive else 0.0
+    share = GROSS if integrator.damps else min(max(FINE, ADDED * rtol), GROSS)
+    return share, max(NOISE, rtol**2), max(STILL, slow)
 
 
 def _judged(integrator: Integrator, off: float, size: float) -> str:

@@ -20,7 +20,7 @@ from ..files.result_streams import ResultStream
 from ..kernels.compiler.compile import run_stage
 from ..kernels.integrators.march import interpolate_hermite, march
 from ..kernels.workspace import DONE, FULL, OK
-from ..results import EventRecord, Info, Result, twists_of_bodies
+from ..results import EventRecord, Info, Result
 from ..stored_states import StatesInMemory
 from . import balance, verdict
 from .acceleration import Acceleration
@@ -418,7 +418,7 @@ class Run:
     def balance(self, eq: Equations, samples: verdict.Samples | None = None) -> list[str]:
         """What the energies at some states, by default those of the motion until now, tell."""
         t, y = samples or self.output.samples()
-        return balance.remarks(eq, t, y, twists_of_bodies(eq, y), self.integrator, self.stabilization.corrects)
+        return balance.remarks(eq, t, y, self.integrator, self.stabilization.corrects)
 
     def result(self, eq: Equations, info: Info, error: SimulationError | None, same: bool = True) -> Result:
         """What was stored, with what there is to say about it; `error` is raised with that."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..equations.equations import Equations
 from ..equations.workspace import Record
 from ..errors import MbframeError, ModelError, Problem
-from ..expression_trees import spread, switches_too_often, tree
+from ..expression_trees import SAMPLES, spread, switches_too_often, tree
 from ..features import FAR, WIDTHS, Bounds, Features, changing, features, landmarks_anywhere, margin, values_of, waves
 from ..forces.base import ForceElement
 from ..functions import Function
@@ -149,6 +149,11 @@ def scheduled(eq: Equations, y: Array, start: float, end: float, dt: float | Non
             schedule.warnings.append(
                 f"{element}, {name}: {found.why_not}, so that something short in it may be stepped over; "
                 f"{_telling(function)}, or bound the steps with max_step= of the integrator"
+            )
+        elif function.kind == "callable" and not told and not len(function.breakpoints(start, end)):
+            schedule.warnings.append(
+                f"{element}, {name}: of a Python function of the time only values {(end - start) / SAMPLES:.2g} s "
+                f"apart are looked at before the run; if something in it is shorter, {_telling(function)}"
             )
     for element, name, found in time_logic(eq, y, start, end):
         _refuse_pole(element, name, found)

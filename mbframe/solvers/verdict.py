@@ -52,14 +52,11 @@ def of_samples(
     held = stabilization.corrects
     if not held:
         notes += opened(eq, samples)
-    steps = dt if not integrator.adaptive and eq.system.dimension == 3 else None
-    if not same and steps is None:
-        return notes
-    with np.errstate(over="ignore", invalid="ignore"):  # of a motion that goes to infinity
-        twists = twists_of_bodies(eq, samples[1])
     if same:
-        notes += balance.remarks(eq, *samples, twists, integrator, held)
-    return notes if steps is None else notes + whirled(eq, twists[1], steps)
+        notes += balance.remarks(eq, *samples, integrator, held)
+    if dt is not None and not integrator.adaptive and eq.system.dimension == 3:
+        notes += whirled(eq, samples[1], dt)
+    return notes
 
 
 def asks_for_all(system: System) -> bool:
@@ -141,12 +138,13 @@ def opened(eq: Equations, samples: Samples) -> list[str]:
     return [f"{said} (of the model's size, or rad), since nothing corrects their drift: {remedy}"] if said else []
 
 
-def whirled(eq: Equations, spins: Array, dt: float) -> list[str]:
+def whirled(eq: Equations, y: Array, dt: float) -> list[str]:
     """What to say of bodies that turn too far in a step for any formula, though their energy may be kept.
 
-    `spins` are their angular velocities at some states of the motion.
+    Of some states y of the motion.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # of a motion that goes to infinity
+        spins = twists_of_bodies(eq, y)[1]
         turns = dt * np.sqrt((spins * spins).sum(axis=2).max(axis=1, initial=0.0))
     return [
         f"{b.body} turns by up to {turn:.2g} rad in a step of {dt:g} s, which falsifies its angles; reduce dt "

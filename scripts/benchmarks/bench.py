@@ -1,7 +1,8 @@
 """Measures speed, memory and latency, and prints them beside the project's targets.
 
     scripts/bench                        our own figures and the ratios among them
-    scripts/bench --peers                MuJoCo and Exudyn beside us, in the same run
+    scripts/bench --peers                MuJoCo, Exudyn and Pinocchio beside us, in the same run
+    scripts/bench --history              add the figures to bench_history.jsonl and draw their ratios over commits
     scripts/bench --only chain --quick   one measurement, fewer repetitions
 
 Times are CPU seconds, the best of several repetitions in which the contenders take turns: other work on the machine
@@ -21,11 +22,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import arms
+import history
 import stepping
 import steps
 import surroundings
-from measuring import EXUDYN, EXUDYN_FAST, MUJOCO, OURS, Bench, Process, Row
-from peers import PEERS, choose_exudyn_build, missing_peers
+from measuring import EXUDYN, EXUDYN_FAST, MUJOCO, OURS, PINOCCHIO, Bench, Process, Row
+from peers import PEERS, choose_exudyn_build, missing_peers, wrong_peers
 
 
 class Measurement(NamedTuple):
@@ -45,6 +48,10 @@ MEASUREMENTS: Final = {
     "chain": Measurement(steps.chain, "RK4 steps of long chains on spherical joints", "µs", peers=True),
     "revolute-chain": Measurement(steps.revolute_chain, "RK4 steps of a chain on revolute joints", "µs", peers=True),
     "bricard": Measurement(steps.bricard, "RK4 steps of a redundant loop", "µs", peers=True),
+    "robots": Measurement(arms.robots, "RK4 steps of robots in joint coordinates", "µs", peers=True),
+    "joint-coordinates": Measurement(
+        arms.joint_coordinates, "RK4 steps of loops and chains in joint coordinates", "µs", peers=True
+    ),
     "partitioning": Measurement(steps.partitioning, "steps with coordinate partitioning and with projection", "µs"),
     "paper-methods": Measurement(steps.paper_methods, "steps of published combinations of methods", "µs"),
     "stiff-governor": Measurement(
@@ -115,14 +122,24 @@ def machine(peers: bool) -> dict[str, str]:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__.splitlines()[0])
-    parser.add_argument("--peers", action="store_true", help="measure MuJoCo and Exudyn beside us")
+    parser.add_argument("--peers", action="store_true", help="measure MuJoCo, Exudyn and Pinocchio beside us")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, shorter runs")
     parser.add_argument("--only", nargs="+", choices=MEASUREMENTS, metavar="NAME", help=", ".join(MEASUREMENTS))
     parser.add_argument("--list", action="store_true", help="only tell what can be measured")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE too")
+    parser.add_argument(
+        "--history",
+        type=Path,
+        nargs="?",
+        const=Path("bench_history.jsonl"),
+        metavar="FILE",
+        help="add the figures with commit and machine to FILE (bench_history.jsonl), and draw all ratios beside it",
+    )
     given = parser.parse_args()
     if given.peers and (missing := missing_peers()):
         parser.error(f"not installed: {', '.join(missing)}. Run: python -m pip install --editable '.[bench]'")
+    if given.peers and (wrong := wrong_peers()):
+        parser.error(f"{'; '.join(wrong)}. Run: python -m pip install --upgrade --editable '.[bench]'")
     return given
 
 
@@ -135,6 +152,7 @@ def main() -> None:
     processes = {OURS: Process()}
     if given.peers:
         processes[MUJOCO] = Process()
+        processes[PINOCCHIO] = Process()
         processes[EXUDYN] = Process(choose_exudyn_build, False)
         processes[EXUDYN_FAST] = Process(choose_exudyn_build, True)
     bench = Bench(given.quick, processes)
@@ -148,6 +166,9 @@ def main() -> None:
             process.close()
     about = machine(given.peers)
     print(table(rows), "", ", ".join(f"{key} {value}" for key, value in about.items()), sep="\n")
+    if given.history:
+        history.add(given.history, rows, about)
+        print(f"{history.draw(given.history)} has the ratios of all entries of {given.history}")
     if given.json:
         records = [{**asdict(row), "ratio": row.ratio, "ok": row.ok} for row in rows]
         given.json.write_text(json.dumps({"machine": about, "rows": records}, indent=2, ensure_ascii=False) + "\n")

@@ -22,6 +22,7 @@ import mbframe as mb
 DT = 1e-3  # s
 OURS = "mbframe"
 MUJOCO, EXUDYN, EXUDYN_FAST = "MuJoCo", "Exudyn", "Exudyn, no range checks"
+PINOCCHIO = "Pinocchio"
 
 # The free end of the triple pendulum at t = 5 s (m), computed independently of this project with angular velocities as
 # the only velocities and SciPy's DOP853 at rtol 3e-14. MuJoCo's RK4 with a step of 0.1 ms agrees to 1.3e-12.
@@ -29,6 +30,7 @@ PENDULUM_TIME = 5.0
 PENDULUM_TIP = np.array([2.5160879281275, -0.9033093223067, -9.6930725725538])
 TIP_TOLERANCE = 1e-8
 
+NEWTON_EULER = mb.NewtonEuler()
 Method = Callable[[Sequence[Link], float, float], Run]  # (links, t_end, step or tolerance)
 Simulation = Callable[[float], Run]  # of a given model with a given setting, from rest to t_end
 
@@ -147,12 +149,19 @@ def link_chain(links: Sequence[Link], closed: bool = False, hinged: bool = False
     return system
 
 
-def run(system: mb.System, t_end: float, integrator: Any, dt: float | None = None, **options: Any) -> Any:
+def run(
+    system: mb.System,
+    t_end: float,
+    integrator: Any,
+    dt: float | None = None,
+    formulation: mb.Formulation | None = NEWTON_EULER,
+    **options: Any,
+) -> Any:
     return mb.simulate(
         system,
         t_end=t_end,
         dt=dt,
-        formulation=mb.NewtonEuler(),
+        formulation=formulation,
         acceleration=mb.AugmentedFormulation(),
         stabilization=mb.DirectCorrection(),
         integrator=integrator,

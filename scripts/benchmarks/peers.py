@@ -22,6 +22,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
@@ -30,7 +31,10 @@ import numpy as np
 from mbframe.examples.bricard import AXES, CORNERS, LENGTH, MASS, WIDTH
 
 GRAVITY = (0.0, 0.0, -9.81)
-PEERS = ("mujoco", "exudyn")
+PEERS = {"mujoco": "mujoco", "exudyn": "exudyn", "pin": "pinocchio"}
+"""Packages of the other programs, and what is imported of them."""
+WRONG = {"mujoco": ("4.0.0", "its sparse Cholesky factorization is wrong, as its release 4.0.1 says")}
+"""A release that must not be compared with, and why."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,16 @@ class Run:
 
 
 def missing_peers() -> list[str]:
-    return [name for name in PEERS if find_spec(name) is None]
+    return [name for name, module in PEERS.items() if find_spec(module) is None]
+
+
+def wrong_peers() -> list[str]:
+    """Installed releases that must not be compared with, and why."""
+    return [
+        f"{name} {release}: {why}"
+        for name, (release, why) in WRONG.items()
+        if find_spec(PEERS[name]) is not None and version(name) == release
+    ]
 
 
 def numbers(*values: float) -> str:

@@ -115,6 +115,13 @@ def test_a_model_is_opened_and_remembered(running, tmp_path):
     assert app.window.isVisible()
 
 
+def test_an_example_opens_by_its_name(running):
+    app = running("four_bar")
+    assert app.document.system.name == mb.examples.four_bar().name
+    assert app.document.path is None
+    assert app.window.model_shown
+
+
 def test_a_file_that_cannot_be_opened_is_a_message(running, tmp_path):
     app = running(tmp_path / "nothing.json")
     message = app.document.messages[-1]

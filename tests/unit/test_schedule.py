@@ -398,3 +398,23 @@ def test_the_kink_of_a_root_is_one_break() -> None:
     """Close to it a root bends at every distance, which is no reason for further breaks beside it."""
     found = features(mb.Function("sqrt(abs(t-5))"), 0.0, 10.0)
     np.testing.assert_array_equal(found.jumps, [5.0])
+
+
+def test_what_of_a_callable_is_not_looked_at_is_told() -> None:
+    """A blow of 1e-5 of the run falls between samples: the run says how far these are apart, and what to do."""
+
+    def blow(t: float) -> float:
+        return 1e4 if 7.3 < t < 7.3001 else 0.0
+
+    def run(force: Any) -> mb.Result:
+        system = mb.System("mass", gravity=(0, 0, 0))
+        system.add(mb.RigidBody("body", mass=1.0, inertia=(1, 1, 1)))
+        system.add(mb.PointForce("load", system["body"], at=(0, 0, 0), force=(force, 0, 0)))
+        return mb.simulate(system, 10.0)
+
+    told = [w for w in run(blow).info.warnings if "values 0.00049 s apart are looked at" in w]
+    assert len(told) == 1
+    assert "breakpoints=" in told[0]
+    heeded = run(mb.Function(blow, breakpoints=[7.3, 7.3001]))
+    assert not any("apart are looked at" in w for w in heeded.info.warnings)
+    np.testing.assert_allclose(heeded.velocity("body")[-1, 0], 1.0, rtol=1e-6)

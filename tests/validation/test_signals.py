@@ -262,3 +262,26 @@ def test_points_by_name_as_outputs():
     np.testing.assert_allclose(far_x, 2.0 * near_x, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(far_v, 2.0 * near_v, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(near_v[::-1], near_x, rtol=1e-9, atol=1e-12)
+
+
+def resting_ball(stiffness: float, pressed: float) -> mb.System:
+    """A mass on a floor whose force is `stiffness` times what it is pressed in."""
+    system = mb.System("ball", gravity=(0, 0, -stiffness * pressed))
+    ball = system.add(mb.RigidBody("ball", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, 1)))
+    floor = {"at": (0, 0, 1), "radius": 1.0 + pressed, "stiffness": stiffness, "exponent": 1.0}
+    system.add(mb.SpherePlaneContact("floor", system.ground, ball, **floor))
+    return system
+
+
+@pytest.mark.parametrize("stiffness", [1e3, 1e5, 1e7])
+def test_output_of_a_contact_that_is_pressed_in_by_little(stiffness: float) -> None:
+    """Its force changes by the stiffness, however near to the state it lifts off; steps of 1e-2 m saw half of it."""
+    system = resting_ball(stiffness, 9.81 / stiffness)
+    lin = mb.linearize(system, outputs=["floor.normal_force", "floor.force.z"])
+    by_height = np.eye(12)[2] * -stiffness  # x, y, z, then turns and rates
+    np.testing.assert_allclose(lin.C, [by_height, by_height], rtol=1e-7, atol=1e-7 * stiffness)
+
+
+def test_output_that_bends_at_the_state_is_told() -> None:
+    with pytest.warns(UserWarning, match=r"output 'floor\.normal_force' bends or jumps just at the state"):
+        mb.linearize(resting_ball(1e5, 0.0), outputs=["floor.normal_force"])

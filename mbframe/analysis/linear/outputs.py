@@ -3,11 +3,13 @@
 Motions of bodies, measures and the parts of reactions that follow from loads and accelerations have exact derivatives.
 How else a quantity depends on a state (the force of a spring, an energy, the direction of a reaction) is differentiated
 by central differences of order eight over displacements of `REACH` of the size of the model, which leave 1e-12 of the
-quantity where it is smooth.
+quantity where it is smooth there; else, as in a stiff contact that is pressed in by next to nothing, over smaller ones.
+A warning names what has no derivative at the state itself.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +35,12 @@ Array = NDArray[np.float64]
 
 QUANTITIES = ("position", "velocity", "acceleration", "rotation", "angular_velocity", "angular_acceleration")
 REACH = 1e-2  # rad, sizes of the model, or of velocities: steps of differences
-CENTRAL = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}  # weights of f(k d) - f(-k d)
+SMALLEST = 1e-9  # the same, where they find something that is not smooth
+CENTRAL = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}  # weights of f(k d) - f(-k d): the slope, order eight
+LOWER = (3 / 4, -3 / 20, 1 / 60, 0.0)  # the same of order six
+CORNER = np.linalg.inv([[k**n for n in (1, 2, 4, 6)] for k in CENTRAL])[0]  # of f(k d) + f(-k d) - 2 f(0): |d| in it
+AGREE = 1e-8  # of a quantity, or of its largest slope: differences of a smooth one are as near to each other
+DOUBTFUL = 1e-4  # the same: those of one without a derivative are not
 OPEN = 1e-6  # part of a reaction in dependent constraints that makes it ambiguous
 
 
@@ -88,6 +95,8 @@ def output_signals(point: OperatingPoint, frame: TurningFrame, e: LinearEquation
         own_names, rows = observer.observe(given)
         names += own_names
         found.append(rows)
+    for doubt in observer.doubts:
+        warnings.warn(doubt, UserWarning, stacklevel=4)
     stacked = [np.vstack([part, *(rows.parts[k] for rows in found)]) for k, part in enumerate(observer.nothing.parts)]
     return Outputs(names, Rows(*stacked))
 
@@ -99,6 +108,7 @@ class Observer:
         self.point, self.frame, self.e = point, frame, e
         self.system, self.dimension = point.eq.system, point.eq.system.dimension
         self.nothing = Rows.of(e, np.zeros((0, e.size)))
+        self.doubts: list[str] = []
 
     def observe(self, given: Any) -> tuple[list[str], Rows]:
         """The names and rows of an output."""
@@ -164,7 +174,9 @@ class Observer:
             return self._reaction(entry)
         if entry.element in self.system and isinstance(measure := self.system[entry.element], Measure):
             return self._measure(measure, False)
-        return self._in_frame(self._differences(lambda y: self._values(self._result(y).quantity(entry.name).values)))
+        return self._in_frame(
+            self._differences(lambda y: self._values(self._result(y).quantity(entry.name).values), entry.name)
+        )
 
     def _lowered(self, rows: Rows, kind: str) -> Rows:
         """Components that a vector has in a planar system."""
@@ -190,7 +202,9 @@ class Observer:
         # M xi'' + R xi' + K xi + F zeta + (J, G)^T (dlambda, dmu) = f
         inverse = by_multiplier @ self._multipliers(joint, among)
         by_load = Rows(-inverse @ e.stiffness, -inverse @ e.damping, -inverse @ e.mass, -inverse @ e.own_force, inverse)
-        turned = self._differences(lambda y: loads(y, np.repeat(self.point.multipliers[None], len(y), axis=0)))
+        turned = self._differences(
+            lambda y: loads(y, np.repeat(self.point.multipliers[None], len(y), axis=0)), entry.name
+        )
         return by_load.plus(self._in_frame(turned))
 
     def _equations(self, joint: str) -> tuple[list[int], list[int]]:
@@ -226,38 +240,61 @@ class Observer:
     def _values(values: Array) -> Array:
         return values.reshape(len(values), -1)
 
-    def _differences(self, function: Callable[[Array], Array]) -> Rows:
-        """Derivatives along xi, xi' (inertial axes) and zeta of a function of states y, (instants, values)."""
-        point, e = self.point, self.e
-        eq = point.eq
+    def _differences(self, function: Callable[[Array], Array], name: str) -> Rows:
+        """Derivatives along xi, xi' (inertial axes) and zeta of a function of states y, (instants, values).
+
+        Those of a step at which orders six and eight disagree, or at which the function has a corner, are taken of a
+        tenth of it, and of the step at which they differ least if there is none without.
+        """
+        e = self.e
+        moves, scales = self._moves()
+        value = function(self._y[None])[0]
+        slopes, doubt = np.zeros((len(moves), len(value))), np.full(len(moves), np.inf)
+        step = REACH
+        while step >= SMALLEST and (looked := np.flatnonzero(doubt > AGREE)).size:
+            states = [moves[k](s * n * step * scales[k]) for k in looked for n in CENTRAL for s in (1.0, -1.0)]
+            ahead, behind = np.moveaxis(function(np.array(states)).reshape(len(looked), len(CENTRAL), 2, -1), 2, 0)
+            weights = np.array([list(CENTRAL.values()), LOWER])
+            found, lower = np.tensordot(weights, ahead - behind, (1, 1)) / step
+            corner = np.tensordot(CORNER, ahead + behind - 2.0 * value, (0, 1)) / step
+            size = np.maximum(np.abs(value), np.maximum(np.abs(found).max(axis=0), np.abs(slopes).max(axis=0)))
+            off = np.maximum(np.abs(found - lower), np.abs(corner)) / np.maximum(size, np.finfo(float).tiny)
+            better = off.max(axis=1, initial=0.0) < doubt[looked]
+            slopes[looked[better]] = found[better]
+            doubt[looked[better]] = off.max(axis=1, initial=0.0)[better]
+            step *= 0.1
+        if (worst := float(doubt.max(initial=0.0))) > DOUBTFUL:
+            self.doubts.append(
+                f"output {name!r} bends or jumps just at the state, so that its derivative there is uncertain by "
+                f"{min(worst, 1.0):.2g} of it: linearize about a state beside it, or give a law that is smooth there"
+            )
+        a, b, d = np.split((slopes / scales[:, None]).T, [e.size, 2 * e.size], axis=1)
+        return Rows(a, b, np.zeros_like(a), d, np.zeros_like(a))
+
+    def _moves(self) -> tuple[list[Callable[[float], Array]], Array]:
+        """The states y at a distance along each of xi, xi' and zeta, and the sizes by which distances are measured."""
+        point, e, eq = self.point, self.e, self.point.eq
         _, P, _, Z, _ = variations(point, TurningFrame())
         size, speed = extent(eq, point.state), max(1.0, float(np.abs(point.v).max()))
         still = np.zeros((eq.n_v, e.size))
-        own = places(eq, e.acting)
-        states, steps = [], []
         scales = np.full(e.size, 1.0)
         for place in e.places.values():
             scales[place.start : place.start + 3] = size
-        for d, dv, scale in [
-            *((P[:, k], Z[:, k], scales[k]) for k in range(e.size)),
-            *((still[:, k], P[:, k], speed) for k in range(e.size)),
-        ]:
-            for k in CENTRAL:
-                for s in (k * REACH * scale, -k * REACH * scale):
-                    states.append(np.concatenate([eq.displaced(point.q, s * d), point.v + s * dv, point.z]))
-            steps.append(REACH * scale)
-        for place in own:
-            scale = max(1.0, abs(float(point.z[place])))
-            for k in CENTRAL:
-                for s in (k * REACH * scale, -k * REACH * scale):
-                    states.append(self._y)
-                    states[-1][eq.n_q + eq.n_v + place] += s
-            steps.append(REACH * scale)
-        values = function(np.array(states)).reshape(len(steps), len(CENTRAL), 2, -1)
-        slopes = np.tensordot(np.array(list(CENTRAL.values())), values[:, :, 0] - values[:, :, 1], ([0], [1]))
-        slopes = slopes.T / np.array(steps)
-        a, b, d = np.split(slopes, [e.size, 2 * e.size], axis=1)
-        return Rows(a, b, np.zeros_like(a), d, np.zeros_like(a))
+        own = places(eq, e.acting)
+
+        def moved(d: Array, dv: Array) -> Callable[[float], Array]:
+            return lambda s: np.concatenate([eq.displaced(point.q, s * d), point.v + s * dv, point.z])
+
+        def changed(place: int) -> Callable[[float], Array]:
+            unit = np.zeros(len(self._y))
+            unit[eq.n_q + eq.n_v + place] = 1.0
+            return lambda s: self._y + s * unit
+
+        moves = [moved(P[:, k], Z[:, k]) for k in range(e.size)]
+        moves += [moved(still[:, k], P[:, k]) for k in range(e.size)]
+        moves += [changed(place) for place in own]
+        of_own = [max(1.0, abs(float(point.z[place]))) for place in own]
+        return moves, np.concatenate([scales, np.full(e.size, speed), of_own])
 
     def _in_frame(self, rows: Rows) -> Rows:
         """Rows for small motions along the axes of the frame: xi = R x, xi' = R (x' + S x), and so on, where R = 1."""

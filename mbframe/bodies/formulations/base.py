@@ -71,6 +71,12 @@ class Variation(NamedTuple):
         return cls(N, N_rate, N_rate, N_bend)
 
 
+def kinetic_energy(mass: Any, velocity: Array, inertia: Array, spin: Array) -> Array:
+    """That of velocities of the centre of mass and angular velocities in body axes, (n, 3) each."""
+    turning = np.sum(spin * (inertia @ spin[..., None])[..., 0], axis=1)
+    return np.asarray(0.5 * mass * np.sum(velocity**2, axis=1) + 0.5 * turning)
+
+
 def beside(translation: float, turning: Array) -> Array:
     """diag(translation 1, turning) for a stack of blocks (n, m, 3)."""
     n, rows, _ = turning.shape
@@ -170,19 +176,15 @@ class Formulation:
         """Accelerations of the origin and angular accelerations, global, (n, 3) each."""
         raise NotImplementedError
 
-    def energies(
-        self, q: Array, v: Array, properties: MassProperties, gravity: Array, twists: tuple[Array, Array] | None = None
-    ) -> tuple[Array, Array]:
+    def energies(self, q: Array, v: Array, properties: MassProperties, gravity: Array) -> tuple[Array, Array]:
         """Kinetic energy, and potential energy of gravity and deformation, (n,) each.
 
-        Rows may be of several bodies; then there is a mass, a centre and an inertia for each row. `twists` are those of
-        the rows, if they are known.
+        Rows may be of several bodies; then there is a mass, a centre and an inertia for each row.
         """
         mass, local_center, inertia = properties
-        center, velocity, rotation, omega = self._mass_center(q, v, local_center, twists)
+        center, velocity, rotation, omega = self._mass_center(q, v, local_center)
         local = np.einsum("nji,nj->ni", rotation, omega)
-        spin = np.sum(local * (inertia @ local[..., None])[..., 0], axis=1)
-        return 0.5 * mass * np.sum(velocity**2, axis=1) + 0.5 * spin, -mass * (center @ gravity)
+        return kinetic_energy(mass, velocity, inertia, local), -mass * (center @ gravity)
 
     def momenta(self, q: Array, v: Array, properties: MassProperties) -> tuple[Array, Array]:
         """Linear momentum, and angular momentum about the global origin, (n, 3) each."""
@@ -191,11 +193,9 @@ class Formulation:
         spin = np.einsum("nij,jk,nlk,nl->ni", rotation, inertia, rotation, omega)
         return mass * velocity, np.cross(center, mass * velocity) + spin
 
-    def _mass_center(
-        self, q: Array, v: Array, center: Array, twists: tuple[Array, Array] | None = None
-    ) -> tuple[Array, Array, Array, Array]:
+    def _mass_center(self, q: Array, v: Array, center: Array) -> tuple[Array, Array, Array, Array]:
         """Position and velocity of the centre of mass, rotation and angular velocity."""
-        (origin, rotation), (velocity, omega) = self.poses(q), self.twists(q, v) if twists is None else twists
+        (origin, rotation), (velocity, omega) = self.poses(q), self.twists(q, v)
         if not center.any():
             return origin, velocity, rotation, omega
         arm = (rotation @ center[..., None])[..., 0]

@@ -200,11 +200,9 @@ class FloatingFrame(Formulation):
     def accelerations(self, q: Array, v: Array, v_rate: Array) -> tuple[Array, Array]:
         return self.twists(q, v_rate)
 
-    def energies(
-        self, q: Array, v: Array, properties: MassProperties, gravity: Array, twists: tuple[Array, Array] | None = None
-    ) -> tuple[Array, Array]:
+    def energies(self, q: Array, v: Array, properties: MassProperties, gravity: Array) -> tuple[Array, Array]:
         if (data := self.inertia_data) is None:
-            return super().energies(q, v, properties, gravity, twists)
+            return super().energies(q, v, properties, gravity)
         linear, angular, s, rotation = self._momenta(q, v)
         spins = data.spins + np.einsum("nk,kcl->ncl", q[:, 7:], data.spin_pairs.reshape(-1, 3, self.n_modes))
         modal = np.einsum("ncl,nc->nl", spins, v[:, 3:6]) + v[:, 6:] @ data.modal_mass

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...kernels.layout import PLACE
 from ...rotations import matrix_from_quaternion, quaternion_from_matrix, skew
-from .base import Array, Formulation, Pattern, Variation, beside, named
+from .base import Array, Formulation, MassProperties, Pattern, Variation, beside, kinetic_energy, named
 
 
 class NewtonEuler(Formulation):
@@ -65,6 +65,16 @@ class NewtonEuler(Formulation):
 
     def twists(self, q: Array, v: Array) -> tuple[Array, Array]:
         return v[:, :3], np.einsum("nij,nj->ni", matrix_from_quaternion(q[:, 3:]), v[:, 3:])
+
+    def energies(self, q: Array, v: Array, properties: MassProperties, gravity: Array) -> tuple[Array, Array]:
+        mass, local_center, inertia = properties  # v has what turns in body axes: rotations are for the centre only
+        center, velocity, spin = q[:, :3], v[:, :3], v[:, 3:]
+        if local_center.any():
+            rotation = matrix_from_quaternion(q[:, 3:])
+            arms = np.broadcast_to(local_center, spin.shape)
+            center = center + (rotation @ arms[..., None])[..., 0]
+            velocity = velocity + (rotation @ np.cross(spin, arms)[..., None])[..., 0]
+        return kinetic_energy(mass, velocity, inertia, spin), -mass * (center @ gravity)
 
     def accelerations(self, q: Array, v: Array, v_rate: Array) -> tuple[Array, Array]:
         return self.twists(q, v_rate)  # A (w x w) = 0: the local rate of w is also its absolute one

@@ -211,11 +211,9 @@ class PlanarFloatingFrame(PlanarFormulation):
         whole[..., [0, 1, 5]], whole[..., 6:] = columns[..., :3], columns[..., 3:]
         return whole
 
-    def energies(
-        self, q: Array, v: Array, properties: MassProperties, gravity: Array, twists: tuple[Array, Array] | None = None
-    ) -> tuple[Array, Array]:
+    def energies(self, q: Array, v: Array, properties: MassProperties, gravity: Array) -> tuple[Array, Array]:
         if (data := self.inertia_data) is None:
-            return super().energies(q, v, properties, gravity, twists)
+            return super().energies(q, v, properties, gravity)
         linear, angular, s, rotation = self._momenta(q, v)
         back = np.einsum("nji,nj->ni", rotation, v[:, :2])
         modal = (data.spins + q[:, 3:] @ data.spin_pairs) * v[:, 2:3] + v[:, 3:] @ data.modal_mass + back @ data.moments
