@@ -56,7 +56,7 @@ class Modelling(QObject):
         self.placing = Placing(document, solver, view, self.guide)
         self.pull = Pull(document, solver, view, self.guide)
         self.assembling = Assembling(document, solver, self)
-        view.tools = [self.placing, *([LivePull(document, live, view)] if live is not None else []), self.pull]
+        view.tools[:0] = [self.placing, *([LivePull(document, live, view)] if live is not None else []), self.pull]
         view.menu_extensions.append(self._extend_menu)
         self.pull.changed.connect(self.changed)
         self.placing.changed.connect(self.changed)
