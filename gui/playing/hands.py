@@ -12,11 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mbframe as mb
-from mbframe.equations.equations import Equations
 from mbframe.plane import lifted
 from mbframe.proposals import Scale
-from mbframe.results import Result
-from mbframe.stored_states import PARTS, StatesInMemory
 
 Array = NDArray[np.float64]
 
@@ -138,8 +135,12 @@ class Hands:
 
     # --- the result ---------------------------------------------------------------------------------------------------
 
-    def without_idle(self, result: Result) -> Result:
+    def without_idle(self, result: mb.Result) -> mb.Result:
         """The result as one of a model that has those hands only that have pulled."""
+        from mbframe.equations.equations import Equations  # here, in the process of the solver: it loads compiled code
+        from mbframe.results import Result
+        from mbframe.stored_states import PARTS, StatesInMemory
+
         idle = [body for body in self._inputs if body not in self._used]
         if not idle:
             return result

@@ -6,7 +6,7 @@ import pickle
 from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
@@ -19,12 +19,14 @@ from ..document.document import Document
 from ..document.messages import ended
 from ..document.runs import Run
 from ..fields import commit_focused
-from ..solving.curves import Curve
 from ..solving.process import Failure
 from ..solving.solver import Job, Solver
 from ..solving.tasks import Model
 from .hands import Spring
 from .live_tasks import Frame, LiveOutcome, LiveTask, Orders
+
+if TYPE_CHECKING:
+    from ..solving.curves import Curve
 
 SHOWN: Final = 10.0
 """Seconds of the wall that plots show while they scroll."""
@@ -215,6 +217,8 @@ class Live(QObject):
 
     def curve(self, name: str) -> Curve:
         """A watched quantity as far as it was seen; an angle goes on over half a turn."""
+        from ..solving.curves import Curve  # here: it loads what reads results, which the window does without at first
+
         t, values = self._points.get(name, ([], []))
         unit = self._watched.get(name, "")
         return Curve(np.array(t), np.unwrap(values) if unit == "rad" else np.array(values), unit)
