@@ -68,6 +68,11 @@ class State:
     element_states: Mapping[str, Array] = field(default_factory=dict)
     dimension: int = 3
 
+    @property
+    def state(self) -> State:
+        """Itself: what is a state (an equilibrium, a steady motion) and what has one answer to the same name."""
+        return self
+
     def checked(self, bodies: Iterable[Body]) -> State:
         """This state with its arrays as these bodies store them; all that is missing or wrong is one `ModelError`."""
         motions, problems = {}, []

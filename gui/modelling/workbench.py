@@ -54,7 +54,7 @@ class Modelling(QObject):
         self.placing = Placing(document, solver, view, self.guide)
         self.pull = Pull(document, solver, view, self.guide)
         self.assembling = Assembling(document, solver, self)
-        view.tools = [self.placing, self.pull]
+        view.tools[:0] = [self.placing, self.pull]
         view.menu_extensions.append(self._extend_menu)
         self.pull.changed.connect(self.changed)
         self.placing.changed.connect(self.changed)

@@ -19,6 +19,7 @@ from mbframe.errors import Problem
 from mbframe.files import model as model_files
 from mbframe.files.json_text import dumps, parse
 from mbframe.plug_ins import Source, import_offered
+from mbframe.registry import is_ours
 
 from ..base.display import WITHIN
 from ..document.runs import RunSettings
@@ -94,7 +95,7 @@ class PackageTask:
 class ScriptTask:
     """Run a program for the system that it builds: what its variables are at the end.
 
-    Returns the system, and its classes that the program defines.
+    Returns the system, and its classes that the program defines or imports.
     """
 
     source: Source
@@ -114,7 +115,7 @@ class ScriptTask:
         parts: list[Any] = []
         for one in system:
             parts += [one, *getattr(one, "shapes", ()), getattr(one, "formulation", None)]
-        own = {type(part) for part in parts if type(part).__module__ == self.source.name}
+        own = {type(part) for part in parts if part is not None and not is_ours(type(part))}
         return Model.of(system), sorted(cls.__qualname__ for cls in own)
 
 

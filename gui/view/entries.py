@@ -80,6 +80,16 @@ def looking(view: View, options: ViewOptions, menu: str) -> Iterator[Entry]:
             checkable=True,
         )
     yield model(
+        "stress",
+        menu,
+        "Str&ess",
+        view.set_stress,
+        (),
+        "",
+        "Let the colours of flexible bodies show their stress",
+        checkable=True,
+    )
+    yield model(
         "parallel",
         menu,
         "Ort&hographic",

@@ -48,6 +48,7 @@ class ViewOptions:
         name, view = self.selected_body, self._view
         actions.check("labels", view.labels)
         actions.check("parallel", view.parallel)
+        actions.check("stress", view.stress.on)
         actions.check("trail", name in view.trails if name else bool(list(view.trails)))
         actions.check("follow", view.followed is not None and name in (None, view.followed))
         for kind in KINDS:

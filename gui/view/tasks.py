@@ -21,3 +21,15 @@ class VectorsTask:
     def run(self, report: Callable[..., None]) -> mb.render.Vectors:
         result = mb.load_result(self.path, system=self.model.system() if self.model is not None else None)
         return mb.render.vectors(result, self.kind)
+
+
+@dataclass(frozen=True)
+class StressTask:
+    """Stresses of a stored result at all its instants, for colours."""
+
+    path: str
+    model: Model | None = None
+
+    def run(self, report: Callable[..., None]) -> mb.render.Coloring:
+        result = mb.load_result(self.path, system=self.model.system() if self.model is not None else None)
+        return mb.render.Coloring.of(result, "stress", result.t)

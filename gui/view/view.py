@@ -38,6 +38,7 @@ from .cube import ViewCube
 from .drawing import Drawing
 from .labels import paint_labels, paint_scale
 from .menu import menu_for
+from .stress import StressColors
 from .surface import Surface
 from .tools import ViewTool
 
@@ -99,7 +100,8 @@ class View(QWidget):
         self.trails = Trails(self)
         self.arrows = Arrows(self, solver)
         self.ghosts = Ghosts(self)
-        self.tools: list[ViewTool] = []
+        self.stress = StressColors(self, solver)
+        self.tools: list[ViewTool] = [self.stress]
         """Asked before the mouse looks around or selects."""
         self._described = True
         self._floor: Any = None  # stays under what is put on it
@@ -227,6 +229,7 @@ class View(QWidget):
 
     def _runs_changed(self) -> None:
         self.arrows.refresh()
+        self.stress.refresh()
         run = self.document.runs.current
         if run is None or run.track is None or run.computing or run is self._framed:
             return
@@ -266,6 +269,7 @@ class View(QWidget):
                 parallel=self.parallel,
                 detail=next(share for most, share in DETAIL if len(system.bodies) <= most),
                 floor=self._floor,
+                coloring=None if track is None or self._strange(track) else self.stress.coloring,
             )
         except mb.MbframeError as error:
             self.canvas.clear()
@@ -357,6 +361,16 @@ class View(QWidget):
         self.arrows.set(kind, shown)
         self.show_again()
         self.options_changed.emit()
+
+    def set_stress(self, on: bool) -> None:
+        """Let colours show stress."""
+        self.stress.set(on)
+        self.options_changed.emit()
+
+    def redraw(self) -> None:
+        """Draw the scene anew, as when colours mean something else."""
+        self.camera.hold()
+        self._rebuilding.start()
 
     def follow(self, body: str | None) -> None:
         """Let the camera move along with a body; None lets it stand still."""

@@ -37,6 +37,7 @@ def looks(window: MainWindow) -> dict[str, Any]:
             "labels": view.labels,
             "parallel": view.parallel,
             "shadows": view.shadows,
+            "stress": view.stress.on,
             "hidden": sorted(view.hidden),
             "transparent": sorted(view.transparent),
             "trails": [
@@ -82,6 +83,7 @@ def _restore_view(window: MainWindow, found: dict[str, Any]) -> None:
     view.set_labels(found.get("labels") is True)
     if isinstance(found.get("parallel"), bool):
         view.set_parallel(found["parallel"])
+    view.set_stress(found.get("stress") is True)
     window.actions_["shadows"].setChecked(found.get("shadows") is not False)
     for kind, show in (("hidden", view.hide_elements), ("transparent", view.see_through)):
         names = found.get(kind)

@@ -99,7 +99,8 @@ class OwnClasses(QObject):
             return
         needed = {(one.get("module", ""), one.get("file", "")) for one in lacking.values()}
         found = [source for module, file in sorted(needed) if (source := _beside(module, file, folder)) is not None]
-        wanted = [source for source in found if self.may_use(source, f"“{self.document.title}” needs classes of")]
+        need = f"“{self.document.title}” needs classes of"
+        wanted = [one for one in found if self.may_use(one, f"{need} {Path(one.path).name}. To use them")]
         for source in wanted:
             self.use(source, self._tell_lacking)
         if not wanted:
@@ -109,7 +110,7 @@ class OwnClasses(QObject):
         """Whether a file may be run: it was allowed as it is, or somebody agrees now."""
         if self.consent.allows(source):
             return True
-        text = f"{why} {Path(source.path).name}. To use them, this file is run:\n{source.path}"
+        text = f"{why}, this file is run:\n{source.path}"
         if not self._ask(source, text, "Run this file", AS_IT_IS):
             return False
         self.consent.allow(source)
@@ -142,7 +143,7 @@ class OwnClasses(QObject):
         except mb.ModelError as error:
             self._tell(str(error))
             return
-        if self.may_use(source, "These are the classes of"):
+        if self.may_use(source, f"To use the classes of {Path(name).name}"):
             self.use(source, self._tell_lacking)
 
     def _tell_lacking(self) -> None:

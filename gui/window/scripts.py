@@ -35,7 +35,7 @@ class Scripts(QObject):
         except mb.ModelError as error:
             self._tell(str(error))
             return
-        if not self._window.own_classes.may_use(source, "The system is built by the program"):
+        if not self._window.own_classes.may_use(source, f"To open the system that {path.name} builds"):
             return
         waiting = QProgressDialog(f"Running {path.name}…", "Cancel", 0, 0, self._window)
         waiting.setObjectName("script_dialog")

@@ -183,6 +183,8 @@ class MainWindow(QMainWindow):
         for asked, plot in ((tree.plot_requested, plots.add), (tree.quantities_requested, plots.plot_element)):
             asked.connect(lambda _: self.show_tab("plots"))
             asked.connect(plot)
+        self.view.stress.plot_requested.connect(lambda _: self.show_tab("plots"))
+        self.view.stress.plot_requested.connect(plots.add)
         tree.follow_requested.connect(lambda body: self.view.follow(body.name if body is not None else None))
         tree.trail_requested.connect(lambda body: self.view.set_trail(body.name, body.name not in self.view.trails))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -46,6 +47,13 @@ def refused(path: FilePath, message: str) -> ModelError:
 
 class NotWrittenError(ModelError):
     """A file that the operating system did not write, though nothing was wrong with what was asked for."""
+
+
+class CutError(OSError):
+    """A file that somebody else made shorter while it was written."""
+
+    def __init__(self) -> None:
+        super().__init__(errno.EIO, "somebody made it shorter meanwhile")
 
 
 def unwritten(path: FilePath, error: Exception) -> NotWrittenError:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..disk.atomic import FilePath, replacing, replacing_as_owner
+from ..disk.atomic import CutError, FilePath, replacing, replacing_as_owner
 from ..disk.room import give_back, take
 from ..equations.equations import Equations
 from ..results import EventRecord, Info, Result
@@ -83,7 +83,7 @@ class ResultStream:
                 _reserve_tail(file, content)
                 log(file, {"info": asdict(replace(info, completed=False, warnings=[*info.warnings, UNFINISHED]))})
             read_back(temporary, path, content, states)
-            self._lock = lock.kept()
+            self._lock, self._longest, self._broken = lock.kept(), 0, False
             self._row_bytes = 8 * (content.width + 1)
             self.block = block_rows(content)
             self._take(2 * self.block)
@@ -94,10 +94,10 @@ class ResultStream:
                 self._file = _growing(self._path)
         self._rows = Rows(self._file, content)
         self._looked = time.perf_counter()
-        self._broken = False
 
     def append(self, t: Array, y: Array) -> None:
         """Add rows. If there is no room for more than those in hand, these are added, and an `OSError` says so."""
+        self._length()
         try:
             self._take(len(t) + 3 * self.block)
         except OSError:
@@ -109,8 +109,19 @@ class ResultStream:
 
     def _take(self, rows: int) -> None:
         """Take room on the disk for so many rows beyond those in the file, and for all that goes with them."""
-        end = os.fstat(self._lock.descriptor).st_size if self._lock.descriptor >= 0 else 0
+        end = self._length()
         take(self._lock.descriptor, self._path.parent, end, rows * self._row_bytes + SLACK_BYTES)
+
+    def _length(self) -> int:
+        """Bytes of the file. It never gets shorter by itself: HDF5 would wait forever for what somebody cut off."""
+        if self._lock.descriptor < 0:
+            return 0
+        length = os.fstat(self._lock.descriptor).st_size
+        if length < self._longest:
+            self._broken = True
+            raise CutError
+        self._longest = length
+        return length
 
     @property
     def due(self) -> bool:
@@ -119,6 +130,7 @@ class ResultStream:
 
     def checkpoint(self) -> None:
         """Make sure that all rows so far are in the file."""
+        self._length()
         tail = self._file["tail"]
         take(self._lock.descriptor, self._path.parent, tail.id.get_offset(), tail.nbytes)
         with self._watched():
@@ -133,6 +145,7 @@ class ResultStream:
 
     def finish(self, info: Info) -> None:
         """Write the last rows, and how the run went."""
+        self._length()
         with self._watched():
             self._rows.finish()
             log(self._file, {"info": asdict(info)})
@@ -154,7 +167,7 @@ class ResultStream:
             os.lseek(self._lock.descriptor, 0, os.SEEK_SET)
             with open(os.dup(self._lock.descriptor), "rb") as file:
                 shutil.copyfileobj(file, copied)
-        self.moved = f"{self.name!r} was replaced by another file during the run, whose rows are now in {str(own)!r}"
+        self.moved = f"{self.name!r} was removed or replaced during the run, whose rows are now in {str(own)!r}"
         self._path = own
 
     def result(self, equations: Equations, info: Info, events: list[EventRecord]) -> Result | None:

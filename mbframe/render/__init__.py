@@ -6,6 +6,7 @@ drawn.
 
 from .availability import RenderError, can_draw, prepare
 from .canvas import Canvas, Pick
+from .coloring import Coloring
 from .export import export, preview
 from .geometry import drawing
 from .parts import Part
@@ -15,6 +16,7 @@ from .vectors import Vectors, vectors
 
 __all__ = [
     "Canvas",
+    "Coloring",
     "Part",
     "Pick",
     "Poses",

@@ -59,6 +59,8 @@ class Coloring:
         By body (k, nodes).
     low, high
         The values of the first and the last colour.
+    by_frame
+        Whether colours go up to the largest value of each instant instead, rounded up.
     """
 
     field: str
@@ -66,6 +68,7 @@ class Coloring:
     values: Mapping[str, Array]
     low: float
     high: float
+    by_frame: bool = False
 
     @classmethod
     def of(cls, result: Result, field: str, times: Array, limits: Sequence[float] | None = None) -> Coloring:
@@ -104,9 +107,20 @@ class Coloring:
         share = float(np.clip((t - self.times[k]) / (self.times[k + 1] - self.times[k]), 0.0, 1.0))
         return (1.0 - share) * course[k] + share * course[k + 1]
 
-    def colors(self, values: Array) -> Array:
+    def limits(self, t: float) -> tuple[float, float]:
+        """The values of the first and the last colour at an instant."""
+        if not self.by_frame:
+            return self.low, self.high
+        return 0.0, rounded_up(max(float(np.nanmax(self.at(body, t), initial=0.0)) for body in self.values))
+
+    def shown(self, body: str, t: float) -> Array:
+        """(nodes, 3): the colours of a body at an instant."""
+        return self.colors(self.at(body, t), self.limits(t))
+
+    def colors(self, values: Array, limits: tuple[float, float] | None = None) -> Array:
         """(n, 3): red, green, blue of some values; grey where one is not known."""
-        place = np.clip((values - self.low) / (self.high - self.low), 0.0, 1.0) * (len(PALETTE) - 1)
+        low, high = (self.low, self.high) if limits is None else limits
+        place = np.clip((values - low) / (high - low), 0.0, 1.0) * (len(PALETTE) - 1)
         found = np.column_stack([np.interp(place, np.arange(len(PALETTE)), channel) for channel in PALETTE.T])
         return np.where(np.isnan(values)[:, None], PLAIN, found)
 
@@ -114,6 +128,14 @@ class Coloring:
     def plain(self) -> Color:
         """Colour of bodies without such values, so that these stand out."""
         return PLAIN
+
+    def largest(self, t: float) -> tuple[str, int, float]:
+        """The largest value at an instant: in which body, at which node, and how large."""
+        found = []
+        for body in self.values:
+            now = np.nan_to_num(self.at(body, t), nan=-np.inf)
+            found.append((body, int(now.argmax()), float(now.max())))
+        return max(found, key=lambda one: one[2])
 
     def peak(self) -> tuple[str, int, float, float]:
         """The largest value: in which body, at which node, when (s), and how large."""
@@ -129,6 +151,10 @@ class Coloring:
         size = max(abs(self.low), abs(self.high))
         return next(((factor, f"{prefix}Pa") for factor, prefix in PREFIXES if size >= factor), (1.0, "Pa"))
 
+    def words(self, value: float) -> str:
+        """A value with its unit."""
+        return f"{value / self.scale[0]:.3g} {self.scale[1]}"
+
     @property
     def title(self) -> str:
         """Name and unit of the legend."""
@@ -137,7 +163,11 @@ class Coloring:
     @property
     def ticks(self) -> list[str]:
         """The numbers beside the legend, from the first colour to the last."""
-        return [f"{value:.3g}" for value in np.linspace(self.low, self.high, TICKS) / self.scale[0]]
+        return self.ticks_of((self.low, self.high))
+
+    def ticks_of(self, limits: tuple[float, float]) -> list[str]:
+        """The numbers beside a legend with other limits."""
+        return [f"{value:.3g}" for value in np.linspace(*limits, TICKS) / self.scale[0]]
 
 
 def knows_stress(body: Any) -> bool:

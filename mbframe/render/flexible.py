@@ -58,7 +58,7 @@ def flexible_parts(body: FlexibleBody, sketch: Sketch, color: Color) -> list[Par
     def colors(state: Any) -> Array:
         if (told := sketch.coloring) is not None:
             if body.name in told.values:
-                return told.colors(told.at(body.name, state.t)[skin.nodes])
+                return told.shown(body.name, state.t)[skin.nodes]
             return np.tile(told.plain, (len(rest), 1))
         size = np.linalg.norm(displacement(state), axis=1) / (FULL * part.extent)
         place = np.minimum(np.sqrt(size), 1.0) * (len(COLORS) - 1)  # small deflections show too

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..disk.atomic import reason
+from ..disk.atomic import CutError, reason
 from ..equations.equations import Equations
 from ..equations.workspace import Record
 from ..errors import ModelError, Problem, SimulationError
@@ -294,7 +294,8 @@ class Output:
         try:
             yield
         except (OSError, RuntimeError) as error:
-            message = f"could not be written: {reason(error)}; the rows before are in it"
+            rest = "some of its rows are lost" if isinstance(error, CutError) else "the rows before are in it"
+            message = f"could not be written: {reason(error)}; {rest}"
             raise SimulationError(message, self._last, f"output {self._stream.name!r}") from error
 
     def cut(self, t: float, y: Array) -> None:

@@ -67,6 +67,25 @@ def our_beam_rod(t_end: float, elements: int, stiffening: bool = False) -> Run:
     return _ours(beam_rod(elements, stiffening), "slider", t_end)
 
 
+def pendulum(planar: bool) -> mb.System:
+    """A flexible bar on a hinge: in the plane, or in space with the same shapes, which stay in the plane."""
+    section = mb.flexible.rectangle(0.02, 0.01)
+    part = mb.flexible.beam(length=1.0, elements=10, young=2.1e11, shear=8.1e10, density=7850.0, **section)
+    modes = mb.flexible.craig_bampton(part, interfaces=[0, 10], n_modes=8)
+    flat = mb.PlanarFlexibleBody("bar", modes)
+    system = mb.System("pendulum", dimension=2 if planar else 3, gravity=(0.0, -9.81) if planar else (0.0, -9.81, 0.0))
+    bar = system.add(flat if planar else mb.FlexibleBody("bar", flat.used_modes))
+    place = (0.0, 0.0) if planar else (0.0, 0.0, 0.0)
+    axis = {} if planar else {"axis": (0.0, 0.0, 1.0)}
+    system.add(mb.RevoluteJoint("hinge", system.ground, bar, at=place, **axis))
+    return system
+
+
+def our_pendulum(t_end: float, planar: bool) -> Run:
+    run = _ours(pendulum(planar), "bar", t_end)
+    return Run(run.cpu, run.tip[:2])
+
+
 def exudyn_solid_rod(t_end: float) -> Run:
     import exudyn
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from flexible_rods import FLEXIBLE_DT, exudyn_solid_rod, our_beam_rod, our_solid_rod, solid_block
+from flexible_rods import FLEXIBLE_DT, exudyn_solid_rod, our_beam_rod, our_pendulum, our_solid_rod, solid_block
 from measuring import (
     DT,
     EXUDYN,
@@ -241,6 +241,10 @@ def flexible(bench: Bench) -> Iterator[Row]:
     runs = interleaved(sizes, FLEXIBLE_DT, 2000 * FLEXIBLE_DT, bench.repeats)
     small, large, stiffened = (r.cpu / 1999 * 1e6 for r in runs.values())
     yield Row("flexible slider-crank, 20,004 finite-element coordinates", large, "µs", "ours, 570", small, 1.3)
+    planes = {name: partial(ours, partial(our_pendulum, planar=name == "plane")) for name in ("plane", "space")}
+    runs = interleaved(planes, FLEXIBLE_DT, 2000 * FLEXIBLE_DT, bench.repeats)
+    plane, space = (r.cpu / 1999 * 1e6 for r in runs.values())
+    yield Row("flexible pendulum in the plane, step", plane, "µs", "ours, in space", space, 0.5)
     name, without = "flexible slider-crank with geometric stiffening", "ours, without"
     yield Row(name, stiffened, "µs", without, small, 1.6)
     for peer in (EXUDYN, EXUDYN_FAST):  # its floating frame has no stiffening

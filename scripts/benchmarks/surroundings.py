@@ -314,6 +314,10 @@ def app(bench: Bench) -> Iterator[Row]:
     started = application.measured("start")
     yield Row("application, window visible", started["visible"], "s", limit=1.5, note="from the start of the process")
     yield Row("application, an example shown", started["usable"], "s", limit=5.0, note=f"{started['cpu']:.2g} s of CPU")
+    shown = application.measured("show")
+    for name in ("first", "second"):
+        note = f"{shown[f'{name} cpu']:.2g} s of CPU"
+        yield Row(f"mb.show, first picture of the {name} window", shown[name], "s", limit=5.0, note=note)
     for what, (gap, busy) in application.measured("gaps").items():
         note = f"it computed for {1e3 * busy:.0f} ms at most"
         yield Row(f"application, longest gap during {what}", 1e3 * gap, "ms", limit=100.0, note=note)

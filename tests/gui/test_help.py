@@ -50,6 +50,23 @@ def test_the_code_of_a_page_runs(topic, tmp_path, monkeypatch):
         exec(compile(block, f"{topic} block {number}", "exec"), names)
 
 
+def test_numbers_of_the_elements_hold(tmp_path, monkeypatch, capsys):
+    """Each block prints what the sentence beside it says."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "help"}
+    printed = []
+    for block in CODE.findall(page("elements")):
+        exec(block, names)
+        printed.append(capsys.readouterr().out.split())
+    loads, crank, gears, stops, friction, mount, fall, walker = printed
+    assert float(loads[0]) == pytest.approx(25.0, rel=1e-6)
+    assert float(gears[0]) == pytest.approx(-2.0, rel=1e-9)
+    assert 4.0 < float(stops[0]) < 4.1
+    for found, by_hand in (crank, friction, mount, fall):
+        assert float(found) == pytest.approx(float(by_hand), rel=1e-3)
+    assert len(walker) == 4
+
+
 def test_what_the_pages_promise_holds(tmp_path, monkeypatch, capsys):
     """The orbit of the magnet closes, and the sign of the reaction is the one in the table."""
     monkeypatch.chdir(tmp_path)

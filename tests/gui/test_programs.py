@@ -66,11 +66,14 @@ def test_it_is_run_only_after_a_yes(window: MainWindow, answers: Answers, tmp_pa
 
 def test_its_classes_come_along(window: MainWindow, answers: Answers, tmp_path: Path, qtbot) -> None:  # noqa: F811
     program = tmp_path / "yard.py"
-    program.write_text(PROGRAM.format(more=PULL) + 'system.add(Pull("pull", system.ground, ball))\n')
+    (tmp_path / "beside.py").write_text("import mbframe as mb\nimport numpy as np\n" + PULL.replace("Pull", "Tow"))
+    more = 'system.add(Pull("pull", system.ground, ball))\nsystem.add(Tow("tow", system.ground, ball))\n'
+    program.write_text(PROGRAM.format(more="from beside import Tow\n" + PULL) + more)
     answers.yes = True
     with qtbot.waitSignal(window.document.replaced):
         window.files.open(program)
     assert type(window.document.system["pull"]).__module__ == "yard"
+    assert type(window.document.system["tow"]).__module__ == "beside"
     assert "add_yard.Pull" in window.actions_
     with qtbot.waitSignal(window.runner.ended):
         window.runner.start()

@@ -87,3 +87,21 @@ def test_a_disk_that_takes_no_more(tmp_path: Path) -> None:
     assert all("File too large" in message for message in messages), messages
     assert bodies == "1"  # the old model
     assert [path.name for path in tmp_path.iterdir()] == ["model.json"]
+
+
+def test_a_file_that_somebody_cuts_off_ends_the_run(tmp_path: Path) -> None:
+    """HDF5 waited forever for what it had written and could not find again."""
+    program = """
+    import os, threading, time
+
+    def cut(path):
+        while not os.path.exists(path):
+            time.sleep(0.001)
+        os.truncate(path, 1000)
+
+    path = sys.argv[1]
+    threading.Thread(target=cut, args=(path,), daemon=True).start()
+    refused(mb.simulate, system, 1e9, dt=1e-4, integrator=mb.RungeKutta4(), output=path)
+    """
+    (message,) = child(program, tmp_path / "run.h5")
+    assert "run.h5': could not be written: somebody made it shorter meanwhile; some of its rows are lost" in message

@@ -432,7 +432,7 @@ def test_rows_whose_name_was_taken_get_another(tmp_path):
         pytest.skip("an open file cannot be replaced")
     result = mb.simulate(free(), 0.5, dt=1e-3, output=path, progress=take_its_name)
     assert result.t[-1] == pytest.approx(0.5)
-    assert "was replaced by another file" in result.info.warnings[-1]
+    assert "was removed or replaced" in result.info.warnings[-1]
     (own,) = set(tmp_path.iterdir()) - {path}
     assert np.array_equal(mb.load_result(own).q, result.q)
     assert mb.load_result(path).t[-1] == pytest.approx(0.1)

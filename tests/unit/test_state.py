@@ -198,3 +198,8 @@ def test_an_undeformed_state_is_the_same_motion_in_all_axes():
     assert (
         mb.assemble(flying(), initial=mb.State(0.0, {"ruler": unnamed})).motions["ruler"].modal_coordinates[0] == 1e-5
     )
+
+
+def test_what_is_a_state_answers_to_the_name_of_one() -> None:
+    equilibrium = mb.equilibrium(mb.examples.simple_pendulum())
+    assert equilibrium.state is equilibrium
