@@ -390,6 +390,8 @@ class CylindricalJoint(_CylindricalJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -404,6 +406,8 @@ class CylindricalJoint(_CylindricalJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
 
 class DirectCorrection(_DirectCorrection):
@@ -588,6 +592,8 @@ class FixedJoint(_FixedJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -603,6 +609,8 @@ class FixedJoint(_FixedJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
 
 class FlexibleBody(_FlexibleBody):
@@ -1033,6 +1041,8 @@ class RevoluteJoint(_RevoluteJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -1047,6 +1057,8 @@ class RevoluteJoint(_RevoluteJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
 
 class RigidBody(_RigidBody):
@@ -1318,6 +1330,8 @@ class TranslationalJoint(_TranslationalJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -1332,6 +1346,8 @@ class TranslationalJoint(_TranslationalJoint):
         at_j: _Vector | None = None,
         axis_i: _Vector | None = None,
         axis_j: _Vector | None = None,
+        second_i: _Vector | None = None,
+        second_j: _Vector | None = None,
     ) -> None: ...
 
 class TurnWithAxis(_TurnWithAxis):

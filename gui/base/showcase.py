@@ -76,6 +76,8 @@ class Exhibit:
         The body that the camera moves along with; empty if it stands still.
     picture_at
         The instant of its picture, as a share of the stored motion; the path until then is in it.
+    instants
+        How many of its stored motion there are; 0 leaves it to the maker of the gallery.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Exhibit:
     trail_point: tuple[float, ...] | None = None
     follow: str = ""
     picture_at: float = 0.0
+    instants: int = 0
 
     def picture(self, theme: str) -> Path:
         """The file of its picture for a light or a dark background."""

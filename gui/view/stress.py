@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QLinearGradient, QMouseEvent, QPainter, QPen
 
 import mbframe as mb
-from mbframe.render.coloring import knows_stress
+from mbframe.render.coloring import PALETTE, knows_stress
 
 from ..solving.computing import Computation
 from ..solving.tasks import Model
@@ -159,8 +159,8 @@ class StressColors(ViewTool):
             5.0,
         )
         shades = QLinearGradient(0.0, top + height, 0.0, top)
-        for k, color in enumerate(mb.render.PALETTE):
-            shades.setColorAt(k / (len(mb.render.PALETTE) - 1), QColor.fromRgbF(*color.tolist()))
+        for k, color in enumerate(PALETTE):
+            shades.setColorAt(k / (len(PALETTE) - 1), QColor.fromRgbF(*color.tolist()))
         painter.setBrush(shades)
         painter.drawRoundedRect(QRectF(left, top, WIDTH, height), 2.0, 2.0)
         painter.setPen(look.color("text"))

@@ -137,6 +137,8 @@ class ControlTangent:
         gradients = []
         for c in self.acting:
             gradient = self.slopes(c, t)
+            if not np.isfinite(gradient).all():
+                return  # what it gives is no number either: the step fails by that, and it is named
             n = len(c.signals)
             signals |= dict(zip(c.signals, self.rows(c, gradient[:n], t, signals, looks), strict=True))
             gradients.append(gradient[n:])
@@ -235,7 +237,7 @@ class ControlTangent:
         values, gradient = slopes(one, t, *self.eq.stages.control.seen_by(c))
         n = len(c.signals)
         gradient[:n][np.abs(values[:n]) > one.largest()] = 0.0
-        return gradient
+        return gradient if np.isfinite(values).all() else np.full_like(gradient, np.nan)
 
     def rows(
         self,

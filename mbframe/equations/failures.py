@@ -23,6 +23,7 @@ Begun = tuple[float, Array]
 
 RUNAWAY = 1e8  # lengths of the model per second, or rad/s: no mechanism moves that fast
 SINGULAR = 1e-13  # smallest eigenvalue of a body's mass block, relative to the largest, that is none
+SUDDEN = 1e100  # per second: an own state that changes so quickly grows beyond all bounds in any step
 DEFORMED = (codes.SINGULAR, codes.NOT_FINITE, codes.STEP_TOO_SMALL, codes.NO_STEP)  # of a mass matrix that is none
 UNEXPLAINED = (
     codes.SINGULAR,
@@ -175,7 +176,7 @@ def unbounded(eq: Equations) -> int | None:
     """The own state that grows beyond all bounds, if there is one."""
     z, rate = np.abs(eq.work.z[: eq.n_own]), np.abs(eq.work.z_rate[: eq.n_own])
     with np.errstate(invalid="ignore"):
-        found = ~np.isfinite(z) | ~np.isfinite(rate) | ((z > UNBOUNDED) & (rate > UNBOUNDED * z))
+        found = ~np.isfinite(z) | ~(rate < SUDDEN) | ((z > UNBOUNDED) & (rate > UNBOUNDED * z))
     return int(np.argmax(found)) if np.any(found) else None
 
 

@@ -8,6 +8,7 @@ from .cart_pendulum import cart_pendulum
 from .chaplygin_sleigh import chaplygin_sleigh
 from .crane_trolley import crane_trolley
 from .double_inverted_pendulum import double_inverted_pendulum
+from .driven_double_pendulum import driven_double_pendulum
 from .five_bar_pendulum import five_bar_pendulum
 from .flexible_four_bar import flexible_four_bar
 from .flexible_pendulum import flexible_pendulum
@@ -18,6 +19,7 @@ from .four_bar_marques import four_bar_marques
 from .free_body import free_body
 from .heavy_top import heavy_top
 from .mass_spring_damper_chain import mass_spring_damper_chain
+from .mathieu_pendulum import mathieu_pendulum
 from .n_four_bar import n_four_bar
 from .quick_return import quick_return
 from .rolling_disk import rolling_disk
@@ -29,6 +31,7 @@ from .sliding_block import sliding_block
 from .solid_connecting_rod import solid_connecting_rod
 from .spatial_slider_crank import spatial_slider_crank
 from .spin_up_beam import spin_up_beam
+from .towed_wheel import towed_wheel
 from .triple_pendulum import triple_pendulum
 from .unsymmetric_rotor import unsymmetric_rotor
 from .watt_governor import watt_governor
@@ -44,6 +47,7 @@ __all__ = [
     "chaplygin_sleigh",
     "crane_trolley",
     "double_inverted_pendulum",
+    "driven_double_pendulum",
     "five_bar_pendulum",
     "flexible_four_bar",
     "flexible_pendulum",
@@ -54,6 +58,7 @@ __all__ = [
     "free_body",
     "heavy_top",
     "mass_spring_damper_chain",
+    "mathieu_pendulum",
     "n_four_bar",
     "names",
     "quick_return",
@@ -66,6 +71,7 @@ __all__ = [
     "solid_connecting_rod",
     "spatial_slider_crank",
     "spin_up_beam",
+    "towed_wheel",
     "triple_pendulum",
     "unsymmetric_rotor",
     "watt_governor",
@@ -80,6 +86,7 @@ DURATIONS = {
     "flexible_pendulum": 2.0,
     "flexible_slider_crank": 0.1,
     "flyball_governor": 2.0,
+    "mathieu_pendulum": 2.0,
     "rotor_with_disks": 0.8,
     "spin_up_beam": 20.0,
     "unsymmetric_rotor": 0.3,
@@ -107,6 +114,9 @@ def names() -> list[str]:
         "crane_trolley",
         "rotor_with_disks",
         "unsymmetric_rotor",
+        "mathieu_pendulum",
+        "driven_double_pendulum",
+        "towed_wheel",
         "rolling_disk",
         "whipple_bicycle",
         "chaplygin_sleigh",

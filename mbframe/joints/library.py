@@ -24,7 +24,7 @@ from ..parameters import parameter
 from ..proposals import Scale
 from ..rotations import frame_with_axis, rotation_between
 from .base import Joint
-from .placed import JOINT_AXIS, PlacedJoint
+from .placed import JOINT_AXIS, SECOND_I, SECOND_J, PlacedJoint
 
 
 def parallel(i: Marker, j: Marker) -> list[BasicConstraint]:
@@ -58,6 +58,7 @@ class RevoluteJoint(PlacedJoint):
 
     needs_axes = "ij"
     axis = JOINT_AXIS
+    second_i, second_j = SECOND_I, SECOND_J
     freedoms = ("angle",)
     planar_axis = "normal"
 
@@ -70,6 +71,7 @@ class FixedJoint(PlacedJoint):
     """The bodies move as one (six equations)."""
 
     needs_axes = ""
+    second_i, second_j = SECOND_I, SECOND_J
 
     def constraints(self) -> list[BasicConstraint]:
         i, j = self.i, self.j
@@ -81,6 +83,7 @@ class CylindricalJoint(PlacedJoint):
 
     needs_axes = "ij"
     axis = JOINT_AXIS
+    second_i, second_j = SECOND_I, SECOND_J
     freedoms = ("angle", "displacement")
     planar = False
 
@@ -94,6 +97,7 @@ class TranslationalJoint(PlacedJoint):
 
     needs_axes = "ij"
     axis = JOINT_AXIS
+    second_i, second_j = SECOND_I, SECOND_J
     freedoms = ("displacement",)
     planar_axis = "in plane"
 

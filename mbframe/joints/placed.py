@@ -19,7 +19,7 @@ from .base import Joint
 ALONG: Final = 1e-3
 """Sine of the angle to the body's x axis below which an axis counts as lying along it."""
 
-OWN: Final = ("at_i", "at_j", "axis_i", "axis_j")
+OWN: Final = ("at_i", "at_j", "axis_i", "axis_j", "second_i", "second_j")
 
 JOINT_AXIS: Final = parameter(
     kind="axis",
@@ -30,17 +30,27 @@ JOINT_AXIS: Final = parameter(
 """The `axis` of joints about or along one: needed in space, unless each body has its own."""
 
 
-def local_axes(axis: ArrayLike, dimension: int = 3) -> NDArray[np.float64]:
+_SECOND: Final = (
+    "direction on the {} body, in its axes, whose part across the axis is x of the marker; its x axis by default"
+)
+SECOND_I: Final = parameter(None, kind="axis", help=_SECOND.format("first"))
+SECOND_J: Final = parameter(None, kind="axis", help=_SECOND.format("second"))
+"""The second directions of local joints in which x matters: it is held, or tells an angle."""
+
+
+def local_axes(axis: ArrayLike, dimension: int = 3, second: ArrayLike | None = None) -> NDArray[np.float64]:
     """Axes (columns) of a marker with z along an axis of its body.
 
-    x is the x axis of the body made normal to z; of an axis along x it is the y axis. Of an axis in the plane of a
-    planar body it is the normal.
+    x is the `second` direction made normal to z, by default the x axis of the body; of an axis along x the y axis. Of
+    an axis in the plane of a planar body it is the normal.
     """
     given = lifted(axis)
     z = given / np.abs(given).max()
     z = z / math.sqrt(z @ z)
     if dimension == 2 and not is_normal(axis):
         x = np.array([0.0, 0.0, 1.0])
+    elif second is not None:
+        x = lifted(second) - (lifted(second) @ z) * z
     else:
         x = np.eye(3)[0] - z[0] * z
         if x @ x < ALONG**2:
@@ -63,8 +73,9 @@ class PlacedJoint(Joint):
     With `local=True` the points and axes are in the axes of the bodies, from their origins, and stay there wherever
     these are described. So the joint may be described open; what is left of it is closed where a run begins. Each
     marker has z along its axis; its x is the body's x axis made normal to z, or the y axis if z lies along x (on a
-    planar body, of an axis in the plane, the normal). The angle of the joint is zero where the two x coincide, its
-    displacement where the two points do, whatever the described poses are.
+    planar body, of an axis in the plane, the normal). Where another direction is meant, as that which a `FixedJoint`
+    holds when a part is welded on aslant, `second_i` and `second_j` tell it. The angle of the joint is zero where the
+    two x coincide, its displacement where the two points do, whatever the described poses are.
     """
 
     needs_axes: ClassVar[str]  # the bodies on which its axis matters: "", "i" or "ij"
@@ -86,8 +97,8 @@ class PlacedJoint(Joint):
         yield from self._check_local() if self.local else self._check_global()
 
     def _check_global(self) -> Iterator[Problem]:
-        for field in ("at_i", "at_j", *self.own_axes):
-            if getattr(self, field) is not None:
+        for field in ("at_i", "at_j", *self.own_axes, "second_i", "second_j"):
+            if getattr(self, field, None) is not None:
                 yield self.problem(field, "is told in the axes of a body; add local=True and leave out at= and axis=")
         known = type(self).parameters()
         for field in ("at", "axis") if self.needs_axes and self.own_axes else ("at",):
@@ -114,6 +125,21 @@ class PlacedJoint(Joint):
             elif in_plane and axis is not None and is_normal(axis) != (self.planar_axis != "in plane"):
                 wanted = "two components" if self.planar_axis == "in plane" else "the normal: leave it out"
                 yield self.problem(f"axis_{side}", f"found {axis}; allowed in a planar system is {wanted}")
+            yield from self._check_second(side, in_plane)
+
+    def _check_second(self, side: str, in_plane: bool) -> Iterator[Problem]:
+        """What is wrong with a second direction."""
+        field, second = f"second_{side}", getattr(self, f"second_{side}", None)
+        if second is None:
+            return
+        if in_plane and (self.planar_axis == "in plane" or is_normal(second)):
+            wanted = "nothing, since the axis tells all" if self.planar_axis == "in plane" else "two components"
+            yield self.problem(field, f"found {second}; allowed in a planar system is {wanted}")
+            return
+        axis = getattr(self, f"axis_{side}")
+        z, x = lifted(NORMAL if axis is None else axis), lifted(second)
+        if np.linalg.norm(np.cross(z, x)) < ALONG * np.linalg.norm(z) * np.linalg.norm(x):
+            yield self.problem(field, f"found {second}, which lies along the axis; give a direction across it")
 
     def _on_ground(self, side: str) -> bool:
         return isinstance(getattr(self, f"body_{side}"), Ground)
@@ -132,7 +158,9 @@ class PlacedJoint(Joint):
         z = lifted(NORMAL if axis is None else axis)
         # The ground of a sub-assembly that was turned keeps its own axes in `frame`.
         own = self.frame if self._on_ground(side) else np.eye(3)
-        return LocalMarker(body, lifted(point), own @ local_axes(own.T @ z, body.dimension))
+        second = getattr(self, f"second_{side}", None)
+        x = None if second is None else own.T @ lifted(second)
+        return LocalMarker(body, lifted(point), own @ local_axes(own.T @ z, body.dimension, x))
 
     @property
     def i(self) -> Marker:

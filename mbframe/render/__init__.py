@@ -6,7 +6,7 @@ drawn.
 
 from .availability import RenderError, can_draw, prepare
 from .canvas import Canvas, Pick
-from .coloring import PALETTE, Coloring
+from .coloring import Coloring
 from .export import export, preview
 from .geometry import drawing
 from .parts import Part
@@ -15,7 +15,6 @@ from .scene import Scene, picture
 from .vectors import Vectors, vectors
 
 __all__ = [
-    "PALETTE",
     "Canvas",
     "Coloring",
     "Part",

@@ -19,7 +19,7 @@ from gui.document.track import Track
 from gui.start.card_motion import MOMENTS
 
 INSTANTS = 221
-"""Of a stored result: between them playback interpolates with the velocities."""
+"""Of a stored result, unless the exhibit says another number; between them playback interpolates."""
 SIZE = (560, 350)
 """Of a picture, pixels: twice the size of a card, for displays with a high resolution."""
 QUALITY = 84
@@ -42,7 +42,7 @@ def main() -> None:
 
 def simulated(one: Exhibit) -> mb.Result:
     """The motion, as the preset Fast computes it."""
-    instants = np.linspace(0.0, one.t_end, INSTANTS)
+    instants = np.linspace(0.0, one.t_end, one.instants or INSTANTS)
     return mb.simulate(one.system(), one.t_end, t_eval=instants, **RunSettings("fast", one.t_end).strategies())
 
 

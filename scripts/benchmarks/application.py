@@ -147,6 +147,24 @@ def start() -> dict[str, float]:
     return figures
 
 
+def show() -> dict[str, float]:
+    """From the call of `mb.show` to its first picture: in a new program, and of a second window in the same one."""
+    import mbframe as mb
+
+    result = mb.simulate(mb.examples.four_bar(), t_end=1.0)
+    figures: dict[str, float] = {}
+    for name in ("first", "second"):
+        began, cpu = time.perf_counter(), time.process_time()
+        viewer: Any = mb.show(result, block=False)
+        pictures: list[float] = []
+        viewer._window.view.drawing.drawn.connect(lambda seen=pictures: seen.append(time.perf_counter()))
+        while not pictures:
+            viewer.wait(0.002)
+        figures |= {name: pictures[0] - began, f"{name} cpu": time.process_time() - cpu}
+        viewer.close()
+    return figures
+
+
 def gaps() -> dict[str, list[float]]:
     """How long the window does not answer while something is computed, and how much of that it computes itself."""
     session = Session()
@@ -288,6 +306,7 @@ def slider() -> dict[str, float]:
 
 MEASUREMENTS: dict[str, Callable[[], dict[str, Any]]] = {
     "start": start,
+    "show": show,
     "gaps": gaps,
     "cancel": cancel,
     "playback": playback,

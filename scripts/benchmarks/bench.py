@@ -69,6 +69,9 @@ MEASUREMENTS: Final = {
         surroundings.linearization, "a bicycle at 201 speeds, chains of 100 and 1,000 bodies", "s"
     ),
     "stability": Measurement(surroundings.stability, "a root locus of 201 speeds and its critical speeds", "s"),
+    "motions": Measurement(
+        surroundings.motions, "a transition matrix against a bare run, and a branch of equilibria", "x, s"
+    ),
     "campbell": Measurement(surroundings.campbell, "Campbell diagrams of a rigid and a flexible rotor, 50 speeds", "s"),
     "pulling": Measurement(surroundings.pulling, "updates of mechanisms that are pulled with the mouse", "ms"),
     "latency-import": Measurement(surroundings.latency_import, "a new interpreter", "s"),

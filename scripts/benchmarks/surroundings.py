@@ -235,8 +235,9 @@ def campbell(bench: Bench) -> Iterator[Row]:
     """Campbell diagrams over 50 speeds, with their critical speeds."""
     points = 10 if bench.quick else 50
     rigid, flexible = fresh(time_of_campbell, points)
-    yield Row("rotor with disks, 50 speeds", rigid * 50 / points, "s", note="rigid, damped bearings: fixed frame")
-    yield Row("unsymmetric rotor, 50 speeds", flexible * 50 / points, "s", note="flexible, unstable: turning frame")
+    fixed, turning = "rigid, damped bearings: fixed frame", "flexible, unstable: turning frame"
+    yield Row("rotor with disks, 50 speeds", rigid * 50 / points, "s", limit=3.0, note=fixed)
+    yield Row("unsymmetric rotor, 50 speeds", flexible * 50 / points, "s", limit=3.0, note=turning)
 
 
 def time_of_campbell(points: int) -> tuple[float, float]:
@@ -249,6 +250,48 @@ def time_of_campbell(points: int) -> tuple[float, float]:
         return time.process_time() - began
 
     return seconds(mb.examples.rotor_with_disks, 0.0, 400.0), seconds(mb.examples.unsymmetric_rotor, 100.0, 200.0)
+
+
+def motions(bench: Bench) -> Iterator[Row]:
+    """Variations along a motion against a bare run of it, and branches of equilibria."""
+    points = 40 if bench.quick else 200
+    bare, varied, branch = fresh(time_of_motions, points)
+    note = f"bare run with the same accuracy: {1e3 * bare:.1f} ms"
+    yield Row("bicycle, 1 s, transition matrix", varied / bare, "x", limit=5.0, note=note)
+    yield Row("chain of 20 bodies, 200 equilibria", branch * 200 / points, "s", limit=5.0, note="pseudo-arclength")
+
+
+def time_of_motions(points: int) -> tuple[float, float, float]:
+    """CPU seconds of a run of a bicycle, of its transition matrix, and of a branch of equilibria, compiled before."""
+    system, accurate = mb.examples.whipple_bicycle(), mb.DormandPrince(order=8, rtol=1e-12, atol=1e-13)
+    bare, varied = [], []
+    for _ in range(3):
+        began = time.process_time()
+        found = mb.simulate(system, 1.0, integrator=accurate)
+        ran = time.process_time()
+        mb.transition(system, found)
+        bare.append(ran - began)
+        varied.append(time.process_time() - ran)
+    start = mb.equilibrium(hanging_chain(0.0))
+    mb.continuation(hanging_chain, start, (0.0, 1.0), at=0.0, points=2)
+    began = time.process_time()
+    branch = mb.continuation(hanging_chain, start, (0.0, 50.0), at=0.0, step=10.0 / points, points=points)
+    each = (time.process_time() - began) / len(branch)
+    return min(bare), min(varied), each * points
+
+
+def hanging_chain(pull: float) -> mb.System:
+    """Twenty bars with springs in their hinges, pulled aside at the end."""
+    system = mb.System("hanging chain", dimension=2, gravity=(0, -9.81))
+    before = system.ground
+    for k in range(20):
+        bar = system.add(mb.PlanarBody(f"bar {k}", mass=1.0, inertia=0.01, position=(0, -0.1 * k - 0.05)))
+        system.add(mb.RevoluteJoint(f"hinge {k}", before, bar, at=(0, -0.1 * k)))
+        spring = mb.TorsionalSpringDamper(f"spring {k}", before, bar, at=(0, -0.1 * k), stiffness=50.0, damping=0.1)
+        system.add(spring)
+        before = bar
+    system.add(mb.PointForce("pull", before, at=(0, -2.0), force=(pull, 0)))
+    return system
 
 
 def linearization(bench: Bench) -> Iterator[Row]:
@@ -314,6 +357,10 @@ def app(bench: Bench) -> Iterator[Row]:
     started = application.measured("start")
     yield Row("application, window visible", started["visible"], "s", limit=1.5, note="from the start of the process")
     yield Row("application, an example shown", started["usable"], "s", limit=5.0, note=f"{started['cpu']:.2g} s of CPU")
+    shown = application.measured("show")
+    for name in ("first", "second"):
+        note = f"{shown[f'{name} cpu']:.2g} s of CPU"
+        yield Row(f"mb.show, first picture of the {name} window", shown[name], "s", limit=5.0, note=note)
     for what, (gap, busy) in application.measured("gaps").items():
         note = f"it computed for {1e3 * busy:.0f} ms at most"
         yield Row(f"application, longest gap during {what}", 1e3 * gap, "ms", limit=100.0, note=note)

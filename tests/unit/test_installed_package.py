@@ -320,3 +320,80 @@ def test_sweeps_on_processes_and_its_formulation(python: Any) -> None:
             print("fine")
     """)
     assert told.strip() == "fine"
+
+
+WINDOW = """
+import os
+import sys
+import time
+
+sys.path.insert(0, CHECKOUT)
+import mbframe as mb
+
+
+def until(app, holds, what):
+    end = time.monotonic() + 300.0
+    while not holds():
+        assert time.monotonic() < end, (what, [message.text for message in app.document.messages])
+        app.qt.processEvents()
+        time.sleep(0.005)
+
+
+if __name__ == "__main__":
+    from gui.app.application import Application
+
+    app = Application(["workshop.json"], warm=False)
+    app.open()
+    document = app.document
+    until(app, lambda: len(document.system.bodies) == 4, "the model")
+    window = app.window
+    assert document.system.unknown == []
+    names = ("Flywheel", "OffsetHinge", "Ball", "SlowThruster", "NoDrift", "Height")
+    until(app, lambda: all(f"add_craft.elements.{name}" in window.actions_ for name in names), "the menu")
+    chosen = document.runs.settings
+    methods = [chosen.integrator, chosen.acceleration, chosen.stabilization]
+    assert [type(one).__name__ for one in methods] == ["Heun", "Dense", "Gentle"], methods
+    window.runner.start()
+    until(app, lambda: document.runs.current is not None and document.runs.current.complete, "the run")
+    result = document.runs.current.result
+    assert result.quantity("thruster.thrust").values[-1] > 0.2
+    document.remove(document.system["thruster"])
+    document.undo()
+    assert type(document.system["thruster"]).__module__ == "craft.elements"
+    if os.environ.get("DISPLAY"):
+        viewer = mb.show(mb.load("workshop.json"), block=False)
+        viewer.wait(0.2)
+        viewer.close()
+    from gui.app import editing
+
+    def given_back(arguments):
+        edited = editing.Editing(arguments[1])
+        edited.open(document)
+        edited.give_back(document)
+        return ""
+
+    editing._run, editing.hindrance = given_back, lambda: ""
+    made = editing.edit(mb.load("workshop.json"))
+    assert type(made["wheel"]).__module__ == "craft.elements"
+    app.solver.close()
+    print("fine", flush=True)
+    os._exit(0)
+"""
+
+
+@pytest.mark.full
+def test_the_application_runs_and_edits_it(python: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("PySide6")
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    monkeypatch.delenv("DISPLAY", raising=False)
+    for kind in ("CONFIG", "DATA"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind))
+    python("""
+        import mbframe as mb
+        from craft.elements import Dense, Gentle, Heun
+        from craft.studies import workshop
+        settings = {"t_end": 0.2, "dt": 0.01, "integrator": Heun(), "acceleration": Dense(), "stabilization": Gentle()}
+        mb.save(workshop(), "workshop.json", simulation=settings)
+    """)
+    (tmp_path / "window.py").write_text(WINDOW.replace("CHECKOUT", repr(str(Path(__file__).parents[2]))))
+    assert python("window.py").strip() == "fine"

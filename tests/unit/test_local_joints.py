@@ -116,6 +116,39 @@ def test_the_angle_is_zero_where_the_x_axes_coincide() -> None:
     np.testing.assert_allclose([np.sin(angle), np.cos(angle)], [np.sin(8.6), np.cos(8.6)], atol=1e-8)
 
 
+@pytest.mark.parametrize("cls", [mb.FixedJoint, mb.TranslationalJoint])
+def test_second_directions_are_held_together(cls: Any) -> None:
+    """A part that is welded on, or guided, by directions that are no axes of either body."""
+    turned = Rotation.from_euler("zx", [0.7, 0.2])
+    told = {"axis_i": (0, 0.6, 0.8), "second_i": (1.0, 0.3, 0.1), "at_i": (0.2, 0.1, 0.0), "at_j": (0.1, -0.3, 0.2)}
+    told |= {f"{name}_j": tuple(turned.inv().apply(told[f"{name}_i"])) for name in ("axis", "second")}
+    system = one(told, cls=cls, rotation=turned, position=told["at_i"] - turned.apply(told["at_j"]))
+    state = mb.assemble(system)
+    np.testing.assert_allclose(state.motions["body"].rotation, turned.as_matrix(), atol=1e-12)
+    assert mb.degrees_of_freedom(system).count == (0 if cls is mb.FixedJoint else 1)
+    with pytest.raises(mb.ModelError, match=r"second_j: found .* along the axis"):
+        system["joint"].update(second_j=told["axis_j"])
+    with pytest.raises(mb.ModelError, match="second_i: is told in the axes of a body"):
+        cls("other", system.ground, system["body"], at=(0, 0, 0), axis=(0, 0, 1), second_i=(1, 0, 0))
+
+
+def test_a_second_direction_tells_the_zero_of_a_hinge() -> None:
+    system = one(HINGE | {"second_j": (0, 1, 0)}, position=(0.5, 0, 0.5))
+    angle = mb.evaluate(system, mb.assemble(system)).quantity("joint.angle").values[0]
+    np.testing.assert_allclose(angle, np.pi / 2, atol=1e-12)
+
+
+def test_a_planar_part_is_welded_on_aslant() -> None:
+    system = mb.System("plane", dimension=2, gravity=(0, 0))
+    body = system.add(mb.PlanarBody("body", mass=1.0, inertia=1.0, angle=0.3))
+    own = {"local": True, "at_i": (0, 0), "at_j": (0, 0)}
+    across = (np.cos(0.3), -np.sin(0.3))
+    joint = system.add(mb.FixedJoint("weld", system.ground, body, **own, second_i=(1, 0), second_j=across))
+    assert mb.assemble(system).motions["body"].rotation[1, 0] == pytest.approx(np.sin(0.3), abs=1e-12)
+    with pytest.raises(mb.ModelError, match=r"second_i: found .* two components"):
+        joint.update(second_i=(0, 0, 1))
+
+
 def test_a_joint_that_is_described_open_is_closed_or_refused() -> None:
     turned = Rotation.from_rotvec([0.002, 0.001, 0.3])
     system = one(HINGE, position=np.add(turned.apply([0.5, 0, 0]), (0.001, 0, 0.501)), rotation=turned)

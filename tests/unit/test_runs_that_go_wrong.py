@@ -374,3 +374,24 @@ def test_a_reason_not_to_compile_is_a_sentence() -> None:
     assert notice.endswith(
         "it calls a function of time as Python does; mbframe.functions.evaluate(self.law, x) is compiled"
     )
+
+
+class Explodes(mb.ForceElement):
+    """Its own state jumps beyond all bounds in the first step of any length."""
+
+    states = 1
+
+    def state_rate(self, t, i, j, z):  # type: ignore[no-untyped-def]
+        return [1e300 * np.exp(z[0])]
+
+    def wrench(self, t, i, j, z):  # type: ignore[no-untyped-def]
+        return np.zeros(3), np.zeros(3)
+
+
+@pytest.mark.parametrize("integrator", [mb.DormandPrince(), mb.RadauIIA()], ids=["explicit", "implicit"])
+def test_an_own_state_that_explodes_at_once_is_named(integrator: mb.Integrator) -> None:
+    system = mb.System("bomb", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("body", mass=1.0, inertia=(1, 1, 1)))
+    system.add(Explodes("fuse", system.ground, body, at_i=(0, 0, 0), at_j=(0, 0, 0)))
+    with pytest.raises(mb.SimulationError, match="Explodes 'fuse': its own state grows beyond all bounds"):
+        mb.simulate(system, 1.0, integrator=integrator)

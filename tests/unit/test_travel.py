@@ -26,6 +26,8 @@ RUNS: dict[str, Callable[[], mb.Result]] = {
     "feedback": lambda: mb.simulate(mb.examples.triple_pendulum(), 0.05, dt=1e-3, stabilization=mb.Baumgarte()),
     "penalty": lambda: mb.simulate(mb.examples.triple_pendulum(), 0.05, dt=1e-3, acceleration=mb.Penalty()),
     "instants": lambda: mb.simulate(mb.examples.car_suspension(), 0.1, t_eval=[0.05, 0.1]),
+    "tree": lambda: mb.simulate(mb.examples.triple_pendulum(), 0.05, formulation=mb.Relative()),
+    "implicit": lambda: mb.simulate(mb.examples.four_bar(), 0.05, integrator=mb.RadauIIA()),
     "flexible": lambda: mb.simulate(mb.examples.flexible_pendulum(), 0.02),
 }
 

@@ -71,6 +71,60 @@ def test_a_pushed_pendulum_comes_back() -> None:
         assert max(abs(sim.quantity(name)) for name in seen) < 1e-3
 
 
+def steered() -> mb.System:
+    """A bicycle at 2 m/s, with a torque of hands between frame and fork, and wind from the side."""
+    system = mb.examples.whipple_bicycle(speed=2.0)
+    system.add(mb.Input("steer", unit="N m"))
+    system.add(mb.Input("push", unit="N"))
+    system.add(mb.PointForce("wind", system["frame"], at=(0.3, 0.0, 0.9), force=(0, "push", 0)))
+    for name in ("fork", "frame"):
+        system.add(mb.Torque(f"hands on {name}", system[name], torque=(0, 0, 0), axes="body"))
+    hold(system, "steer")
+    at = np.zeros(3)
+    system.add(mb.Angle("lean", system.ground, system["frame"], at_i=at, at_j=at, axis=(1.0, 0.0, 0.0)))
+    return system
+
+
+def test_a_bicycle_at_two_metres_a_second_is_ridden() -> None:
+    """It falls by itself; lean, steering angle and their rates are a plant of order four, on which a regulator acts."""
+    system, seen = steered(), ["lean", "steering.angle"]
+    lin = mb.linearize(system, inputs=["steer"], outputs=seen)
+    assert lin.stability == "unstable"
+    S = np.vstack([lin.C, lin.C @ lin.A])
+    A, B = S @ lin.A @ np.linalg.pinv(S), S @ lin.B
+    np.testing.assert_allclose(S @ lin.A, A @ S, atol=1e-10)
+    K = 100.0 * B.T @ scipy.linalg.solve_continuous_are(A, B, np.eye(4), np.array([[0.01]]))
+    system.add(mb.StateFeedback("rider", outputs={"torque": "N m"}, measures=seen, gain=K))
+    hold(system, "rider.torque")
+    closed = mb.linearize(system)
+    moving = np.sort_complex([root for root in closed.eigenvalues if abs(root) > 1e-6])
+    np.testing.assert_allclose(moving, np.sort_complex(np.linalg.eigvals(A - B @ K)), rtol=1e-7)
+    with mb.Simulation(system, integrator=mb.DormandPrince()) as sim:
+        sim.inputs["push"] = 20.0
+        sim.advance(to=0.3)
+        sim.inputs["push"] = 0.0
+        assert abs(sim.quantity("lean")) > 5e-3
+        sim.advance(to=8.0)
+        assert max(abs(sim.quantity(name)) for name in seen) < 1e-4
+
+
+def hold(system: mb.System, signal: str) -> None:
+    """Let a signal be the torque about the steering axis on the fork, and its opposite on the frame."""
+    axis = system["steering"].axis / np.linalg.norm(system["steering"].axis)
+    for name, sign in (("fork", 1.0), ("frame", -1.0)):
+        system[f"hands on {name}"].torque = tuple(f"{sign * x:.17g}*{signal}" for x in axis)
+
+
+def test_a_program_swings_a_pendulum_up_and_catches_it() -> None:
+    from mbframe.examples.swing_up import swing_up
+
+    result = swing_up(9.0)
+    angle, x = (result.quantity(name).values for name in ("hinge.angle", "rail.displacement"))
+    assert np.abs(angle[:100]).max() < 0.2
+    assert abs(np.remainder(angle[-1], 2.0 * np.pi) - np.pi) < 0.02
+    assert abs(x[-1]) < 0.05
+
+
 def test_dynamic_controllers_in_a_chain_are_linearized_with_their_states() -> None:
     """The closed loop of plant, observer-like filter and lead, put together from the matrices of each."""
     random = np.random.default_rng(3)

@@ -8,8 +8,6 @@ from scipy.optimize import brentq, fsolve, minimize_scalar
 
 import mbframe as mb
 
-from .caster import towed_wheel
-
 TURN = 2.0 * np.pi
 
 
@@ -113,7 +111,7 @@ def shimmy(t: float, y: np.ndarray, speed: float) -> list[float]:
 
 def test_a_towed_wheel_begins_to_shimmy():
     def build(speed: float) -> mb.System:
-        return towed_wheel(speed=speed)
+        return mb.examples.towed_wheel(speed=speed)
 
     straight = mb.continuation(build, mb.steady(build(4.0)), (3.0, 6.0), at=4.0, step=0.3)
     assert [bend.kind for bend in straight.bifurcations] == ["Hopf"]

@@ -230,3 +230,23 @@ def test_a_large_model_keeps_its_sparsity() -> None:
     eq = mb.Equations(system)
     assert eq.tangent_assembly.control is not None
     assert eq.tangent_assembly.control.size == 36
+
+
+class Lost(mb.Controller):
+    """Gives no number after half a second."""
+
+    outputs = {"force": "N"}  # noqa: RUF012
+
+    def output(self, t, y, y_rate, z):
+        return [np.nan if t > 0.5 else 1.0]
+
+
+@pytest.mark.parametrize("integrator", [mb.RadauIIA(), mb.GeneralizedAlpha()], ids=lambda i: type(i).__name__)
+def test_a_controller_without_a_number_is_named(integrator: mb.Integrator) -> None:
+    system = cart_pendulum()
+    system.add(Lost("law", measures=["hinge.angle"]))
+    dt = None if integrator.adaptive else 1e-2
+    with pytest.raises(mb.SimulationError, match="Lost 'law': output gives numbers that are not finite") as caught:
+        mb.simulate(pushed(system, "law.force"), 1.0, dt=dt, integrator=integrator)
+    assert caught.value.result is not None
+    assert caught.value.result.t[-1] > 0.45

@@ -350,28 +350,34 @@ def reactive_forces(t, work, table, n):
     multipliers = vector(w.multipliers, w.n_rows)
     for k in range(n):
         e = rows[k]
-        force, torque = reactive_wrench(e, t, markers[e.i], markers[e.j], reaction_of(w, e, multipliers))
+        reaction = reaction_of(
+            w, e.n_reactions, e.reaction_rows, e.reaction_entries, e.reaction_sign, e.reaction_components, multipliers
+        )
+        force, torque = reactive_wrench(e, t, markers[e.i], markers[e.j], reaction)
         hand_over(w, force, torque)
         call(w.apply, t, work, table + k * rows.itemsize, 0)
     return OK
 
 
 @inner
-def reaction_of(w, e, multipliers):
-    """The reaction force of the joint of a reactive force on its second body."""
+def reaction_of(w, n, rows, places, sign, components, multipliers):
+    """The reaction force of a joint on the second body of a reactive force, by the numbers of that one's row.
+
+    They are not handed over as a row, since numba would take the code for a shorter row for that of a longer one.
+    """
     f0 = f1 = f2 = 0.0
-    for r in range(e.n_reactions):
-        g0, g1, g2 = reaction_by(w, e, r)
-        s = multipliers[e.reaction_rows[r]]
+    for r in range(n):
+        g0, g1, g2 = reaction_by(w, places[r], sign, components)
+        s = multipliers[rows[r]]
         f0, f1, f2 = f0 + s * g0, f1 + s * g1, f2 + s * g2
     return f0, f1, f2
 
 
 @inner
-def reaction_by(w, e, r):
-    """Its derivative by the r-th multiplier of the joint."""
-    entries, first, s = vector(w.entries, w.n_entries), e.reaction_entries[r], -e.reaction_sign
-    return s * entries[first], s * entries[first + 1], s * entries[first + 2] if e.reaction_components == 3 else 0.0
+def reaction_by(w, first, sign, components):
+    """Its derivative by the multiplier whose entries begin at `first`."""
+    entries = vector(w.entries, w.n_entries)
+    return -sign * entries[first], -sign * entries[first + 1], -sign * entries[first + 2] if components == 3 else 0.0
 
 
 @inner

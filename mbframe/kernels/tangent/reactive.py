@@ -35,7 +35,10 @@ def reactive_forces(t, work, table, n):
     for k in range(n):
         e = rows[k]
         i, j = markers[e.i], markers[e.j]
-        reaction = reaction_of(w, e, vector(a.reactions, w.n_rows))
+        reactions = vector(a.reactions, w.n_rows)
+        reaction = reaction_of(
+            w, e.n_reactions, e.reaction_rows, e.reaction_entries, e.reaction_sign, e.reaction_components, reactions
+        )
         clear(g)
         clear(by_reaction)
         force, torque = reactive_wrench(e, t, i, j, reaction)
@@ -92,7 +95,7 @@ def add_reactive(t, work, link, n):
                         out[c, d] += factor * change[x, d]
         by_reactions = block(a.by_reactions, place, m.n, e.n_reactions)
         for r in range(e.n_reactions):
-            by = reaction_by(w, e, r)
+            by = reaction_by(w, e.reaction_entries[r], e.reaction_sign, e.reaction_components)
             for c in range(m.n):
                 by_reactions[c, r] = push[c, 0] * by[0] + push[c, 1] * by[1] + push[c, 2] * by[2]
         place += m.n * e.n_reactions

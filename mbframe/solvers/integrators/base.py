@@ -24,6 +24,10 @@ MAX_STEP: Final[Any] = parameter(
 """Of every adaptive integrator."""
 
 
+OF_A_RUN: Final = ("_start", "_end", "_dt", "_data", "_schedule", "_solution")
+"""Attributes in which an integrator keeps what belongs to one run."""
+
+
 class Integrator(SolverStrategy):
     """How a step is taken.
 
@@ -60,6 +64,10 @@ class Integrator(SolverStrategy):
     def step(self, eq: Equations, t: float, q: Array, v: Array, h: float) -> tuple[Array, Array]:
         """q and v at t + h."""
         raise NotImplementedError(f"{type(self).__name__} does not define step(self, eq, t, q, v, h)")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was chosen: what a run left here has addresses of this process, and belongs to no copy."""
+        return {name: value for name, value in super().__getstate__().items() if name not in OF_A_RUN}
 
     def begin(self, t: float, t_end: float, dt: float | None) -> None:
         """The interval of a run, whose end may be infinite; called once before `stage`."""
