@@ -7,6 +7,7 @@ raises `mbframe.ModelError` and leaves everything as it was.
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -350,23 +351,22 @@ class Document(QObject):
         if element is self.system.ground:
             raise mb.ModelError([element.problem("", "there is one ground only; duplicate a body")])
         twin = copy.copy(element)
-        twin.name = self.free_name(element.name)
+        twin.name = self.free_name(element.name, "" if isinstance(element, mb.Input | mb.Controller) else " ")
         if isinstance(twin, mb.Body):
             offset = np.zeros(self.system.dimension)
             offset[0] = 0.1 * self._extent()
             twin.update(position=twin.position + offset)
         return self.add(twin)
 
-    def free_name(self, wanted: str) -> str:
-        """The name, or one with a number that is not taken."""
+    def free_name(self, wanted: str, gap: str = " ") -> str:
+        """The name, or one with a number behind a gap that is not taken."""
         if wanted not in self.system:
             return wanted
-        stem, _, last = wanted.rpartition(" ")
-        stem = stem if stem and last.isdigit() else wanted
-        number = 2
-        while f"{stem} {number}" in self.system:
+        numbered = re.fullmatch(rf"(.+?){gap}\d+", wanted)
+        stem, number = numbered[1] if numbered else wanted, 2
+        while f"{stem}{gap}{number}" in self.system:
             number += 1
-        return f"{stem} {number}"
+        return f"{stem}{gap}{number}"
 
     def _extent(self) -> float:
         points = np.array([lifted(body.position) for body in self.system.bodies])

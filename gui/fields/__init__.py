@@ -9,10 +9,11 @@ from mbframe.parameters import Parameter
 from .base import PLAIN, Field, Surroundings, same
 from .choices import ChoiceField, FlagField, ReferenceField
 from .functions import FunctionField
-from .literal import ListField, ModesField, UnitsField, WordField
+from .literal import ListField, MatricesField, ModesField, UnitsField, WordField
 from .number_lists import ArrayField, NumbersField
 from .numbers import IntegerField, NumberField
 from .rotation import RotationField
+from .seen import SeenField
 from .shapes import ShapesField
 from .vectors import AxisField, InertiaField, MatrixField, VectorField
 
@@ -39,8 +40,9 @@ _BY_KIND: dict[str, type[Field]] = {
     "reference": ReferenceField,
     "shapes": ShapesField,
     "list": ListField,
-    "seen": ListField,
+    "seen": SeenField,
     "units": UnitsField,
+    "state space": MatricesField,
     "text": WordField,
     "modes": ModesField,
 }

@@ -55,6 +55,13 @@ class UnitsField(ListField):
         return found
 
 
+class MatricesField(ListField):
+    """Several matrices, such as [[[-1.0]], [[1.0]], [[1.0]], [[0.0]]]: rows in brackets."""
+
+    def _text(self, value: Any) -> str:
+        return repr([matrix.tolist() for matrix in value])
+
+
 class WordField(ListField):
     """Any text, such as the unit of an input."""
 

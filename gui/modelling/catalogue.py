@@ -77,6 +77,12 @@ def kinds() -> Iterator[Kind]:
         yield Kind(cls, _group(cls), _picks(cls))
 
 
+def signals() -> Iterator[type[Any]]:
+    """What expressions name and no mouse places: inputs and controllers."""
+    yield mb.Input
+    yield from sorted((built_in(mb.Controller) | registered(mb.Controller)).values(), key=lambda cls: cls.__name__)
+
+
 def _rank(cls: type) -> tuple[int, str]:
     """Sort what is needed most first, the rest by name."""
     name = cls.__name__

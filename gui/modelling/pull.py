@@ -95,7 +95,7 @@ class Pull(ViewTool):
             return False
         self._show_described()
         found = self.view.pick(event.position())
-        body = _body_of(found.element, self.document.system) if found is not None else None
+        body = body_to_pull(found.element, self.document.system) if found is not None else None
         if found is None or body is None:
             return False
         self.begin(body, found.point)
@@ -264,7 +264,7 @@ def _counted_from_here(system: mb.System, moved: list[mb.Body]) -> list[str]:
     ]
 
 
-def _body_of(element: Any, system: mb.System) -> mb.Body | None:
+def body_to_pull(element: Any, system: mb.System) -> mb.Body | None:
     """The body to pull at a picked element: itself, or a body of the joint or force."""
     candidates = (
         [element] if isinstance(element, mb.Body) else [getattr(element, n, None) for n in ("body_j", "body_i")]

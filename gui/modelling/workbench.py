@@ -16,6 +16,7 @@ from mbframe.proposals import rounded
 
 from ..base.names import unformatted
 from ..document.document import Document
+from ..playing.live import Live
 from ..view.view import View
 from ..widgets.actions import Actions
 from ..widgets.icons import icon, set_icon
@@ -23,6 +24,7 @@ from .assembling import Assembling
 from .bodies import PRESETS, Preset, flexible_pose, own_presets
 from .catalogue import Kind, kinds
 from .guide import Guide
+from .live_pull import LivePull
 from .placing import Placing
 from .pull import Pull
 
@@ -46,7 +48,7 @@ class Modelling(QObject):
     changed = Signal()
     """A tool was taken up or put down."""
 
-    def __init__(self, document: Document, solver: Any, view: View) -> None:
+    def __init__(self, document: Document, solver: Any, view: View, live: Live | None = None) -> None:
         super().__init__(view)
         self.document, self.solver, self.view = document, solver, view
         self.kinds = {kind.name: kind for kind in kinds()}
@@ -54,7 +56,7 @@ class Modelling(QObject):
         self.placing = Placing(document, solver, view, self.guide)
         self.pull = Pull(document, solver, view, self.guide)
         self.assembling = Assembling(document, solver, self)
-        view.tools[:0] = [self.placing, self.pull]
+        view.tools[:0] = [self.placing, *([LivePull(document, live, view)] if live is not None else []), self.pull]
         view.menu_extensions.append(self._extend_menu)
         self.pull.changed.connect(self.changed)
         self.placing.changed.connect(self.changed)
@@ -88,6 +90,15 @@ class Modelling(QObject):
             self.placing.begin_body(preset, path)
         except (mb.MbframeError, OSError) as error:
             self.document.messages.post(f"The mesh cannot be read: {error}", "error")
+
+    def add_signal(self, cls: type[Any]) -> None:
+        """Ask for what an input or a controller is to be; neither has a place in the view."""
+        from .signal_dialog import SignalDialog
+
+        self.cancel()
+        dialog = SignalDialog(self.document, cls, self.view.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
 
     def _can_point(self) -> bool:
         """Whether there is a picture to point at; one that is being prepared, just after the start, is waited for."""

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Protocol
 
 from ..widgets.actions import Entry
-from .playback import Player
+
+
+class Playing(Protocol):
+    """What plays: a player, or who decides what the keys mean at the moment."""
+
+    def toggle(self) -> None: ...
+
+    def step(self, count: int) -> None: ...
+
+    def rewind(self) -> None: ...
+
 
 model = partial(Entry, model_only=True)
 """An action that needs a model."""
 
 
-def playing(player: Player, set_loop: Callable[[bool], object], menu: str) -> Iterator[Entry]:
+def playing(player: Playing, set_loop: Callable[[bool], object], menu: str) -> Iterator[Entry]:
     """The entries of a menu, in order."""
     yield model(
         "play", menu, "&Play or pause", player.toggle, ("Space",), "play", "Play or pause the motion", separated=True

@@ -2,7 +2,8 @@
 
 Messages are tuples, each pickled by itself, so that one that cannot be read spoils no other. From the application:
 ("offer", job) announces a task, ("task", job, bytes, sources) is the task, which is sent once the process listens,
-with the files of users' classes that were allowed, ("cancel", job) asks to stop, ("stop",) ends. To the application:
+with the files of users' classes that were allowed, ("told", job, thing) is for a task that listens while it runs,
+("cancel", job) asks to stop, ("stop",) ends. To the application:
 ("listening", job), ("progress", job, fraction, info), ("finished" | "failed" | "cancelled", job, bytes), and ("state",
 "preparing" | "ready").
 """
@@ -80,6 +81,7 @@ class Reporter:
     def __init__(self, connection: Connection, job: int) -> None:
         self._connection, self._job = connection, job
         self._last = 0.0
+        self._heard: list[Any] = []
 
     def __call__(self, fraction: float, info: Any = None) -> None:
         self.check()
@@ -90,12 +92,28 @@ class Reporter:
 
     def check(self) -> None:
         """Raise `Cancelled` if the user has cancelled."""
-        if self._connection.poll():
-            message = self._connection.recv()
-            if message[0] == "stop":
-                raise SystemExit
-            if message == ("cancel", self._job):
-                raise Cancelled
+        while self._connection.poll():
+            self._take(self._connection.recv())
+
+    def show(self, info: Any) -> None:
+        """Send something at once, as tasks do that run until they are told to end."""
+        self._connection.send(("progress", self._job, 0.0, info))
+
+    def heard(self, patience: float = 0.0) -> list[Any]:
+        """What the task was told since it last asked; waits for it so many seconds at most."""
+        if not self._heard and self._connection.poll(patience):
+            self._take(self._connection.recv())
+        self.check()
+        heard, self._heard = self._heard, []
+        return heard
+
+    def _take(self, message: tuple[Any, ...]) -> None:
+        if message[0] == "stop":
+            raise SystemExit
+        if message == ("cancel", self._job):
+            raise Cancelled
+        if message[:2] == ("told", self._job):
+            self._heard.append(message[2])
 
 
 def serve(connection: Connection, warm: bool) -> None:
@@ -142,7 +160,7 @@ class _Server:
         if message[0] == "offer":
             self._connection.send(("listening", message[1]))
             message = self._connection.recv()
-            while message[0] == "cancel":  # of the job before, which had ended by itself
+            while message[0] in ("cancel", "told"):  # of the job before, which had ended by itself
                 message = self._connection.recv()
             if message[0] == "stop":
                 return False

@@ -76,6 +76,12 @@ class Job(QObject):
         if not self.done and isinstance(solver, Solver):
             solver._cancel(self)
 
+    def tell(self, thing: Any) -> None:
+        """Tell a task something that listens while it runs: answers to what it has shown, one at a time."""
+        solver = self.parent()
+        if not self.done and isinstance(solver, Solver):
+            solver._tell_job(self, thing)
+
     def _end(self, outcome: str, value: Any) -> None:
         if self.done:
             return
@@ -145,6 +151,11 @@ class _Worker(QObject):
             self.cancelling = True
             self._send(("cancel", self.job.number))
             self._grace.start()
+
+    def tell(self, thing: Any) -> None:
+        """Tell its task something."""
+        if self.job is not None and not self.cancelling:
+            self._send(("told", self.job.number, thing))
 
     def _send(self, message: tuple[Any, ...]) -> None:
         try:
@@ -301,6 +312,11 @@ class Solver(QObject):
         for worker in self._workers:
             if worker.job is job:
                 worker.cancel()
+
+    def _tell_job(self, job: Job, thing: Any) -> None:
+        for worker in self._workers:
+            if worker.job is job:
+                worker.tell(thing)
 
     def _lost(self, worker: _Worker) -> None:
         """A process has ended, or has to: tell its job, and start another."""

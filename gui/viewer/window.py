@@ -125,7 +125,7 @@ class ViewerWindow(QMainWindow):
         if self.plots is None and shown:
             from ..panels.plots.panel import PlotsPanel
 
-            self.plots = PlotsPanel(self.document, None, self)
+            self.plots = PlotsPanel(self.document, None, None, self)
             self.plots.time_requested.connect(self.player.seek)
             self.plots.peaked.connect(self.player.pause)
             self.parts.addWidget(self.plots)

@@ -141,7 +141,7 @@ def view_menu(window: MainWindow) -> Iterator[Entry]:
 
 
 def run_menu(window: MainWindow) -> Iterator[Entry]:
-    player, menu = window.player, "&Run"
+    menu = "&Run"
     yield model("run", menu, "&Run", window.run, ("F5", "Ctrl+R"), "run", "Compute the motion")
     yield model("cancel", menu, "&Cancel", window.runner.cancel, ("Shift+F5",), "stop", "Stop; what there is is kept")
     yield model(
@@ -153,7 +153,9 @@ def run_menu(window: MainWindow) -> Iterator[Entry]:
         "method",
         "Choose coordinates, solver, stabilization and integrator",
     )
-    yield from playing(player, window.set_loop, menu)
+    tip = "Run the model in real time: pull at it, move its inputs and numbers while it runs"
+    yield model("live", menu, "&Live", window.live_parts.switch, ("F6",), "live", tip, checkable=True)
+    yield from playing(window.live_parts, window.set_loop, menu)
 
 
 def analysis_menu(window: MainWindow) -> Iterator[Entry]:

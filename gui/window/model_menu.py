@@ -6,8 +6,11 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from mbframe.registry import name_of
+
+from ..base.words import class_label, first_sentence
 from ..modelling.bodies import PRESETS, Preset, own_presets
-from ..modelling.catalogue import GROUP_ICONS, kinds
+from ..modelling.catalogue import GROUP_ICONS, kinds, signals
 from ..widgets.actions import Entry
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ def model_menu(window: MainWindow) -> Iterator[Entry]:
     modelling, menu = window.modelling, "&Model"
     yield from _bodies(window, (*PRESETS, *own_presets()))
     yield from _connections(window)
+    yield from _signals(window)
     yield model(
         "pull",
         menu,
@@ -83,9 +87,17 @@ def _connections(window: MainWindow) -> Iterator[Entry]:
                 yield model(name, menu, kind.label, call, keys, kind.icon, kind.tip)
 
 
+def _signals(window: MainWindow) -> Iterator[Entry]:
+    menu = "&Model/&Add/&Input or controller"
+    for cls in signals():
+        label, tip = f"{class_label(cls)}…", first_sentence(cls)
+        icon = "measure" if cls.symbol == "input" else "driver"
+        yield model(f"add_{name_of(cls)}", menu, label, partial(window.modelling.add_signal, cls), (), icon, tip)
+
+
 def add_own(window: MainWindow) -> None:
     """Put users' classes into the menu Add, or those that were defined again in the place of the former."""
-    for entry in (*_bodies(window, own_presets()), *_connections(window)):
+    for entry in (*_bodies(window, own_presets()), *_connections(window), *_signals(window)):
         known = window.actions_.entries.get(entry.name)
         if known is None or known.call.args != entry.call.args:  # type: ignore[attr-defined]  # both are partial
             window.actions_.put(entry)

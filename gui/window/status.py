@@ -13,6 +13,8 @@ from ..base.names import one_line, unformatted
 from ..base.turns import single_shot
 from ..document.document import Document
 from ..document.messages import Message, ended
+from ..playing.live import Live
+from ..playing.live_bar import told
 from ..solving.tasks import FreedomTask, Model
 from ..widgets import icons, theme
 from ..widgets.labels import ElidedLabel
@@ -59,6 +61,7 @@ class StatusBar(QStatusBar):
         """What tells of a step that was undone or done again, and where it has led to: it is over with the next one."""
         self._step_place = -1
         self._job: Any = None
+        self._live: Live | None = None
         self._active = False
         self._count_timer = single_shot(self, self._count)
         document.messages.posted.connect(self._show_message)
@@ -122,9 +125,29 @@ class StatusBar(QStatusBar):
         self.sign.setPixmap(icons.icon(name, color).pixmap(QSize(SIGN, SIGN)))
         self.sign.setVisible(self._last is not None)
 
+    # --- live ---------------------------------------------------------------------------------------------------------
+
+    def follow_live(self, live: Live) -> None:
+        """Tell how fast a model runs live, in the place of the solver."""
+        self._live = live
+        live.changed.connect(self._show_live)
+        live.framed.connect(self._show_live)
+
+    def _show_live(self, _: object = None) -> None:
+        live = self._live
+        assert live is not None
+        self._show_time(self.document.time)
+        if live.on:
+            self.solver_state.setText("Live: pauses" if live.paused else f"Live: {told(live.rate)}")
+            self.solver_state.setToolTip("Time in the motion per time on the wall")
+        else:
+            self._show_solver(self.solver.state)
+
     # --- facts --------------------------------------------------------------------------------------------------------
 
     def _show_solver(self, state: str) -> None:
+        if self._live is not None and self._live.on:
+            return
         self.solver_state.setText(SOLVER_TEXTS.get(state, state))
         self.solver_state.setToolTip(SOLVER_TIPS.get(state, ""))
 
@@ -132,7 +155,8 @@ class StatusBar(QStatusBar):
         self._show_time(self.document.time)
 
     def _show_time(self, t: float) -> None:
-        self.clock.setVisible(self._active and self.document.runs.current is not None)
+        moving = self.document.runs.current is not None or (self._live is not None and self._live.on)
+        self.clock.setVisible(self._active and moving)
         self.clock.setText(f"t = {t:.4f} s")
 
     def _forget(self) -> None:

@@ -38,6 +38,7 @@ from ..document.document import Document
 from ..document.track import Track
 from ..fields import commit_focused
 from ..modelling.workbench import Modelling
+from ..playing.live import Live
 from ..playing.playback import Player
 from ..playing.timeline import Timeline
 from ..solving.runner import Runner
@@ -53,6 +54,7 @@ from ..widgets.icons import application_icon, set_icon
 from . import looks
 from .docks import Docks
 from .files import Files, dropped_file
+from .live_parts import LiveParts
 from .menus import entries
 from .model_menu import add_own
 from .own_classes import OwnClasses
@@ -100,7 +102,9 @@ class MainWindow(QMainWindow):
         self.gallery = Gallery(settings, self)
         self.view = View(document, self.player, solver, self)
         self.options = ViewOptions(document, self.view)
-        self.modelling = Modelling(document, solver, self.view)
+        self.live = Live(document, solver, self)
+        self.live_parts = LiveParts(self)
+        self.modelling = Modelling(document, solver, self.view, self.live)
         self.timeline = Timeline(document, self.player, self)
         self.hint = Hint(self.view, settings)
         self.hint.came_or_went.connect(self.view.cover_changed)
@@ -164,7 +168,7 @@ class MainWindow(QMainWindow):
         pages = QStackedWidget(self)
         pages.setObjectName("pages")
         pages.addWidget(self.gallery)
-        pages.addWidget(stack(QWidget(self), self.view, self.timeline, growing=self.view))
+        pages.addWidget(stack(QWidget(self), self.view, self.timeline, self.live_parts.bar, growing=self.view))
         return pages
 
     def _panels_made(self) -> None:
@@ -254,6 +258,7 @@ class MainWindow(QMainWindow):
         set_icon(self.run_button, "run", "accent_text")
         bar.addWidget(self.run_button)
         self._widen_for(self.run_button, "Cancel", "Run")
+        self.live_parts.add_button(bar)
         for name in ("play", "", "fit", "labels", "trail", "follow", "arrows_velocity"):
             bar.addAction(self.actions_[name]) if name else bar.addSeparator()
         bar.addSeparator()
@@ -305,14 +310,15 @@ class MainWindow(QMainWindow):
         document.title_changed.connect(self._show_title)
         document.units_changed.connect(self._show_units)
         document.selection_changed.connect(lambda _: self._show_options())
-        document.runs.current_changed.connect(lambda _: self._show_undo())
+        document.runs.current_changed.connect(lambda _: self.show_what_can_be_done())
         stack = document.undo_stack
         for signal in (stack.canUndoChanged, stack.canRedoChanged, stack.undoTextChanged, stack.redoTextChanged):
-            signal.connect(lambda _: self._show_undo())
+            signal.connect(lambda _: self.show_what_can_be_done())
         self.view.options_changed.connect(self._show_options)
         self.modelling.changed.connect(self._show_options)
         self.modelling.changed.connect(self._make_room_for_typing)
         self.player.playing_changed.connect(self._show_playing)
+        self.live_parts.follow()
         self.runner.started.connect(self._on_run_started)
         self.runner.playable.connect(self.player.play)
         self.runner.ended.connect(self._on_run_ended)
@@ -324,7 +330,7 @@ class MainWindow(QMainWindow):
         self.actions_["shadows"].setChecked(True)
         self._show_theme()
         self._show_units()
-        self._show_undo()
+        self.show_what_can_be_done()
         self._show_options()
         self._show_title()
 
@@ -333,6 +339,7 @@ class MainWindow(QMainWindow):
     def show_gallery(self) -> None:
         """Show the start page."""
         self.player.pause()
+        self.live.pause()
         self.gallery.refresh()
         self.pages.setCurrentIndex(0)
         self.docks.hide()
@@ -353,7 +360,7 @@ class MainWindow(QMainWindow):
         self.run_button.setEnabled(shown)
         self.add_button.setEnabled(shown)
         self._panels_menu.setEnabled(shown)
-        self._show_undo()
+        self.show_what_can_be_done()
         self._show_options()
         self._show_title()
 
@@ -402,6 +409,7 @@ class MainWindow(QMainWindow):
     def run(self) -> None:
         """Compute the motion with the chosen settings."""
         if self.model_shown and not self.runner.running:
+            self.live.stop()
             self.runner.start()
 
     def _run_or_cancel(self) -> None:
@@ -414,12 +422,12 @@ class MainWindow(QMainWindow):
     def _on_run_started(self) -> None:
         self.run_button.setText("Cancel")
         set_icon(self.run_button, "stop", "accent_text")
-        self._show_undo()
+        self.show_what_can_be_done()
 
     def _on_run_ended(self, run: Any) -> None:
         self.run_button.setText("Run")
         set_icon(self.run_button, "run", "accent_text")
-        self._show_undo()
+        self.show_what_can_be_done()
         if run is not None and run.complete and not self._own_run:
             self._own_run = True
             self.hint.offer(
@@ -558,7 +566,8 @@ class MainWindow(QMainWindow):
         for action in ("duplicate", "delete"):
             self.actions_[action].setEnabled(self.model_shown and self._editable() is not None)
 
-    def _show_undo(self) -> None:
+    def show_what_can_be_done(self) -> None:
+        """Enable what there is to undo, to run and to play."""
         stack = self.document.undo_stack
         for name, able, text in (
             ("undo", stack.canUndo(), stack.undoText()),
@@ -570,7 +579,9 @@ class MainWindow(QMainWindow):
         self.actions_["cancel"].setEnabled(self.runner.running)
         self.actions_["run"].setEnabled(self.model_shown and not self.runner.running)
         for name in ("play", "step_forward", "step_back", "rewind"):
-            self.actions_[name].setEnabled(self.model_shown and self.player.can_play)
+            self.actions_[name].setEnabled(self.model_shown and (self.player.can_play or self.live.on))
+        self.actions_["live"].setEnabled(self.model_shown and not self.runner.running)
+        self.live_parts.button.setEnabled(self.model_shown and not self.runner.running)
 
     def _show_playing(self, playing: bool) -> None:
         set_icon(self.actions_["play"], "pause" if playing else "play")
@@ -661,5 +672,6 @@ class MainWindow(QMainWindow):
         self._remember_layout()
         self.player.pause()
         self.runner.cancel()
+        self.live.forget()
         self.view.close_canvas()
         event.accept()

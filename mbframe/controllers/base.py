@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
@@ -97,6 +97,15 @@ class Controller(Signal):
         meant = [name == old or name.startswith(f"{old}.") for name in self.measures]
         pairs = zip(self.measures, meant, strict=True)
         vars(self)["measures"] = tuple(new + name[len(old) :] if changed else name for name, changed in pairs)
+
+    @classmethod
+    def proposed(cls, measures: Sequence[str], outputs: Mapping[str, str]) -> dict[str, Any]:
+        """Values that a new one begins with, for what it sees and sets: its outputs are zero where that is possible."""
+        return {"measures": tuple(measures)} | ({"outputs": dict(outputs)} if "outputs" in cls.parameters() else {})
+
+    def fitted(self, measures: Sequence[str], outputs: Mapping[str, str]) -> dict[str, Any]:
+        """Values with which it sees and sets something else: what belongs to the names that stay is kept."""
+        return self.proposed(measures, outputs)
 
     def gives(self, method: str) -> bool:
         """Whether its class has a method of its own, or one that does the same."""

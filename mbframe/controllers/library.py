@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -52,6 +52,22 @@ class MatrixController(Controller):
         return self._numbers.ctypes.data
 
 
+def rearranged(matrix, controller, measures, outputs, rows=True, columns=True):
+    """A matrix of a controller for other outputs and measures; rows and columns of the names that stay are kept.
+
+    Without `rows` (or `columns`) these belong to something else and stay as they are.
+    """
+    found = np.zeros((len(outputs), len(measures)))
+    before_rows, before_columns = list(controller.outputs), list(controller.measures)
+    for r, row in enumerate(outputs):
+        for c, column in enumerate(measures):
+            known = (not rows or row in before_rows) and (not columns or column in before_columns)
+            if known:
+                place = before_rows.index(row) if rows else r, before_columns.index(column) if columns else c
+                found[r, c] = matrix[place]
+    return found
+
+
 class StateFeedback(MatrixController):
     """u = -K (y, y'), with all that it sees before the rates of that: a regulator of what is measured.
 
@@ -80,6 +96,15 @@ class StateFeedback(MatrixController):
 
     def matrices(self) -> tuple[np.ndarray, ...]:
         return (self.gain,)
+
+    @classmethod
+    def proposed(cls, measures: Sequence[str], outputs: Mapping[str, str]) -> dict[str, Any]:
+        gain = np.zeros((len(outputs), 2 * len(measures)))
+        return super().proposed(measures, outputs) | {"gain": gain}
+
+    def fitted(self, measures: Sequence[str], outputs: Mapping[str, str]) -> dict[str, Any]:
+        halves = [rearranged(half, self, measures, outputs) for half in np.split(self.gain, 2, axis=1)]
+        return self.proposed(measures, outputs) | {"gain": np.hstack(halves)}
 
     def slopes(self) -> np.ndarray:
         return -self.gain
@@ -132,6 +157,19 @@ class LinearController(MatrixController):
             yield self.problem("system", message)
         if self.start is not None and len(self.start) != len(A):
             yield self.problem("start", f"found {len(self.start)} numbers; allowed are {len(A)}, one for each state")
+
+    @classmethod
+    def proposed(cls, measures: Sequence[str], outputs: Mapping[str, str]) -> dict[str, Any]:
+        """A lag of one second whose output is not used yet."""
+        matrices = ([[-1.0]], np.ones((1, len(measures))), np.zeros((len(outputs), 1)))
+        return super().proposed(measures, outputs) | {"system": (*matrices, np.zeros((len(outputs), len(measures))))}
+
+    def fitted(self, measures: Sequence[str], outputs: Mapping[str, str]) -> dict[str, Any]:
+        A, B, C, D = self.system
+        seen = rearranged(B, self, measures, dict.fromkeys(range(len(A))), rows=False)
+        told = rearranged(C, self, dict.fromkeys(range(len(A))), outputs, columns=False)
+        matrices = (A, seen, told, rearranged(D, self, measures, outputs))
+        return self.proposed(measures, outputs) | {"system": matrices}
 
     @property
     def states(self) -> int:

@@ -124,6 +124,19 @@ def sights(system: Any, controller: Controller) -> list[Sight]:
     return [seen for _, seen in found if seen is not None]
 
 
+def seeable(system: Any) -> list[str]:
+    """The names of all that a controller in a system may see: measures first, then joints, bodies and signals."""
+    found = [measure.name for measure in system.measures]
+    for joint in system.joints:
+        found += [f"{joint.name}.{name}{end}" for name in coordinates_of(joint) for end in ("", RATE)]
+    for body in system.bodies:
+        parts = [f"{kind}.{letter}" for kind in MOTIONS for letter in LETTERS[: system.dimension]]
+        for part in [*parts, "angle", "angular_velocity"]:
+            if sight(system, f"{body.name}.{part}") is not None:
+                found.append(f"{body.name}.{part}")
+    return [*found, *system.signals]
+
+
 def seen_elements(system: Any, controller: Controller) -> Iterator[Any]:
     """The elements that a controller sees something of."""
     for name in controller.measures:

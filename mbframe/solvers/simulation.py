@@ -259,6 +259,11 @@ class Simulation:
             return self._run.eq.state(self._run.t, self._run.eq.work.y)
 
     @property
+    def steps(self) -> int:
+        """How many steps were accepted."""
+        return int(self._run.eq.work["steps"])
+
+    @property
     def finished(self) -> bool:
         """Whether a terminal event has ended it."""
         return self._run.finished

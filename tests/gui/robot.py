@@ -145,7 +145,7 @@ class Robot:
         if self.real:
             self._focus()
             self._x("key", "ctrl+a")
-            self._x("type", "--delay", "8", text)
+            self._x("type", "--delay", "8", "--", text)
         else:
             target.setFocus()
             if hasattr(target, "selectAll"):

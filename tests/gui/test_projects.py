@@ -199,6 +199,8 @@ def test_the_side_from_which_all_is_seen_survives(window, tmp_path, qtbot, name)
         {"view": {"camera": {"position": [0, 0, 0], "focus": [0, 0, 0], "up": [0, 0, 1]}, "trails": [1, {"body": []}]}},
         {"view": {"side": [0, 0, 0]}},
         {"view": {"side": [1, "front"]}},
+        {"view": {"camera": {"position": [0, 1], "focus": [0, 0], "up": [0, 0, 1]}}},
+        {"view": {"camera": {"position": [1e308, 1e308, 1e308], "focus": [-1e308, 0, 0], "up": [0, 0, 1]}}},
         {"view": {"camera": {"position": [0, 0, 1]}, "hidden": [3], "followed": [], "arrows": 7}, "plots": [1, ["no"]]},
     ],
 )

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QStyle, QStyleOptionCom
 import mbframe as mb
 from gui.panels.stability.heading import CriticalValues
 from gui.panels.stability.remedies import explained, what_moved
-from gui.panels.stability.table import LETTERS, MOVING
+from gui.panels.stability.table import LETTERS, MOVING, TIME
 from gui.panels.stability.tasks import ASSEMBLED, EQUILIBRIUM, STEADY, About, idle
 from gui.panels.stability.variation import ElementNumber, ExampleArgument, example_arguments, variations
 from gui.widgets.labels import broken
@@ -339,7 +339,7 @@ def test_nothing_of_the_table_is_cut(qtbot, panel, document, width, points):
         words = about.fontMetrics().horizontalAdvance(about.currentText())
         assert about.width() >= words + room
         assert panel.heading.sentence.shown == broken_in_two(panel.heading.sentence.text(), panel.heading.sentence)
-    assert not any(table.isColumnHidden(column) for column in (0, MOVING, table.modes.columnCount() - 1))
+    assert not any(table.isColumnHidden(column) for column in (0, MOVING, TIME))
 
 
 def broken_in_two(text: str, label) -> list[str]:
@@ -354,7 +354,7 @@ def test_columns_do_not_shrink_while_roots_change(qtbot, panel, document):
     linearized(qtbot, panel)
     panel.sweep.set_value(8.0)  # "grows" in the column of times
     qtbot.waitUntil(lambda: panel.heading.verdict.text() == "Unstable")
-    last = panel.table.modes.columnCount() - 1
+    last = TIME
     wide = panel.table.columnWidth(last)
     panel.sweep.set_value(5.0)
     qtbot.waitUntil(lambda: panel.heading.verdict.text() == "Stable")

@@ -22,7 +22,7 @@ from mbframe.registry import built_in, strategy_base
 from mbframe.signals import Signal
 
 # Joints attach to nodes of flexible bodies, and random points are none.
-BODIES = [cls for cls in built_in(mb.Body).values() if cls is not mb.FlexibleBody]
+BODIES = [cls for cls in built_in(mb.Body).values() if not issubclass(cls, mb.FlexibleBody)]
 CONNECTIONS = [cls for base in ADDED if base not in (mb.Body, Signal) for cls in built_in(base).values()]
 IN_PLANE = [cls for cls in CONNECTIONS if cls.planar]
 SHAPES = list(built_in(mb.Shape).values())

@@ -42,7 +42,7 @@ def test_random_models_survive_file_and_script_and_move_the_same(number: int) ->
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("number", range(2))
 def test_random_planar_models_survive_file_and_script_and_move_the_same(number: int) -> None:
-    assert survive(number, dimension=2) >= 17
+    assert survive(number, dimension=2) >= 15
 
 
 @pytest.mark.parametrize("cls", CONNECTIONS, ids=lambda cls: cls.__name__)

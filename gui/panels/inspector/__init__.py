@@ -7,7 +7,7 @@ from .. import Panel
 PANEL = Panel(
     name="inspector",
     widget="panel.Inspector",
-    needs=("document", "solver"),
+    needs=("document", "solver", "live"),
     title="Inspector",
     place="right",
     order=30,

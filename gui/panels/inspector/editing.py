@@ -56,11 +56,15 @@ def check(element: Element, name: str, value: Any) -> None:
 
 
 def with_following(element: Element, name: str, value: Any) -> dict[str, Any]:
-    """The values to assign together: an element on a joint has the bodies of that joint."""
+    """The values to assign together: an element on a joint has the bodies of that joint, and a controller a number for
+    each of what it sees."""
     if name in ("joint", "measure") and name in element.parameters():
         return {name: value, "body_i": value.body_i, "body_j": value.body_j}
     if name in ("first", "second") and name in element.parameters():
         return {name: value, "body_i" if name == "first" else "body_j": value.body_j}
+    if isinstance(element, mb.Controller) and name in ("measures", "outputs"):
+        given: dict[str, Any] = {"measures": element.measures, "outputs": element.outputs} | {name: value}
+        return element.fitted(**given)
     return {name: value}
 
 

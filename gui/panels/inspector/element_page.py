@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 import mbframe as mb
+from mbframe.controllers.sight import seeable
 from mbframe.parameters import Element, Parameter
 
 from ...base.kinds import icon_name
@@ -226,7 +227,7 @@ class ElementPage(QWidget):
         """Elements came, went or have other names."""
         self._show_name()
         for name, row in self.rows.items():
-            if row.field.parameter.kind == "reference":
+            if row.field.parameter.kind in ("reference", "seen"):
                 row.show_value(getattr(self.element, name))
         self._show_derived()
 
@@ -267,8 +268,11 @@ class ElementPage(QWidget):
         picture = icon_name(self.element)
         self._icon.setPixmap(pixmap(picture, 24, current_theme().accent, self.devicePixelRatioF()))
 
-    def _candidates(self, parameter: Parameter, current: Any) -> list[Element]:
-        """Elements that a reference may be changed to: those of the family of what it refers to now."""
+    def _candidates(self, parameter: Parameter, current: Any) -> list[Any]:
+        """Elements that a reference may be changed to: those of the family of what it refers to now; names to see."""
+        if parameter.kind == "seen":
+            own = getattr(self.element, "signals", {})
+            return [name for name in seeable(self.document.system) if name not in own]
         families = (mb.Body, mb.Joint, mb.Measure, mb.ForceElement, mb.BasicConstraint)
         family = next((f for f in families if isinstance(current, f)), mb.Body)
         if parameter.name in ("body_i", "body_j"):

@@ -13,8 +13,10 @@ from mbframe.unknown import Unknown
 from ...document.document import Document
 from ...fields import commit_focused
 from ...fields.texts import TextEdit
+from ...playing.live import Live
 from .element_page import ElementPage, Row
 from .instant import InstantValues
+from .number_slider import NumberSliders
 from .unknown_page import UnknownPage
 
 MOST_PAGES: Final = 6
@@ -24,7 +26,9 @@ MOST_PAGES: Final = 6
 class Inspector(QScrollArea):
     """Shows what is selected in a document, or the settings of the system, and changes it through the document."""
 
-    def __init__(self, document: Document, solver: Any = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, document: Document, solver: Any = None, live: Live | None = None, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("inspector")
         self.setWidgetResizable(True)
@@ -42,6 +46,7 @@ class Inspector(QScrollArea):
         layout.addWidget(self.instant)
         layout.addStretch(1)
         self.setWidget(self._holder)
+        self.sliders = NumberSliders(live, self) if live is not None else None
         document.selection_changed.connect(self._show_chosen)
         document.replaced.connect(self._begin_again)
         document.structure_changed.connect(self._on_structure)

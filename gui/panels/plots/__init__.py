@@ -7,7 +7,7 @@ from .. import Panel
 PANEL = Panel(
     name="plots",
     widget="panel.PlotsPanel",
-    needs=("document", "solver"),
+    needs=("document", "solver", "live"),
     title="Plots",
     place="tab",
     order=40,

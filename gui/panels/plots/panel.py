@@ -26,6 +26,7 @@ from ...base.quantity_names import in_words
 from ...base.turns import single_shot
 from ...document.document import Document
 from ...document.runs import Run
+from ...playing.live import Live
 from ...solving.curves import Curves
 from ...solving.solver import Solver
 from ...widgets.theme import changed as theme_changed
@@ -52,12 +53,21 @@ class PlotsPanel(QWidget):
     peaked = Signal(str)
     """The cursor stands at the largest value: who plays the run stays there."""
 
-    def __init__(self, document: Document, solver: Solver | None = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        document: Document,
+        solver: Solver | None = None,
+        live: Live | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("plots_panel")
-        self.document = document
+        self.document, self.live = document, live
         self.curves = Curves(document, solver, self)
         self.plots: list[Plot] = []
+        self._scrolls = False
+        self._listed_live: list[str] = []
+        self._named_live: list[str] = []
         self.active: Plot | None = None
         self._opened_default = True
         self._build()
@@ -70,6 +80,9 @@ class PlotsPanel(QWidget):
         document.units_changed.connect(self._later)
         document.time_changed.connect(self._on_time)
         self.curves.changed.connect(self._later)
+        if live is not None:
+            live.changed.connect(self._later)
+            live.framed.connect(self._later)
         theme_changed().connect(self._later)
         self._on_replaced()
 
@@ -220,6 +233,8 @@ class PlotsPanel(QWidget):
     def _reference(self) -> Run | None:
         """The run whose quantities are listed."""
         document = self.document
+        if self._runs_live:
+            return None
         return document.runs.current or (document.runs[-1] if document.runs else None)
 
     def _later(self, *_: object) -> None:
@@ -241,6 +256,13 @@ class PlotsPanel(QWidget):
         """Bring list and plots up to date. While nobody looks, nothing is read."""
         if not self.isVisible():
             return
+        if self._runs_live:
+            self._show_live()
+            return
+        if self._scrolls:
+            self._scrolls = False
+            for plot in self.plots:
+                plot.fit()
         document, reference = self.document, self._reference()
         runs = [run for run in document.runs if run.result is not None and (run.visible or run is reference)]
         if not self._opened_default and reference is not None and reference.result is not None:
@@ -257,7 +279,45 @@ class PlotsPanel(QWidget):
         self._show_empty()
         self._move_cursor()
 
-    def _first_names(self, run: Run) -> list[str]:
+    @property
+    def _runs_live(self) -> bool:
+        return self.live is not None and self.live.on
+
+    def _show_live(self) -> None:
+        """The curves of what runs live, which scroll."""
+        live = self.live
+        assert live is not None
+        run = live.run
+        assert run is not None
+        units, elements = (
+            self.curves.units(None),
+            {element.name: icon_name(element) for element in self.document.system},
+        )
+        if not self._opened_default:
+            self._opened_default = True
+            for name in self._first_names(None):
+                plot = self.plots[0] if self.plots else self._new_plot(units[name])
+                plot.names.append(name)
+        self._scrolls = True
+        live.watch("plots", {name: units[name] for name in self.names if name in units})
+        if list(units) != self._listed_live or self.names != self._named_live:
+            self._listed_live, self._named_live = list(units), self.names
+            self.list.show_names(units, elements, self.names)
+            self._show_empty()
+
+        for plot in self.plots:
+            plot.show_curves(
+                [run],
+                run,
+                lambda _, name: live.curve(name),
+                lambda name: in_words(name, list(elements)),
+                self.document.units,
+            )
+            plot.show_time_axis(plot is self.plots[-1])
+            plot.show_span(*live.window)
+        self._move_cursor()
+
+    def _first_names(self, run: Run | None) -> list[str]:
         """What is plotted at first, so that there is something to see: where the last body is."""
         bodies = [body.name for body in self.document.system.bodies]
         units = self.curves.units(run)
@@ -266,8 +326,9 @@ class PlotsPanel(QWidget):
 
     def _show_empty(self) -> None:
         self.pages.setCurrentIndex(1 if self.plots else 0)
-        self.fill.setVisible(bool(self.document.runs))
-        self.empty.setText(CHOOSE if self.document.runs else NO_RUN)
+        there = bool(self.document.runs) or self._scrolls
+        self.fill.setVisible(there)
+        self.empty.setText(CHOOSE if there else NO_RUN)
 
     def _on_fill(self) -> None:
         for kind in ("kinetic", "potential", "total"):
@@ -276,7 +337,7 @@ class PlotsPanel(QWidget):
     # --- time --------------------------------------------------------------------------------------------------------
 
     def _on_time(self, _: float) -> None:
-        if self.isVisible() and not self._cursor.isActive():
+        if self.isVisible() and not self._cursor.isActive() and not self._runs_live:  # there it moves with the curves
             self._cursor.start()
 
     def _move_cursor(self) -> None:

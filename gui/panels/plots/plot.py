@@ -348,6 +348,13 @@ class Plot(QWidget):
         """Show all of the curves."""
         self.graph.getPlotItem().vb.enableAutoRange(x=True, y=True)
 
+    def show_span(self, start: float, end: float) -> None:
+        """Show the values between two instants, and follow them."""
+        box = self.graph.getPlotItem().vb
+        box.setXRange(start, end, padding=0.0)
+        box.enableAutoRange(y=True)
+        box.setAutoVisible(y=True)
+
     def show_time_axis(self, shown: bool) -> None:
         """Write numbers at the time axis: the lowest plot of a column has them for all."""
         axis = self.graph.getPlotItem().getAxis("bottom")

@@ -7,7 +7,7 @@ from .. import Panel
 PANEL = Panel(
     name="run",
     widget="panel.RunControls",
-    needs=("document", "solver", "runner"),
+    needs=("document", "solver", "runner", "live"),
     title="Run",
     place="left",
     order=20,

@@ -21,10 +21,12 @@ from ...base.words import instant
 from ...document.document import Document
 from ...document.runs import Run, RunSettings
 from ...fields.numbers import NumberField
+from ...playing.live import Live
 from ...solving.runner import Runner, duration
 from ...solving.solver import Solver
 from ...widgets.labels import ProblemLabel
 from ...widgets.theme import changed as theme_changed
+from .inputs import Inputs
 from .results import ResultsList
 
 PRESETS: Final = {
@@ -44,12 +46,18 @@ class RunControls(QWidget):
     """Every strategy is to be chosen by hand."""
 
     def __init__(
-        self, document: Document, solver: Solver, runner: Runner | None = None, parent: QWidget | None = None
+        self,
+        document: Document,
+        solver: Solver,
+        runner: Runner | None = None,
+        live: Live | None = None,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("run_controls")
         self.document = document
         self.runner = runner or Runner(document, solver, self)
+        self.inputs = Inputs(document, live, self)
         self._build()
         document.runs.settings_changed.connect(self._show_settings)
         document.replaced.connect(self._show_settings)
@@ -72,6 +80,7 @@ class RunControls(QWidget):
         layout.setSpacing(8)
         layout.addLayout(self._build_presets())
         layout.addLayout(self._build_end_time())
+        layout.addWidget(self.inputs)
         layout.addLayout(self._build_progress())
         self.results = ResultsList(self.document, self)
         self.empty = QLabel("Results are kept here, to be compared. There is none yet: press Run above, or F5.", self)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 from shiboken6 import isValid
 
@@ -24,9 +24,11 @@ from ...solving.tasks import Model
 from ...widgets.arranging import stack
 from ...widgets.banner import Banner
 from ...widgets.labels import ElidedLabel
+from .campbell_page import CampbellPage
 from .heading import EmptyPage, Heading
 from .mode_controls import ModeControls
 from .mode_player import ModePlayer
+from .motion_pages import FollowPage, PeriodicPage
 from .parameter_plot import ParameterPlot
 from .plane import EigenvaluePlane
 from .preload import Preload
@@ -34,8 +36,11 @@ from .remedies import explained, what_is_left_out, what_moved
 from .sweep_bar import SweepBar
 from .table import ModeTable
 from .tasks import EQUILIBRIUM, SHOWN, STEADY, About, LocusFound, LocusTask, RootsFound, RootsTask, Subject
+from .views import Views
 
 LOCUS_POINTS = 81
+LOW = 16
+"""Lines of text below which there is no room for remarks."""
 SAME = 1e-6  # relative difference of roots that are the same
 PRELOAD = 300  # ms after the tab was first shown, when what it needs is loaded
 NOT_APPLIED = (
@@ -63,6 +68,7 @@ class StabilityPanel(QWidget):
         self._model: Model | None = None
         self._locus_job: Any = None
         self._asked_by_hand = False
+        self._ignored = 0
         self.preload = Preload(self)
         self.live = Latest(solver, self)
         self.player = ModePlayer(document, self)
@@ -101,7 +107,15 @@ class StabilityPanel(QWidget):
         self.pages = QStackedWidget()
         self.pages.addWidget(self.empty)
         self.pages.addWidget(stack(QWidget(), self.heading, self.splitter, self.sweep, growing=self.splitter))
-        stack(self, self.banner, self.pages, growing=self.pages)
+        roots = stack(QWidget(), self.banner, self.pages, growing=self.pages)
+        self.periodic = PeriodicPage(self.document, self.solver)
+        self.follow = FollowPage(self.document, self.solver)
+        self.campbell = CampbellPage(self.document, self.solver)
+        self.periodic.found.connect(self.follow.take_orbit)
+        self.views = Views(
+            {"Roots": roots, "Periodic": self.periodic, "Follow": self.follow, "Campbell": self.campbell}
+        )
+        stack(self, self.views, growing=self.views)
 
     def _share_room(self) -> None:
         """The table has the most of it."""
@@ -207,7 +221,7 @@ class StabilityPanel(QWidget):
         row = self.roots.following(before, self.selected) if before is not None else None
         self.selected = -1 if row is None else row
         self.plane.show_roots(self.roots, self.selected, keep_range=not fresh)
-        self.table.show_roots(self.roots, self.selected)
+        self.table.show_roots(self.roots, self.selected, found.shares)
         self.heading.show_verdict(self.roots)
         self._show_ignored()
         self._show_what_moved(found)
@@ -241,11 +255,20 @@ class StabilityPanel(QWidget):
         actions = [("Apply to the model", self.apply_state)] if moved and found.value is None else []
         self.banner.say(text, "info", actions)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Where there is little, a remark goes before the controls have to scroll."""
+        self.ignored.setVisible(self._ignored > 0 and self.height() >= LOW * self.fontMetrics().lineSpacing())
+
     def _show_ignored(self) -> None:
         assert self.roots is not None
         count = sum(row.behaviour == IGNORABLE for row in self.roots.rows)
         words = "root at zero says" if count == 1 else "roots at zero say"
-        self.ignored.setVisible(count > 0)
+        self._ignored = count
+        self._make_room()
         self.ignored.setText(f"{count} {words} nothing about stability: nothing resists their motion.")
         self.ignored.setToolTip("\n".join(self.roots.explanations))
 

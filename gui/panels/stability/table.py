@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QItemSelectionModel, QModelIndex, QPersistentModelIndex, Qt, Signal
@@ -22,8 +24,10 @@ from mbframe.analysis.linear.root_words import (
     tooltip,
 )
 
+from ...base.names import one_line, unformatted
 from ...widgets import theme
 from ...widgets.arranging import letters
+from .tasks import Shares
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -33,13 +37,22 @@ COLUMNS = (
     ("Frequency", frequency_text, "Im λ / 2π"),
     ("Damping", damping_text, "Damping ratio −Re λ/|λ|: 1 without vibration, 0 undamped, negative if it grows"),
     ("Time", time_text, "Time constant, in which the motion decays to 37 %, or (↑) grows to 2.7 times its size"),
+    (
+        "Energy",
+        lambda row: "",
+        "The element with most of the kinetic and potential energy of the mode; the tooltip has all",
+    ),
 )
+TIME, ENERGY = 4, 5
+"""The columns of times, and of shares, which the linearization itself does not have."""
 MOVING = 1
 """The column of words: it comes second, so that it is seen where there is no room for all, and has what is left."""
 LETTERS = 14
 """Of the words that are seen at least."""
-SPARED = (3, 2)
+SPARED = (3, 2, 5)
 """Columns that go where there is no room for all, one after the other: their numbers follow from the root."""
+LEAST = 0.005
+"""Smallest share of an energy that is told."""
 BESIDE = 10
 """Pixels on both sides of a title."""
 WORDS = {
@@ -56,6 +69,7 @@ class ModeModel(QAbstractTableModel):
     def __init__(self, parent: Any = None) -> None:
         super().__init__(parent)
         self.roots: Roots | None = None
+        self.shares: Mapping[int, Shares] = {}
         self._marks: dict[tuple[str, str], QIcon] = {}
 
     def show(self, roots: Roots | None) -> None:
@@ -99,12 +113,14 @@ class ModeModel(QAbstractTableModel):
         if not index.isValid() or self.roots is None or index.row() >= len(self.roots.rows):
             return None
         row = self.row(index.row())
+        if role == Qt.ItemDataRole.DisplayRole and index.column() == ENERGY:
+            return energy_words(self.shares.get(row.index, {}))
         if role == Qt.ItemDataRole.DisplayRole:
             return COLUMNS[index.column()][1](row)
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
             return self._mark(row.behaviour)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tooltip(row)
+            return "\n".join(filter(None, (tooltip(row), energy_tooltip(self.shares.get(row.index, {})))))
         if role == Qt.ItemDataRole.AccessibleDescriptionRole:
             return WORDS[row.behaviour]
         if row.behaviour == IGNORABLE:
@@ -121,6 +137,29 @@ class ModeModel(QAbstractTableModel):
         if key not in self._marks:
             self._marks[key] = QIcon(mark(behaviour, 28))
         return self._marks[key]
+
+
+def energy_words(shares: Shares) -> str:
+    """The element that has most of the energy of a mode, the mean of kinetic and potential."""
+    total: dict[str, float] = {}
+    for kind in ("kinetic", "potential"):
+        for name, share in shares.get(kind, {}).items():
+            total[name] = total.get(name, 0.0) + 0.5 * abs(share)
+    if not total:
+        return ""
+    name, share = max(total.items(), key=lambda item: item[1])
+    return f"{one_line(name)} {100.0 * share:.0f} %"
+
+
+def energy_tooltip(shares: Shares) -> str:
+    """All shares that count, a line for each kind of energy."""
+    lines = []
+    for kind, parts in shares.items():
+        counted = sorted(((n, s) for n, s in parts.items() if abs(s) > LEAST), key=lambda item: -abs(item[1]))
+        if counted:
+            words = ", ".join(f"{one_line(name)} {100.0 * share:.0f} %" for name, share in counted[:6])
+            lines.append(f"{kind.capitalize()}{'' if kind == 'dissipation' else ' energy'}: {words}")
+    return unformatted("\n".join(lines))
 
 
 def mark(behaviour: str, size: int) -> QPixmap:
@@ -188,9 +227,12 @@ class ModeTable(QTableView):
     def _repaint(self, *_: object) -> None:
         self.viewport().update()
 
-    def show_roots(self, roots: Roots | None, selected: int = -1) -> None:
-        """Show other roots with one of them selected, without a signal."""
+    def show_roots(
+        self, roots: Roots | None, selected: int = -1, shares: Mapping[int, Shares] = MappingProxyType({})
+    ) -> None:
+        """Show other roots with one of them selected, without a signal; `shares` are those of `RootsFound`."""
         self._quiet = True
+        self.modes.shares = shares
         self.modes.show(roots)
         self._quiet = False
         self.select(selected)

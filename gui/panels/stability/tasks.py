@@ -117,6 +117,13 @@ def _pickled(model: Model) -> bytes:
     return model.pickled or pickle.dumps(model.system())
 
 
+Shares = dict[str, dict[str, float]]
+"""Parts of an energy by kind and element; those of a kind make 1 together."""
+ENERGIES = ("kinetic", "potential", "dissipation")
+MOST_SHARED = 60
+"""Modes."""
+
+
 @dataclass(frozen=True)
 class RootsFound:
     """A linearization, and the value of the parameter at which it holds (None: as in the model).
@@ -131,6 +138,8 @@ class RootsFound:
     state: Any = None
     moved: dict[str, tuple[float, float]] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
+    shares: dict[int, Shares] = field(default_factory=dict)
+    """Of elements in the energies of modes, by the number of the mode."""
 
 
 @dataclass(frozen=True)
@@ -144,8 +153,27 @@ class RootsTask:
         system = self.subject.system(self.value)
         lin, state, left_out = self.subject.about.linearized(system)
         if not self.subject.about.searched:
-            return RootsFound(lin, self.value, left_out=left_out)
-        return RootsFound(lin, self.value, state, moved(system, state), left_out)
+            return RootsFound(lin, self.value, left_out=left_out, shares=shares_of(lin))
+        return RootsFound(lin, self.value, state, moved(system, state), left_out, shares_of(lin))
+
+
+def shares_of(lin: Any) -> dict[int, Shares]:
+    """Shares of elements in the energies of modes; of many modes nobody reads them, and they take long."""
+    found: dict[int, Shares] = {}
+    if len(lin.modes) > MOST_SHARED:
+        return found
+    for number, mode in enumerate(lin.modes):
+        if mode.ignorable:
+            continue
+        try:
+            energy = mode.energy
+        except mb.MbframeError:  # of this mode nothing is known
+            continue
+        found[number] = {
+            kind: {name: value for name, share in energy.items() if np.isfinite(value := getattr(share, kind))}
+            for kind in ENERGIES
+        }
+    return found
 
 
 def moved(system: Any, state: Any) -> dict[str, tuple[float, float]]:

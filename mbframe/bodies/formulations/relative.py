@@ -10,7 +10,7 @@ from .planar_angle import PlanarAngle
 
 
 class Relative(Formulation):
-    """Joint coordinates: a tree of bodies moves in the freedoms of its joints, and loops are closed by constraints.
+    """Steps in the freedoms of the joints of a spanning tree, while loops are closed by constraints.
 
     A choice for a whole system, in space or in the plane:
     `mb.simulate(system, t_end=1.0, dt=1e-3, formulation=mb.Relative())`. Revolute, translational, cylindrical,
