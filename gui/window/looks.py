@@ -92,7 +92,9 @@ def _restore_view(window: MainWindow, found: dict[str, Any]) -> None:
     trails = found.get("trails")
     for trail in trails if isinstance(trails, list) else ():
         if isinstance(trail, dict) and trail.get("body") in bodies:
-            view.set_trail(trail["body"], True, _vector(trail.get("point")))
+            point = _vector(trail.get("point"))
+            if point is None or len(point) == window.document.system.dimension:
+                view.set_trail(trail["body"], True, point)
     if found.get("followed") in bodies:
         view.follow(found["followed"])
     for kind in KINDS:
