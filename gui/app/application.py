@@ -31,6 +31,9 @@ TIDY_MS: Final = 1500
 # More threads only wait for each other in matrices of our size; it must be said before NumPy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("QT_API", "pyside6")
+# Processes that are started look for modules first where they are started, unless they are told not to: there may be a
+# folder that somebody sent, with a multiprocessing.py beside the model.
+os.environ.setdefault("PYTHONSAFEPATH", "1")
 
 
 def main(files: Sequence[str] | None = None) -> int:
@@ -264,7 +267,8 @@ class Application:
         from PySide6.QtCore import QProcess
 
         own = [word for source in self._classes for word in ("--classes", source)]
-        QProcess.startDetached(sys.executable, ["-m", __name__.partition(".")[0], name, *own], os.getcwd())
+        package = "mbframe_gui" if find_spec("mbframe_gui") is not None else __name__.partition(".")[0]
+        QProcess.startDetached(sys.executable, ["-m", package, name, *own], os.getcwd())
 
     def _ask(self, recovery: Recovery) -> bool | None:
         """Ask whether to recover."""

@@ -72,7 +72,8 @@ def edit(given: Any) -> mb.System:
 
 def _run(arguments: list[str]) -> str:
     """Run the application until it is closed; returns what it complained about."""
-    environment = {**os.environ, WITHIN: "1", "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+    environment = {**os.environ, WITHIN: "1", "PYTHONSAFEPATH": "1"}
+    environment["PYTHONPATH"] = os.pathsep.join(path or os.getcwd() for path in sys.path)
     process = subprocess.Popen(
         [sys.executable, "-m", PACKAGE, *arguments], env=environment, stderr=subprocess.PIPE, text=True
     )

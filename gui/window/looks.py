@@ -92,7 +92,9 @@ def _restore_view(window: MainWindow, found: dict[str, Any]) -> None:
     trails = found.get("trails")
     for trail in trails if isinstance(trails, list) else ():
         if isinstance(trail, dict) and trail.get("body") in bodies:
-            view.set_trail(trail["body"], True, _vector(trail.get("point")))
+            point = _vector(trail.get("point"))
+            if point is None or len(point) == window.document.system.dimension:
+                view.set_trail(trail["body"], True, point)
     if found.get("followed") in bodies:
         view.follow(found["followed"])
     for kind in KINDS:
@@ -110,14 +112,16 @@ def _restore_view(window: MainWindow, found: dict[str, Any]) -> None:
 def _pose(found: dict[str, Any]) -> Pose | None:
     """Read where the camera was; None if that is not to be had."""
     vectors = [_vector(found.get(name)) for name in ("position", "focus", "up")]
-    if any(vector is None for vector in vectors):
+    if any(vector is None or len(vector) != 3 for vector in vectors):
         return None
     position, focus, up = (np.array(vector) for vector in vectors)
     pose = Pose(position, focus, up)
     others = {field.name for field in fields(Pose)} - {"position", "focus", "up"}
     pose = replace(pose, **{name: found[name] for name in others if _is_number(found.get(name)) and found[name] > 0.0})
-    parallel = np.linalg.norm(np.cross(pose.up, pose.position - pose.focus)) < 1e-9 * pose.distance
-    return None if pose.distance == 0.0 or parallel else pose
+    with np.errstate(all="ignore"):  # numbers may be as large as floats are
+        distance = pose.distance
+        aside = np.linalg.norm(np.cross(pose.up, pose.position - pose.focus))
+    return pose if 0.0 < distance < math.inf and 1e-9 * distance <= aside < math.inf else None
 
 
 def _is_aslant(found: list[float] | None) -> TypeGuard[list[float]]:

@@ -32,6 +32,8 @@ def main(arguments: list[str] | None = None) -> int:
 
     Without arguments they are those of the process, which has nothing left to do then: Ctrl-C is no longer heard.
     """
+    if arguments is None:  # what is started from here must not look for modules in the folder of a model
+        os.environ.setdefault("PYTHONSAFEPATH", "1")
     given = sys.argv[1:] if arguments is None else arguments
     as_json = "--json" in given  # also where the arguments cannot be read
     try:

@@ -197,8 +197,11 @@ def test_the_side_from_which_all_is_seen_survives(window, tmp_path, qtbot, name)
     [
         {"view": 1, "plots": {}, "time": "x", "units": []},
         {"view": {"camera": {"position": [0, 0, 0], "focus": [0, 0, 0], "up": [0, 0, 1]}, "trails": [1, {"body": []}]}},
+        {"view": {"trails": [{"body": "bar 1", "point": [0.1, 0.2, 0.3]}]}},
         {"view": {"side": [0, 0, 0]}},
         {"view": {"side": [1, "front"]}},
+        {"view": {"camera": {"position": [0, 1], "focus": [0, 0], "up": [0, 0, 1]}}},
+        {"view": {"camera": {"position": [1e308, 1e308, 1e308], "focus": [-1e308, 0, 0], "up": [0, 0, 1]}}},
         {"view": {"camera": {"position": [0, 0, 1]}, "hidden": [3], "followed": [], "arrows": 7}, "plots": [1, ["no"]]},
     ],
 )
@@ -207,6 +210,7 @@ def test_looks_that_make_no_sense_are_left_out(window, looks):
     window.document.looks_restored.emit(looks)
     assert window.panels["plots"].layout_names() == []
     assert window.view.followed is None
+    assert "bar 1" not in window.view.trails
 
 
 # --- closing asks once ------------------------------------------------------------------------------------------------

@@ -314,6 +314,36 @@ def test_a_file_does_not_choose_what_is_imported_of_a_package(packages: Path, tm
     assert "hookpack.trap" not in sys.modules
 
 
+BEGUN = ("import gui.app.application", "import sys; from mbframe.cli import main; sys.argv[1:] = ['schema']; main()")
+
+
+@pytest.mark.parametrize("begin", BEGUN)
+def test_started_processes_import_nothing_from_the_folder_of_a_model(begin: str, tmp_path: Path) -> None:
+    """A spawned process of Python looks for `multiprocessing` in the present folder first."""
+    (tmp_path / "sent").mkdir()
+    (tmp_path / "sent" / "multiprocessing.py").write_text("open('trace', 'w').write('imported')\n")
+    program = tmp_path / "program.py"
+    program.write_text(
+        f"""
+if __name__ == "__main__":
+    {begin}
+    import multiprocessing
+
+    process = multiprocessing.get_context("spawn").Process(target=print)
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+"""
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, str(program)], cwd=tmp_path / "sent", env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "sent" / "trace").exists()
+
+
 # ---- Files as they were when somebody agreed ----
 
 
