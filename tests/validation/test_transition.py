@@ -267,3 +267,29 @@ def test_a_damped_stop_is_passed():
     with pytest.warns(UserWarning, match=r"jump or have a kink at t = 0\.5"):
         flow = mb.transition(system, mb.simulate(system, 0.9))
     assert np.isfinite(flow.matrix).all()
+
+
+def controlled(sample_time: float | None) -> mb.System:
+    """2 x'' = 2 z - 5 x, z' = x - 3 z."""
+    system = mb.System("controlled", gravity=(0, 0, 0))
+    mass = system.add(mb.RigidBody("mass", mass=2.0, inertia=(1, 1, 1), velocity=(0.5, 0, 0)))
+    system.add(mb.TranslationalJoint("rail", system.ground, mass, at=(0, 0, 0), axis=(1, 0, 0)))
+    law = {"outputs": {"force": "N"}, "system": ([[-3.0]], [[1.0]], [[2.0]], [[-5.0]]), "sample_time": sample_time}
+    system.add(mb.LinearController("c", measures=["rail.displacement"], **law))
+    system.add(mb.PointForce("push", mass, at=(0, 0, 0), force=("c.force", 0, 0)))
+    return system
+
+
+def test_controllers_are_part_of_the_variations_and_sampled_ones_are_refused():
+    system = controlled(None)
+    flow = mb.transition(system, accurate(system, 1.0))
+    A = np.array([[0.0, 1.0, 0.0], [-2.5, 0.0, 1.0], [1.0, 0.0, -3.0]])
+    found, expected = (np.sort_complex(np.linalg.eigvals(m)) for m in (flow.matrix[-1], expm(A)))
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    system = controlled(0.01)
+    for call in (
+        lambda: mb.transition(system, mb.simulate(system, 0.1)),
+        lambda: mb.periodic(system, mb.assemble(system), 1.0),
+    ):
+        with pytest.raises(mb.AnalysisError, match="LinearController 'c' acts at samples"):
+            call()
