@@ -75,8 +75,8 @@ def pendulum(planar: bool) -> mb.System:
     flat = mb.PlanarFlexibleBody("bar", modes)
     system = mb.System("pendulum", dimension=2 if planar else 3, gravity=(0.0, -9.81) if planar else (0.0, -9.81, 0.0))
     bar = system.add(flat if planar else mb.FlexibleBody("bar", flat.used_modes))
-    place = (0.0, 0.0) if planar else (0.0, 0.0, 0.0)
-    axis = {} if planar else {"axis": (0.0, 0.0, 1.0)}
+    place: Any = (0.0, 0.0) if planar else (0.0, 0.0, 0.0)
+    axis: dict[str, Any] = {} if planar else {"axis": (0.0, 0.0, 1.0)}
     system.add(mb.RevoluteJoint("hinge", system.ground, bar, at=place, **axis))
     return system
 
