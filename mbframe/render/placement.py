@@ -6,6 +6,7 @@ space, and `point3`, `rotation3` are the one place that lifts them there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -70,6 +71,13 @@ class Poses:
     def of_state(cls, state: Any) -> Poses:
         """Those of a state."""
         return cls({name: (point3(m.position), _rotation_of(m)) for name, m in state.motions.items()})
+
+    @property
+    def farthest(self) -> float:
+        """The largest coordinate of an origin, m; infinite if one is no number."""
+        origins = [np.abs(origin).max(initial=0.0) for origin, _ in self.bodies.values()]
+        most = float(np.max(origins, initial=0.0))
+        return math.inf if math.isnan(most) else most
 
     def of(self, body: str | None) -> tuple[Array, Array]:
         """Origin and rotation of a body."""

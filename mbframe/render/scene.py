@@ -36,7 +36,7 @@ from .framing import Framing
 from .geometry import parts_of
 from .ghosts import Ghost
 from .merging import MergedPart, merged
-from .parts import Part, Sketch, swept, unit_vector
+from .parts import LARGEST, Part, Sketch, swept, unit_vector
 from .placement import Placements, Poses, point3
 from .style import ARROWS, SELECTED, THEMES, Color
 from .surfaces import arrow
@@ -545,7 +545,7 @@ class Scene:
 
 
 def _poses_of(motion: Result | Iterable[State] | None) -> Poses | None:
-    """Poses at some instants of a motion, as stacks."""
+    """Poses at some instants of a motion, as stacks; without those of bodies that fly farther than pictures show."""
     if motion is None:
         return None
     if isinstance(motion, Result):
@@ -553,7 +553,7 @@ def _poses_of(motion: Result | Iterable[State] | None) -> Poses | None:
         motion = (
             [motion.state(int(k)) for k in np.unique(np.linspace(0, count - 1, INSTANTS).astype(int))] if count else []
         )
-    poses = [Poses.of_state(state) for state in motion]
+    poses = [found for state in motion if (found := Poses.of_state(state)).farthest <= LARGEST]
     if not poses:
         return None
     return Poses(

@@ -525,3 +525,17 @@ def test_names_are_written_while_a_new_body_waits_to_be_drawn():
     with mb.render.Scene(system, size=(80, 60)) as scene:
         system.add(mb.PlanarBody("late", mass=1.0, inertia=1.0))
         assert not any("late" in text for text, _ in scene.label_positions())
+
+
+@pytest.mark.parametrize("where", [np.nan, np.inf, 1e200])
+def test_bodies_that_fly_away_leave_the_rest_in_view(where: float):
+    """A damaged result, or a run that diverged: the grid had no spacing, and nothing was drawn."""
+    system = mb.examples.four_bar()
+    described = {body.name: body.motion for body in system.bodies}
+    bar = system.bodies[0]
+    lost = {**described, bar.name: Motion(np.array([where, 0.0]), bar.motion.rotation, np.zeros(2), np.zeros(1))}
+    with Scene(system, motion=[State(0.0, described, {}, 2), State(1.0, lost, {}, 2)]) as scene:
+        known, seen = scene.spacing, scene.plotter.camera.position
+    with Scene(system, motion=[State(0.0, described, {}, 2)]) as scene:
+        assert scene.spacing == known
+        np.testing.assert_array_equal(scene.plotter.camera.position, seen)
