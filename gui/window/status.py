@@ -137,7 +137,7 @@ class StatusBar(QStatusBar):
         live = self._live
         assert live is not None
         self._show_time(self.document.time)
-        if live.on:
+        if live.on and live.frame is not None:
             self.solver_state.setText("Live: pauses" if live.paused else f"Live: {told(live.rate)}")
             self.solver_state.setToolTip("Time in the motion per time on the wall")
         else:
@@ -146,7 +146,7 @@ class StatusBar(QStatusBar):
     # --- facts --------------------------------------------------------------------------------------------------------
 
     def _show_solver(self, state: str) -> None:
-        if self._live is not None and self._live.on:
+        if self._live is not None and self._live.on and self._live.frame is not None:
             return
         self.solver_state.setText(SOLVER_TEXTS.get(state, state))
         self.solver_state.setToolTip(SOLVER_TIPS.get(state, ""))
