@@ -116,8 +116,14 @@ def joint_coordinate(result: Result, joint: Any, name: str) -> tuple[Array, Arra
             f"{joint}: turns of its {name} are doubtful, since between stored instants it changes otherwise than its "
             "rates there tell; store more of them (t_eval), or add an mb.Angle, which is counted in the run"
         )
-        if doubtful.any() and note not in result.info.warnings:
-            result.info.warnings.append(note)
+        begun = result.t[0] if result.info.start is None else result.info.start[0]
+        lost = (
+            f"{joint}: its {name} begins within half a turn of zero, since the state from which the run went on at "
+            f"t = {begun:.6g} s does not tell turns of joints; an mb.Angle between its bodies keeps them"
+        )
+        for said, text in ((doubtful.any(), note), (abs(rates[0]) * begun > np.pi, lost)):
+            if said and text not in result.info.warnings:
+                result.info.warnings.append(text)
     return values, rates
 
 

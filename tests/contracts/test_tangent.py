@@ -20,10 +20,10 @@ TIME, STEP = 0.2, 3e-4  # four steps to both sides do not leave a contact
 WEIGHTS = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
 
 
-def difference(function: Callable[[float], Array]) -> Array:
+def difference(function: Callable[[float], Array], step: float = STEP) -> Array:
     """Derivative of function(s) at s = 0 by central differences of order eight."""
-    steps = STEP * np.arange(1, 5)
-    return sum(w * (function(s) - function(-s)) for w, s in zip(WEIGHTS, steps, strict=True)) / STEP
+    steps = step * np.arange(1, 5)
+    return sum(w * (function(s) - function(-s)) for w, s in zip(WEIGHTS, steps, strict=True)) / step
 
 
 def pushed(eq: mb.Equations, state: tuple[Array, ...], multipliers: Array) -> Array:

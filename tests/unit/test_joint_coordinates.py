@@ -154,3 +154,18 @@ def test_a_driven_joint_decides_itself() -> None:
     system.add(mb.Driver("motor", system["elbow"], angle="0.1"))
     with pytest.raises(mb.ModelError, match="is driven by Driver 'motor'"):
         mb.assemble(system, joints={"elbow": 0.3})
+
+
+def test_turns_before_a_restart_are_told_to_be_unknown() -> None:
+    system = mb.System("spin", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("body", mass=2.0, inertia=(0.1, 0.1, 0.1), angular_velocity=(0, 0, 3.0)))
+    joint = system.add(mb.RevoluteJoint("pin", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mb.Driver("motor", joint, angle="3*t"))
+    system.add(mb.Angle("counted", system.ground, body, at_i=(0, 0, 0), at_j=(0, 0, 0), axis=(0, 0, 1)))
+    first = mb.simulate(system, 3.0)
+    assert first.quantity("pin.angle").values[-1] == pytest.approx(9.0, abs=1e-6)
+    assert first.info.warnings == []
+    then = mb.simulate(system, 6.0, initial=first.state(-1))
+    assert then.quantity("counted").values[-1] == pytest.approx(18.0, abs=1e-6)
+    assert then.quantity("pin.angle").values[-1] == pytest.approx(18.0 - 2 * np.pi, abs=1e-6)
+    assert "does not tell turns of joints" in then.info.warnings[-1]

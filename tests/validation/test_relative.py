@@ -333,3 +333,21 @@ def test_it_is_a_choice_like_any_other(tmp_path: Any) -> None:
     np.testing.assert_array_equal(roots[0], roots[1])
     table = mb.compare(chain(2), 0.05, formulations=[None, mb.Relative()], steps=[1e-3]).table()
     assert {row["formulation"] for row in table} == {"as described", "Relative"}
+
+
+@pytest.mark.parametrize("bodies", [1, 2])
+def test_accelerations_that_vanish_are_no_reason_for_distrust(bodies: int) -> None:
+    """A straight row that turns freely: all accelerations of joints are rounding, which was compared with itself."""
+    system = mb.System("row", gravity=(0, 0, 0))
+    before: mb.Body = system.ground
+    for k in range(bodies):
+        motion = {"velocity": (0, 3 * (2 * k + 1), 0), "angular_velocity": (0, 0, 3)}
+        body = mb.RigidBody(f"bar {k}", mass=2, inertia=(0.1, 0.1, 0.1), position=(2 * k + 1, 0, 0), **motion)
+        system.add(mb.RevoluteJoint(f"pin {k}", before, system.add(body), at=(2 * k, 0, 0), axis=(0, 0, 1)))
+        before = body
+    for integrator in (mb.RungeKutta4(), mb.DormandPrince()):
+        run = mb.simulate(system, 3.0, 0.05, integrator=integrator, formulation=mb.Relative())
+        assert run.info.warnings == []
+        np.testing.assert_allclose(
+            run.position(before)[-1, :2], (2 * bodies - 1) * np.array([np.cos(9), np.sin(9)]), atol=1e-4
+        )

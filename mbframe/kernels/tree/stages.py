@@ -34,6 +34,9 @@ from .cuts import accelerations_of_cuts, balance, carry_cuts, multiply_cuts
 from .layout import CARRIED, NODE, PLACED, TREE
 from .passes import accelerate, carry, coordinate_rates, move, normalize, weigh
 
+SPINNING = (
+    1e-3  # of squared velocities: accelerations are compared with at least that, since they may vanish altogether
+)
 TRUSTED = 1e-10  # largest difference of accelerations from those of the equations of the bodies, relative
 OF_JOINTS = 2  # `evaluated` of the bodies: the tables have what the joints ask for, and nothing else
 SELDOM = 256  # steps after which they are compared again, at the latest
@@ -344,8 +347,9 @@ def check(tree, r, w, t):
     if status != OK:
         return status
     largest, apart = unhindered(tree, w), 0.0
+    velocities = part(r.y, r.n_q, r.n_v)
     for k in range(r.n_v):
-        largest = max(largest, abs(rates[k]))
+        largest = max(largest, abs(rates[k]), SPINNING * velocities[k] * velocities[k])
         apart = max(apart, abs(rates[k] - kept[k]))
         rates[k] = kept[k]
     r.evaluated = 0  # forces are now those of the other evaluation
