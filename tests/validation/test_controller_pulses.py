@@ -89,7 +89,7 @@ CONTROLLERS = {
     "pulse": (Pulse("c", measures=["mass.position.x"]), 0.05 * math.sqrt(math.pi)),
     "state": (Remembering("c", measures=["mass.position.x"]), 0.5 * math.sqrt(math.pi) * 2.7),
     "measure": (
-        mb.StateFeedback("c", outputs={"force": "N"}, measures=["moment"], gain=[[-100.0, 0.0]]),
+        mb.StateFeedback("c", outputs={"force": "N"}, measures=["moment"], gain=np.array([[-100.0, 0.0]])),
         0.5 * math.sqrt(math.pi),
     ),
 }
