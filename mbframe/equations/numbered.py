@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -181,7 +181,11 @@ class Table:
 
 def users_methods(cls: type) -> frozenset[str]:
     """Which methods of an element class are a user's: in a planar system they take markers of the plane."""
-    names = ("residual", "velocity_residual", "wrench", "state_rate", "energy")
+    return users_among(cls, ("residual", "velocity_residual", "wrench", "state_rate", "energy"))
+
+
+def users_among(cls: type, names: Iterable[str]) -> frozenset[str]:
+    """Those of some methods of a class that are a user's."""
     owners = {name: next((c for c in cls.__mro__ if name in vars(c)), None) for name in names}
     return frozenset(name for name, owner in owners.items() if owner is not None and not is_ours(owner))
 

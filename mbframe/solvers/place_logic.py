@@ -1,10 +1,11 @@
-"""Whether methods of users' forces switch at places: found by reading them before a run.
+"""Whether methods of users' forces and controllers switch at places: found by reading them before a run.
 
 What a method compares, limits or rounds, or a hill such as exp(-((x - 7)/0.001)**2), may make a force act in a narrow
 place, which long steps pass unseen. Only what follows from positions and axes counts: laws of velocities, such as
 friction, switch without a place. A comparison with a tiny number guards a division and counts neither. Plain functions
 that a method calls, and other methods of the element, are read too. What compiled libraries do, such as a spline of
-SciPy, stays unseen.
+SciPy, stays unseen. For a controller that acts all the time what it sees counts as places do, but for velocities,
+inputs and what is held, and so do its own states.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from types import FunctionType
 from typing import Any, Final
 
 from ..equations.equations import Equations
-from ..equations.numbered import users_methods
+from ..equations.numbered import NumberedController, users_among, users_methods
 from ..parameters import Element
 from ..registry import is_ours
-from .time_logic import METHODS
+from .time_logic import ACTING, METHODS, acting_controllers, measures_seen
 
 PLACES: Final = ("position", "axes", "turns")
 SWITCHES: Final = {
@@ -39,12 +40,35 @@ DEEPEST: Final = 4
 
 
 def place_logic(eq: Equations) -> Iterator[tuple[Element, str]]:
-    """Users' forces whose methods switch at places, and the names of these methods."""
+    """Users' forces, and measures that controllers see, whose methods switch at places, and the names of these."""
     for table in eq.tables.force_tables:
         users = users_methods(table.type)
         names = [name for name in METHODS if name in users and switches_at_places(table.type, name)]
         for f in table.elements:
             yield from ((f.force, name) for name in names)
+    for measure in measures_seen(acting_controllers(eq)):
+        kind: Any = type(measure)
+        if users_among(kind, ("value",)) and switches_at_places(kind, "value"):
+            yield measure, "value"
+
+
+def sight_logic(eq: Equations) -> Iterator[tuple[Element, str]]:
+    """Users' controllers that act all the time and switch by what they see, and the names of these methods."""
+    for c in acting_controllers(eq):
+        kind: Any = type(c.controller)
+        for name in ACTING[: 2 if c.controller.states else 1]:
+            if users_among(kind, (name,)) and switches_by_sight(kind, name, len(c.sights), _no_places(eq, c)):
+                yield c.controller, name
+
+
+def _no_places(eq: Equations, c: NumberedController) -> frozenset[int]:
+    """Which of the numbers that a controller sees are velocities, or change between steps alone."""
+    kept = eq.tables.inputs | eq.tables.held
+    return frozenset(
+        k
+        for k, seen in enumerate(c.sights)
+        if seen.rate or seen.signal in kept or (seen.motion is not None and seen.motion[1] != "position")
+    )
 
 
 @cache
@@ -55,20 +79,28 @@ def switches_at_places(owner: type, name: str) -> bool:
     if code is None or code.co_argcount < 4:
         return False
     markers = set(code.co_varnames[2:4])
-    return _switches(function, owner, markers, markers, DEEPEST)
+    return _switches(function, owner, _Reader(markers, markers), DEEPEST)
 
 
-def _switches(function: Any, owner: type, derived: set[str], markers: set[str], depth: int) -> bool:
-    """Whether a function switches by something that follows from the variables `derived`; `markers` are markers.
+@cache
+def switches_by_sight(owner: type, name: str, count: int, no_places: frozenset[int]) -> bool:
+    """Whether a method of a controller does so with what it sees, `count` numbers, or with its own states."""
+    function = inspect.unwrap(getattr(owner, name))
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_argcount < 5:
+        return False
+    seen, states = code.co_varnames[2], code.co_varnames[4]
+    derived = {states} if len(no_places) == count else {seen, states}
+    return _switches(function, owner, _Reader(derived, set(), (seen, no_places)), DEEPEST)
 
-    `owner` is the class of the element that it is called for.
-    """
+
+def _switches(function: Any, owner: type, reader: _Reader, depth: int) -> bool:
+    """Whether a function switches by something that follows from a place; `owner` is the class of its element."""
     try:
         root = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):  # its code alone: whether it has any comparison or choice
         names = {i.opname for i in dis.get_instructions(function)} | set(function.__code__.co_names)
         return bool(names & {"COMPARE_OP", *SWITCHES, *HILLS})
-    reader = _Reader(set(derived), markers)
     while reader.grows(root):
         pass
     return any(reader.switches(node) or _calls(node, function, owner, reader, depth) for node in ast.walk(root))
@@ -88,7 +120,7 @@ def _calls(node: ast.AST, function: Any, owner: type, reader: _Reader, depth: in
     values |= dict(zip(names[1:] if bound else names, node.args, strict=False))
     given = {name for name, value in values.items() if name is not None and reader.follows(value)}
     markers = {name for name in given if getattr(values[name], "id", None) in reader.markers}
-    return _switches(called, owner, given, markers, depth - 1)
+    return _switches(called, owner, _Reader(given, markers), depth - 1)
 
 
 def _called(called: ast.expr, function: Any, owner: type) -> tuple[Any, bool]:
@@ -118,15 +150,22 @@ def _plain(method: Any) -> Any:
 
 
 class _Reader:
-    """Reads which variables of a function follow from the place of a marker."""
+    """Reads which variables of a function follow from a place: at first `derived`, of which `markers` are markers.
 
-    def __init__(self, derived: set[str], markers: set[str]) -> None:
-        self.derived, self.markers = derived, markers
+    `sight` names a variable whose numbers with some indices are no places.
+    """
+
+    def __init__(
+        self, derived: set[str], markers: set[str], sight: tuple[str, frozenset[int]] = ("", frozenset())
+    ) -> None:
+        self.derived, self.markers, self.sight = set(derived), markers, sight
 
     def follows(self, node: ast.AST) -> bool:
         """Whether an expression follows from a place."""
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in self.markers:
             return node.attr in PLACES
+        if isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == self.sight[0]:
+            return getattr(node.slice, "value", None) not in self.sight[1] and self.follows(node.value)
         if isinstance(node, ast.Name):
             return node.id in self.derived
         return any(map(self.follows, ast.iter_child_nodes(node)))

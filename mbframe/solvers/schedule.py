@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..controllers.base import Controller
 from ..equations.equations import Equations
 from ..equations.workspace import Record
 from ..errors import MbframeError, ModelError, Problem
@@ -21,9 +22,10 @@ from ..forces.base import ForceElement
 from ..functions import Function
 from ..kernels.integrators.schedule import SCHEDULE, WATCHED
 from ..kernels.programs.overloads import PROGRAM
+from ..measures import Measure
 from ..parameters import Element
 from ..system import System
-from .place_logic import place_logic
+from .place_logic import place_logic, sight_logic
 from .time_logic import time_logic
 
 Array = NDArray[np.float64]
@@ -253,12 +255,24 @@ def _unknown_places(system: System) -> Iterator[str]:
                 "changes quickly, so that something short in it may be stepped over, with or without breakpoints=; "
                 "write it as an expression or a table, or bound the steps with max_step= of the integrator"
             )
+        elif isinstance(element, Controller | Measure) and _hides(function):
+            yield (
+                f"{element}, {name}: it rises and falls with {', '.join(variables)}, and the run does not know when "
+                "the motion gets there, so that a narrow place may be stepped over; bound the steps with max_step= of "
+                "the integrator so that several fall into the narrowest one"
+            )
         elif function.kind == "expression" and len(variables) == 1 and _waving(function):
             yield (
                 f"{element}, {name}: it switches with a wave of {variables[0]}, and the run does not know where, so "
                 "that a narrow place may be stepped over; bound the steps with max_step= of the integrator so that "
                 "several fall into the narrowest one"
             )
+
+
+def _hides(function: Function) -> bool:
+    """Whether a step may pass something in a function, with the same values on both sides."""
+    way = _way(function)
+    return way is not None and len(changing(function, *way).places) > 0
 
 
 @lru_cache(maxsize=256)
@@ -268,7 +282,13 @@ def _waving(function: Function) -> bool:
 
 
 def _switched_methods(eq: Equations) -> Iterator[str]:
-    """Users' forces that switch at places: where these are is not known, nor when the motion gets there."""
+    """Users' elements that switch at places: where these are is not known, nor when the motion gets there."""
+    for element, name in sight_logic(eq):
+        yield (
+            f"{element}, {name}: it compares or limits what the controller sees or its own states, or makes hills of "
+            "it, and the run does not know where, so that a narrow place may be stepped over; bound the steps with "
+            "max_step= of the integrator so that several fall into the narrowest one, or give a sample_time="
+        )
     for element, name in place_logic(eq):
         yield (
             f"{element}, {name}: it compares or limits what follows from positions, or makes hills of it, and the run "

@@ -7,24 +7,30 @@ import dis
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
+from itertools import islice
 from types import SimpleNamespace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..equations.control import measured
 from ..equations.equations import Equations
-from ..equations.numbered import users_methods
+from ..equations.numbered import NumberedController, users_among, users_methods
 from ..equations.user import method_of
 from ..features import Features, features_of_method
+from ..measures import Measure
 from ..parameters import Element
 from ..rotations import matrix_from_vector
 
 Array = NDArray[np.float64]
+Calls = Iterator[Callable[[float], Any]]
 
 METHODS: Final = ("wrench", "state_rate")
 EQUATIONS: Final = ("residual", "velocity_residual")
+ACTING: Final = ("output", "state_rate")
+"""Methods of controllers that act all the time."""
 EVALUATIONS: Final = ("evaluate", "slope", "bend")
 """Functions that take a declared function and its argument."""
 TRIES: Final = 3
@@ -34,44 +40,114 @@ TURN: Final = 0.3
 
 
 def time_logic(eq: Equations, y: Array, start: float, end: float) -> Iterator[tuple[Element, str, Features]]:
-    """Users' forces and constraints whose methods read the time other than for a declared function, and what was found.
+    """Users' methods that read the time other than for a declared function, and what was found.
 
-    A method is looked at in the state of the start, and in another one: what a switch multiplies, such as a velocity,
-    may be zero at the start.
+    Looked at are forces, constraints, controllers that act all the time, and measures that these see, each in the state
+    of the start and in another one: what a switch multiplies, such as a velocity, may be zero at the start.
     """
-    found = []
+    found = [*_of_markers(eq, y), *_of_controllers(eq)]
+    if not found:
+        return
+    eq.update(start, *eq.split(y))
+    for element, name, calls in found:
+        yield element, name, _features(calls, start, end)
+
+
+def _of_markers(eq: Equations, y: Array) -> Iterator[tuple[Element, str, Calls]]:
+    """Forces and constraints with the name of such a method, and its calls in several states."""
     for tables, names in ((eq.tables.force_tables, METHODS), (eq.tables.constraint_tables, EQUATIONS)):
         for table in tables:
             users = users_methods(table.type)
             read = [name for name in names if name in users and reads_time(getattr(table.type, name))]
             elements = [getattr(e, "force", None) or e.constraint for e in table.elements]
-            found += [(name, e, row) for name in read for e, row in zip(elements, table.rows, strict=True)]
-    if not found:
-        return
-    eq.update(start, *eq.split(y))
-    for name, element, row in found:
-        yield element, name, _features(eq, y, element, row, name, start, end)
+            for name in read:
+                for e, row in zip(elements, table.rows, strict=True):
+                    yield e, name, _calls_between(eq, y, e, row, name)
 
 
-def _features(eq: Equations, y: Array, element: Any, row: Any, name: str, start: float, end: float) -> Features:
+def _of_controllers(eq: Equations) -> Iterator[tuple[Element, str, Calls]]:
+    """Controllers and what they see, likewise."""
+    acting = acting_controllers(eq)
+    for c in acting:
+        kind = type(c.controller)
+        for name in ACTING[: 2 if c.controller.states else 1]:
+            if users_among(kind, (name,)) and reads_time(getattr(kind, name)):
+                yield c.controller, name, _calls_of_controller(eq, c, name)
+    for measure in measures_seen(acting):
+        users = users_among(type(measure), ("value", "gradient"))
+        if any(reads_time(getattr(type(measure), name)) for name in users):
+            yield measure, "value", _calls_of_measure(eq, measure)
+
+
+def acting_controllers(eq: Equations) -> list[NumberedController]:
+    """Controllers without a sample time."""
+    return [c for c in eq.tables.controllers if not c.sampled]
+
+
+def measures_seen(controllers: list[NumberedController]) -> list[Measure]:
+    """The measures that controllers see, each once."""
+    return list({s.name: s.measure for c in controllers for s in c.sights if s.measure is not None}.values())
+
+
+def _features(calls: Calls, start: float, end: float) -> Features:
     """What a method makes of the time, in the state of the start and in another one."""
-    # Records look their fields up by name, ten times slower: too slow for so many calls.
-    markers = [
-        SimpleNamespace(**{field: marker[field] for field in marker.dtype.names}) for marker in eq.tables.seen_by(row)
-    ]
-    states = getattr(element, "states", 0)
-    own = [eq.split(y)[2][row.z : row.z + states].copy()] if states else []
-    here = features_of_method(_numbers(element, name, markers, own), start, end)
-    random = np.random.default_rng(3)
-    for _ in range(TRIES if here.seen else 0):
-        others = [_elsewhere(marker, random, element.body_j.dimension) for marker in markers]
-        call = _numbers(element, name, others, [z + random.normal(size=z.shape) for z in own])
+    here = features_of_method(next(calls), start, end)
+    if not here.seen:
+        return here
+    for call in islice(calls, TRIES):
         there = features_of_method(call, start, end, "in other states than that of the start")
         if there.seen:
             pole = here.pole if here.pole is not None else there.pole
             jumps = np.union1d(here.jumps, there.jumps)
             return Features(jumps, here.nodes, here.bounds.both(there.bounds), pole=pole)
-    return there if here.seen else here
+    return there
+
+
+def _calls_between(eq: Equations, y: Array, element: Any, row: Any, name: str) -> Calls:
+    """A method of two markers in the state of the start, and then in others."""
+    markers = _quick(eq.tables.seen_by(row))
+    states = getattr(element, "states", 0)
+    own = [eq.split(y)[2][row.z : row.z + states].copy()] if states else []
+    yield _numbers(element, name, markers, own)
+    random = np.random.default_rng(3)
+    while True:
+        others = [_elsewhere(marker, random, element.body_j.dimension) for marker in markers]
+        yield _numbers(element, name, others, [z + random.normal(size=z.shape) for z in own])
+
+
+def _calls_of_controller(eq: Equations, c: NumberedController, name: str) -> Calls:
+    """A method of a controller for what it sees at the start, and then for something else; unknown rates are zero."""
+    method = getattr(eq.tables.fed_controllers[c.name], name)
+    random = np.random.default_rng(3)
+    seen = [np.nan_to_num(part) for part in eq.stages.control.seen_by(c)]
+    while True:
+        yield partial(_given_by, method, seen)
+        seen = [part + random.normal(size=part.shape) for part in seen]
+
+
+def _given_by(method: Callable[..., Any], seen: list[Array], t: float) -> Any:
+    """What a method of a controller returns at an instant; it is given copies, as it may change them."""
+    return method(t, *(part.copy() for part in seen))
+
+
+def _calls_of_measure(eq: Equations, measure: Measure) -> Calls:
+    """A measure and its rate in the state of the start, and then in others."""
+    i, j = eq.tables.place(measure.i), eq.tables.place(measure.j)
+    counter = eq.tables.sight_counters.get(measure.name, 0)
+    markers = _quick(eq.tables.seen_by(SimpleNamespace(i=i, j=j, counter=counter)))
+    random = np.random.default_rng(3)
+    while True:
+        yield partial(_measure_of, measure, markers)
+        markers = [_elsewhere(marker, random, measure.body_j.dimension) for marker in markers]
+
+
+def _measure_of(measure: Measure, markers: list[Any], t: float) -> tuple[float, float]:
+    return measured(measure, t, *markers)
+
+
+def _quick(markers: Any) -> list[Any]:
+    """Markers as plain objects: records look their fields up by name, ten times slower, too slow for so many calls."""
+    return [SimpleNamespace(**{field: marker[field] for field in marker.dtype.names}) for marker in markers]
 
 
 def _elsewhere(marker: Any, random: np.random.Generator, dimension: int) -> Any:
