@@ -26,7 +26,7 @@ from ..measures import Measure
 from ..parameters import Element
 from ..system import System
 from .place_logic import place_logic, sight_logic
-from .time_logic import time_logic
+from .time_logic import acting_controllers, time_logic
 
 Array = NDArray[np.float64]
 
@@ -41,6 +41,8 @@ LOOK_AHEAD: Final = 1e-6
 SMALL: Final = 1e-3
 """Part of a function's range by which it may differ from a straight line there."""
 MOST_PAIRS: Final = 200
+OUTPUT: Final = "output_of_a_controller"
+"""Name of the variable for which an output stands."""
 
 
 @dataclass
@@ -133,7 +135,8 @@ def scheduled(eq: Equations, y: Array, start: float, end: float, dt: float | Non
     bounds = Bounds.none()
     schedule = Schedule(np.zeros((0, 4)), bounds, end=end)
     known: dict[Function, tuple[Features, Bounds]] = {}
-    for element, name, function in time_functions(eq.system, eq.signals(start, y)):
+    signals = eq.signals(start, y)
+    for element, name, function in time_functions(eq.system, signals):
         if function.kind in ("constant", "polynomial"):
             continue
         if function not in known:
@@ -170,6 +173,7 @@ def scheduled(eq: Equations, y: Array, start: float, end: float, dt: float | Non
         if not told:
             schedule.warnings += _unknown_places(eq.system)
             schedule.warnings += _switched_methods(eq)
+            schedule.warnings += _switched_by_outputs(eq, signals | {"t": start})
     else:
         schedule.warnings += _passed_by_fixed_steps(eq, y, start, end, dt)
     return schedule
@@ -267,6 +271,22 @@ def _unknown_places(system: System) -> Iterator[str]:
                 "that a narrow place may be stepped over; bound the steps with max_step= of the integrator so that "
                 "several fall into the narrowest one"
             )
+
+
+def _switched_by_outputs(eq: Equations, known: Mapping[str, float]) -> Iterator[str]:
+    """Expressions of time that rise and fall with an output of a controller, which changes all the time."""
+    outputs = {signal for c in acting_controllers(eq) for signal in c.signals}
+    if not outputs:
+        return
+    for element, name, function, _ in _functions(eq.system):
+        for signal in sorted(outputs.intersection(function.signals)):
+            text = function.renamed({signal: OUTPUT}).source
+            if isinstance(text, str) and _hides(Function.with_signals(text, (OUTPUT,)).bound(known)):
+                yield (
+                    f"{element}, {name}: it rises and falls with {signal}, and the run does not know when that gets "
+                    "there, so that a narrow place may be stepped over; bound the steps with max_step= of the "
+                    "integrator so that several fall into the narrowest one"
+                )
 
 
 def _hides(function: Function) -> bool:

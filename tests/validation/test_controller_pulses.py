@@ -127,3 +127,24 @@ def test_a_controller_that_switches_by_what_it_sees_is_told(controller: mb.Contr
         assert not careful.info.warnings
         gained = 100.0 * 0.01 if isinstance(controller, Bang) else math.sqrt(math.pi)
         np.testing.assert_allclose(careful.velocity("mass")[-1, 0], math.sqrt(1.0 + gained), rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("force", "told"),
+    [
+        ("push + if(c.force > 3.3, if(c.force < 3.31, 100, 0), 0)", True),
+        ("1000*exp(-((c.force - 3.3)/0.001)**2)", True),
+        ("push + 2*c.force", False),
+        ("if(push > 3.3, if(push < 3.31, 100, 0), 0)", False),
+    ],
+)
+def test_a_force_that_switches_by_an_output_is_told(force: str, told: bool) -> None:
+    system = mb.System("mass", gravity=(0, 0, 0))
+    body = system.add(mb.RigidBody("mass", mass=2.0, inertia=(1, 1, 1), velocity=(1, 0, 0)))
+    system.add(mb.Input("push"))
+    gain = np.array([[-1.0, 0.0]])
+    system.add(mb.StateFeedback("c", outputs={"force": "N"}, measures=["mass.position.x"], gain=gain))
+    system.add(mb.PointForce("hit", body, at=(0, 0, 0), force=(force, 0, 0)))
+    found = [w for w in mb.simulate(system, 4.0).info.warnings if "stepped over" in w]
+    assert len(found) == told
+    assert all(w.startswith("PointForce 'hit', force: it rises and falls with c.force") for w in found)
