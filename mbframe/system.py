@@ -132,7 +132,9 @@ class System(Displayed, Element):
             ]
             if outside:
                 raise ModelError(outside)
-            if element.body_i is None:  # the other side of a load on one body, which has the dimension of this system
+            if element.body_i is None and element.body_j is self.ground:
+                element.body_i = self.ground  # which its check refuses, with the reason
+            elif element.body_i is None:  # the other side of a load on one body, which has the dimension of this system
                 vars(element)["body_i"] = self.ground
                 element._notify("body_i", None, self.ground)
         if named_by(element):

@@ -1,10 +1,9 @@
 """Batches of runs: each is the run that `simulate` makes, to the last bit, whatever ran before it in its thread."""
 
 import copy
-import os
 import signal
-import threading
-import time
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -230,13 +229,29 @@ def test_wrong_arguments_are_named(wrong, said):
         mb.batch(mb.examples.four_bar(), **{**arguments, **wrong})
 
 
+LONG = """
+import threading
+import numpy as np
+import mbframe as mb
+
+values = {"spring.stiffness": np.full(5000, 10.0)}
+before = threading.active_count()
+
+def told(done, total):
+    if done == 1:
+        print("begun", flush=True)
+
+try:
+    mb.batch(mb.examples.four_bar(), values, 1.0, 1e-3, quantities=["bar 1.angle"], progress=told)
+except KeyboardInterrupt:
+    print("ended with", threading.active_count() - before, "threads more", flush=True)
+"""
+
+
 def test_ctrl_c_ends_a_batch_and_its_threads():
-    system = mb.examples.four_bar()
-    before = threading.active_count()
-    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        mb.batch(system, {"spring.stiffness": np.full(5000, 10.0)}, t_end=20.0, dt=1e-3, quantities=["bar 1.angle"])
-    timer.join()
-    time.sleep(0.05)
-    assert threading.active_count() <= before
+    program = subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, text=True)
+    assert program.stdout.readline() == "begun\n"
+    program.send_signal(signal.SIGINT)
+    told, _ = program.communicate(timeout=120)
+    assert told == "ended with 0 threads more\n"
+    assert program.returncode == 0
