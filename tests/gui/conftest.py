@@ -29,11 +29,15 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
+import gui.app.application  # noqa: F401 (says for the processes that it starts where they do not look for modules)
 from gui.base.memory import Collector
 from gui.base.settings import Settings
 from gui.document.document import Document
 from gui.solving.solver import Solver
 
+os.environ.pop(
+    "PYTHONSAFEPATH", None
+)  # tests start programs that find this checkout in the folder where they are started
 PATIENCE = 150_000  # ms; a busy machine needs a minute for what takes a second
 
 for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitExposed, QtBot.waitActive):
