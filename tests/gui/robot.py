@@ -164,17 +164,25 @@ class Robot:
     def answer_file_dialog(self, path: Path, seconds: float = SECONDS) -> None:
         """Give a file dialog that is about to open its answer. Its call waits for it, so the answer is prepared."""
         end = time.monotonic() + seconds
+        answered: list[QFileDialog] = []
 
         def answer() -> None:
             dialog = QApplication.activeModalWidget()
-            if not isinstance(dialog, QFileDialog):
-                if time.monotonic() < end:
-                    QTimer.singleShot(50, answer)
-                return
-            field = dialog.findChild(QLineEdit, "fileNameEdit")
-            self.click(field)
-            self.write(str(path), field)
-            self.key("Return", field)
+            if isinstance(dialog, QFileDialog):
+                answered.append(dialog)
+                field = dialog.findChild(QLineEdit, "fileNameEdit")
+                self.click(field)
+                field.selectAll()
+                self.write(str(path), field)
+                self.key("Return", field)
+                QTimer.singleShot(1000, once_more)
+            elif time.monotonic() < end:
+                QTimer.singleShot(50, answer)
+
+        def once_more() -> None:
+            """A list of completions that opens in between takes the key."""
+            if QApplication.activeModalWidget() in answered:
+                answer()
 
         QTimer.singleShot(50, answer)
 
