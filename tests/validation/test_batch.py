@@ -230,10 +230,12 @@ def test_wrong_arguments_are_named(wrong, said):
 
 
 LONG = """
+import signal
 import threading
 import numpy as np
 import mbframe as mb
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in the background does not inherit
 values = {"spring.stiffness": np.full(5000, 10.0)}
 before = threading.active_count()
 
