@@ -19,6 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ...widgets.arranging import letters
+
+LEAST: Final = 110
+"""Letters of a line that are left to a view beside the buttons; with less they go above it."""
 TIPS: Final = {
     "Roots": "Roots and modes of an equilibrium or a steady motion",
     "Periodic": "A periodic motion, and its Floquet multipliers on the unit circle",
@@ -60,11 +64,12 @@ class Views(QWidget):
         self.show_view(next(iter(views)))
 
     def minimumSizeHint(self) -> QSize:
-        return self.stack.minimumSizeHint()
+        return self.stack.currentWidget().minimumSizeHint()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        beside = self.width() >= self.stack.minimumSizeHint().width() + self._column.minimumSize().width()
+        needed = max(self.stack.minimumSizeHint().width(), letters(self, LEAST))
+        beside = self.width() >= needed + self._column.minimumSize().width()
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         wanted = across if beside else down
         if self._row.direction() != wanted:
