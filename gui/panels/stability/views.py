@@ -64,7 +64,8 @@ class Views(QWidget):
         self.show_view(next(iter(views)))
 
     def minimumSizeHint(self) -> QSize:
-        return self.stack.currentWidget().minimumSizeHint()
+        shown = self.stack.currentWidget()
+        return self.stack.minimumSizeHint() if shown is None else shown.minimumSizeHint()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
